@@ -1,4 +1,4 @@
-//! What a run is asked to do, validated.
+//! Configuration of a run, validated.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::plan::Length;
 /// A run as the user wants it.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
-    /// Where the fields come from: files in the order of their times, at least one.
+    /// Input files in the order of their times, at least one.
     pub inputs: Vec<PathBuf>,
-    /// Where they go.
+    /// Output file.
     pub output: PathBuf,
-    /// Whether the output may overwrite a file.
+    /// The output may overwrite a file.
     pub force: bool,
-    /// How long to run.
+    /// Length of the run.
     pub length: Length,
     /// Time step, s, when the user gives one.
     pub dt: Option<f64>,
@@ -39,11 +39,11 @@ pub struct RunConfig {
     pub tracers: Option<Arc<Recipe>>,
     /// The chemistry of species that are carried too.
     pub chemistry: Option<Chosen>,
-    /// What is written beside the output.
+    /// Outputs beside the main one.
     pub beside: Beside,
     /// In which form the output is written.
     pub storage: Storage,
-    /// Where it goes on from, and where it is kept where it stands.
+    /// Checkpoint to go on from, and checkpoints to write.
     pub restarts: Restarts,
     /// Limiter of the water species.
     pub limiter: Limiter,
@@ -55,13 +55,13 @@ pub struct RunConfig {
     pub boundary: Option<Sides>,
     /// Into how many parts every cell of the input is divided, along x and along y.
     pub refine: usize,
-    /// Where to write the figures of the run as JSON.
+    /// File for the figures of the run, as JSON.
     pub json: Option<PathBuf>,
-    /// Where to write a page about the run.
+    /// File for a page about the run.
     pub report: Option<PathBuf>,
-    /// Whether a run on the GPU that was not asked for ends with a comparison.
+    /// A run on the GPU that was not asked for ends with a comparison.
     pub compare: bool,
-    /// Whether to stop before the first step.
+    /// Stop before the first step.
     pub dry_run: bool,
     /// Step in which the GPU is to fail, for tests of what is left then.
     pub failing_step: Option<usize>,
@@ -72,7 +72,7 @@ pub struct RunConfig {
 pub struct Chosen {
     /// Files that are read for it; none where a run goes on.
     pub files: Vec<PathBuf>,
-    /// What a restart file keeps of it: names and values of attributes.
+    /// Attributes of a restart file that keep it: names and values.
     pub kept: Vec<(&'static str, String)>,
     /// The passive tracers with the species behind them.
     pub recipe: Recipe,
@@ -121,7 +121,7 @@ pub struct Restarts {
     pub restart_interval: Option<f64>,
 }
 
-/// What a run writes beside its output.
+/// Outputs of a run beside the main one.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Beside {
     /// Write the fields on another grid too, by a weight file in the form of SCRIP or ESMF (nwp-mini

@@ -89,12 +89,13 @@
 //! use nwp_mini::device::{Gpu, Options};
 //! use nwp_mini::grid::Shape;
 //! use nwp_mini::grid::gpu::Layout;
+//! use nwp_mini::physics::{self, Scratch};
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
 //! use nwp_mini::wsm5::gpu::Mapping;
 //! use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
 //! use nwp_mini::wsm5::scheme::Scheme;
-//! use nwp_mini::wsm5::{self, Fields, Scratch};
+//! use nwp_mini::wsm5;
 //!
 //! let shape = Shape { nx: 64, ny: 32, nz: 20 };
 //! let field = |of_height: fn(f32) -> f32| {
@@ -127,9 +128,9 @@
 //!
 //! // On the CPU.
 //! let mut ground = Surface::zeros(shape);
-//! let scratch = Scratch::new(shape.nz);
-//! let fields = Fields::new(300.0, &mut state, &air, &mut ground);
-//! wsm5::call(&scheme, dt as f32, &scratch, fields);
+//! let scratch = Scratch::new(&scheme, shape.nz);
+//! let block = wsm5::block(300.0, &mut state, &air, &mut ground);
+//! physics::call(&scheme, dt as f32, &scratch, block);
 //!
 //! // Rain is the fourth field of the state.
 //! let rain = &there.to_vec()?[3 * shape.cells()..4 * shape.cells()];

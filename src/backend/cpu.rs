@@ -1,7 +1,8 @@
 //! The CPU backend: all cores through rayon, the same bits on any number of them.
 
+mod member;
+
 use std::collections::VecDeque;
-use std::mem::swap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use std::{fs, iter};
@@ -9,82 +10,68 @@ use std::{fs, iter};
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use member::{Member, warm_rain};
+
 use super::chemist::Chemist;
 use super::operators::Operator;
 use super::present::Present;
 use super::turned::Turning;
 use super::{
-    Attached, Backend, Captured, Computing, FRAMES_IN_FLIGHT, Gathered, Microphysics, Observed,
-    PhaseTimes, Precipitation, Products, Profiles, Region, Shift, Standing, Summary, TracerAmount,
+    Account, Attached, Backend, Captured, Collected, Computing, FRAMES_IN_FLIGHT, Gathered, Info,
+    Microphysics, Output, PhaseTimes, Region, Shift, Standing, Start, Summary, TracerAmount,
     WaterChange, check_finite,
 };
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::chemistry::coupled::Coupled;
-use crate::constants::Constants;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forcing::{Continuity, Forcing, Moment};
 use crate::grid::{Grid, Side};
 use crate::lanes::Instructions;
-use crate::mass::{AirMass, Layered, MassCoordinate};
+use crate::mass::{AirMass, MassCoordinate};
 use crate::physics::kessler::{self, Kessler};
-use crate::physics::{self, Block, Budget};
+use crate::physics::{self, Scratch, Weighing};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{
-    ChemistryTally, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface, TracerChange,
-};
+use crate::state::{ChemistryTally, CloudDiagnostics, STATE_FIELDS, State};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields, Fields, Scratch, Weighing};
+use crate::wsm5::{self, DiagnosticFields};
 
-/// The state of a run and what a step needs beside it.
+/// The states of all members and what a step needs beside them. Members are computed one after the other, each on all
+/// cores.
 #[derive(Debug)]
 pub struct Cpu<R: Real> {
     grid: Grid,
     air: AirMass<R>,
     region: Region,
     limiter: Limiter,
-    /// WSM5, which diagnoses in any case.
-    scheme: Scheme<R>,
+    members: Vec<Member<R>>,
     /// The Kessler scheme in its place, with its work space.
-    kessler: Option<(Kessler<R>, physics::Scratch<kessler::Work<R>>)>,
+    kessler: Option<(Kessler<R>, Scratch<kessler::Work<R>>)>,
     /// Seed of the units that the values are moved by before the next step, if they are.
     disturbance: Option<u64>,
     bins: Bins<R>,
     present: Present<R>,
     continuity: Continuity,
-    state: State<R>,
-    surface: Surface<R>,
-    changes: WaterChange,
-    /// Changes of the passive tracers.
-    passive: Vec<TracerChange>,
     chemist: Option<Box<Chemist>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
-    /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
+    /// Mass mismatch of the changes of the last call, where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
-    frames: VecDeque<Captured<R>>,
+    /// Frames under way, with the numbers of their members.
+    frames: VecDeque<(usize, Box<Captured<R>>)>,
+    checkpoint: Option<Box<Standing<R>>>,
     operators: Vec<Operator<R>>,
     turning: Option<Turning<R>>,
     /// One for each of the tracers that are carried at a time.
     workspaces: Vec<Workspace<R>>,
-    scratch: Scratch<R>,
+    scratch: Scratch<wsm5::Work<R>>,
     times: PhaseTimes,
 }
 
-/// What belongs to one run alone: the rest serves any run that the same winds drive.
-#[derive(Debug)]
-pub(super) struct Own<R> {
-    pub(super) scheme: Scheme<R>,
-    pub(super) state: State<R>,
-    pub(super) surface: Surface<R>,
-    pub(super) changes: WaterChange,
-    pub(super) passive: Vec<TracerChange>,
-}
-
 impl<R: Computing> Cpu<R> {
-    /// Takes over a state; `forcing` drives the steps until another one is given.
+    /// A run of one from a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
         coordinate: &MassCoordinate,
@@ -93,13 +80,32 @@ impl<R: Computing> Cpu<R> {
         forcing: &Arc<Forcing<R>>,
         state: State<R>,
     ) -> Self {
-        let (shape, microphysics) = (grid.shape, microphysics.into());
+        let microphysics = microphysics.into();
+        let scheme = Scheme::default().with_fallout(microphysics.fallout());
+        Self::of_members(grid, coordinate, (limiter, microphysics), forcing, [(scheme, state)])
+    }
+
+    /// The members of an ensemble, each with parameters of WSM5 of its own and an initial state.
+    ///
+    /// # Panics
+    ///
+    /// Without any member.
+    pub fn of_members(
+        grid: &Grid,
+        coordinate: &MassCoordinate,
+        (limiter, microphysics): (Limiter, Microphysics),
+        forcing: &Arc<Forcing<R>>,
+        members: impl IntoIterator<Item = (Scheme<R>, State<R>)>,
+    ) -> Self {
+        let shape = grid.shape;
+        let members: Vec<_> =
+            members.into_iter().map(|member| Member::new(shape, member)).collect();
         let kessler = (microphysics == Microphysics::Kessler).then(|| {
             let scheme = Kessler::default();
-            (scheme, physics::Scratch::new(&scheme, shape.nz))
+            (scheme, Scratch::new(&scheme, shape.nz))
         });
         let workspace = Workspace::new(shape);
-        let (tracers, passive) = (state.set().len(), state.set().passive().len());
+        let tracers = members[0].state.set().len();
         let each = tracers.div_ceil(rayon::current_num_threads());
         let region = Region::new(grid, coordinate);
         let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
@@ -107,44 +113,51 @@ impl<R: Computing> Cpu<R> {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
             limiter,
-            scheme: Scheme::default().with_fallout(microphysics.fallout()),
+            scratch: Scratch::new(&members[0].scheme, shape.nz),
+            members,
             kessler,
             disturbance: None,
             bins: Bins::default(),
             present: Present::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
-            state,
-            surface: Surface::zeros(shape),
-            changes: WaterChange::default(),
-            passive: vec![TracerChange::default(); passive],
             chemist: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            checkpoint: None,
             operators: Vec::new(),
             turning: None,
             workspaces: iter::once(workspace).chain(beside).collect(),
-            scratch: Scratch::new(shape.nz),
             times: PhaseTimes::default(),
         }
     }
 
     /// Has the chemistry of a mechanism too, whose species are among the tracers of the state.
+    ///
+    /// # Panics
+    ///
+    /// With chemistry in several members.
     #[must_use]
     pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
+        assert!(coupled.is_none() || self.members.len() == 1, "chemistry in a run of one");
         let chemist = coupled.map(|coupled| Box::new(Chemist::new(Arc::clone(coupled))));
         Self { chemist, ..self }
     }
 
-    /// Moves all fields with the air, and lets passive tracers decay; returns the water that came in through the
-    /// sides, kg.
+    /// Moves all fields of the first member with the air, and lets its passive tracers decay; returns the water that
+    /// came in through the sides, kg.
     pub fn transport(&mut self, dt: f64) -> f64 {
+        self.transport_of(0, dt)
+    }
+
+    fn transport_of(&mut self, member: usize, dt: f64) -> f64 {
+        let member = &mut self.members[member];
         let Forcing { flux, inflow, .. } = self.present.get();
         let wind = Wind { grid: &self.grid, air: &self.air, flux, dt };
-        let set = Arc::clone(self.state.set());
+        let set = Arc::clone(member.state.set());
         let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
-        let fields = self.state.fields_mut().iter_mut().zip(inflow).zip(limiters);
+        let fields = member.state.fields_mut().iter_mut().zip(inflow).zip(limiters);
         let mut tracers: Vec<_> = fields.map(|tracer| (tracer, 0.0)).collect();
         let each = tracers.len().div_ceil(self.workspaces.len());
         // Threads that have no tracer of their own help the others with their rows.
@@ -158,26 +171,25 @@ impl<R: Computing> Cpu<R> {
             if tracer.role == Role::Water { *entered } else { 0.0 }
         };
         let water = set.iter().zip(&tracers).map(entered).sum();
-        for (change, (_, entered)) in self.passive.iter_mut().zip(&tracers[STATE_FIELDS..]) {
+        for (change, (_, entered)) in member.passive.iter_mut().zip(&tracers[STATE_FIELDS..]) {
             change.sides += entered;
         }
-        self.decay(dt);
-        water
-    }
-
-    /// Lets passive tracers decay for `dt` seconds.
-    fn decay(&mut self, dt: f64) {
-        let set = Arc::clone(self.state.set());
-        let fields = self.state.fields_mut()[STATE_FIELDS..].iter_mut();
-        for ((tracer, q), change) in set.passive().iter().zip(fields).zip(&mut self.passive) {
+        // Decay of the passive tracers.
+        let fields = member.state.fields_mut()[STATE_FIELDS..].iter_mut();
+        for ((tracer, q), change) in set.passive().iter().zip(fields).zip(&mut member.passive) {
             let Some(left) = tracer.left_after(dt) else { continue };
             change.decayed += (left - 1.0) * self.region.amount(&self.air, q);
             q.par_mapv_inplace(|q| R::of(left) * q);
         }
+        water
     }
 
-    /// One call of the microphysics over `dt` seconds, outside the specified rows.
+    /// One call of the microphysics of the first member over `dt` seconds, outside the specified rows.
     pub fn microphysics(&mut self, dt: f64) {
+        self.microphysics_of(0, dt);
+    }
+
+    fn microphysics_of(&mut self, member: usize, dt: f64) {
         let inside = |low: Side, high: Side, n: usize| {
             usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
         };
@@ -185,30 +197,31 @@ impl<R: Computing> Cpu<R> {
         let rows = inside(sides.south, sides.north, self.grid.shape.ny);
         let columns = inside(sides.west, sides.east, self.grid.shape.nx);
         let environment = &self.present.get().environment;
-        if let Some((scheme, scratch)) = &self.kessler {
-            let (air, weight) = (&self.air.cell, &self.per_area);
-            let (state, surface) = (&mut self.state, &mut self.surface);
-            let block =
-                warm_rain(state, environment, surface, (air, weight, &mut self.mass_mismatch));
-            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
-            return;
-        }
+        let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
         let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
-        let fields = Fields::new(R::THETA_BASE, &mut self.state, environment, &mut self.surface);
-        let fields = fields.weighed(weighing);
-        wsm5::call(&self.scheme, R::of(dt), &self.scratch, fields.within(rows, columns));
+        if let Some((scheme, scratch)) = &self.kessler {
+            let block = warm_rain(state, environment, surface).weighed(weighing);
+            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
+        } else {
+            let block = wsm5::block(R::THETA_BASE, state, environment, surface).weighed(weighing);
+            physics::call(wsm5, R::of(dt), &self.scratch, block.within(rows, columns));
+        }
     }
 
-    /// Reflectivity and effective radii of the state.
+    /// Reflectivity and effective radii of the state of the first member.
     pub fn diagnose(&self, out: &mut CloudDiagnostics<R>) {
-        let environment = &self.present.get().environment;
-        let fields = DiagnosticFields::new(R::THETA_BASE, &self.state, environment, out);
-        wsm5::diagnose(&self.scheme, &self.bins, &self.scratch, fields);
+        self.diagnose_of(0, out);
     }
 
-    /// The microphysics, to be changed where a check is to notice it.
+    fn diagnose_of(&self, member: usize, out: &mut CloudDiagnostics<R>) {
+        let (member, environment) = (&self.members[member], &self.present.get().environment);
+        let fields = DiagnosticFields::new(R::THETA_BASE, &member.state, environment, out);
+        wsm5::diagnose(&member.scheme, &self.bins, Instructions::best(), fields);
+    }
+
+    /// The microphysics of the first member, to be changed where a check is to notice it.
     pub fn scheme_mut(&mut self) -> &mut Scheme<R> {
-        &mut self.scheme
+        &mut self.members[0].scheme
     }
 
     /// The Kessler scheme, where the run is made with it, to be changed where a check is to notice it.
@@ -222,9 +235,9 @@ impl<R: Computing> Cpu<R> {
         self.disturbance = seed;
     }
 
-    /// The fields.
+    /// The fields of the first member.
     pub fn state(&self) -> &State<R> {
-        &self.state
+        &self.members[0].state
     }
 
     /// Mass of the cells and capacity of the faces.
@@ -232,41 +245,84 @@ impl<R: Computing> Cpu<R> {
         &self.air
     }
 
-    /// Exchanges what belongs to one run alone for that of another one on the same grid.
-    pub(super) fn exchange(&mut self, other: &mut Own<R>) {
-        swap(&mut self.scheme, &mut other.scheme);
-        swap(&mut self.state, &mut other.state);
-        swap(&mut self.surface, &mut other.surface);
-        swap(&mut self.changes, &mut other.changes);
-        swap(&mut self.passive, &mut other.passive);
+    /// Sets the air and the winds of a time between two frames, or those of a frame.
+    fn show(&mut self, moment: &Moment<R>) {
+        if moment.after.is_some() {
+            self.present.between().set(moment, &mut self.continuity);
+        } else {
+            self.present = Present::Frame(Arc::clone(&moment.before));
+        }
     }
 
-    /// Sets the air that output is diagnosed in.
-    fn show(&mut self, moment: &Moment<R>) {
+    /// Sets the air alone.
+    fn show_air(&mut self, moment: &Moment<R>) {
         if moment.after.is_some() {
             self.present.between().set_air(moment);
         } else {
             self.present = Present::Frame(Arc::clone(&moment.before));
         }
     }
+
+    /// The member of a run of one.
+    fn alone(&self) -> &Member<R> {
+        assert_eq!(self.members.len(), 1, "an output of a run of one");
+        &self.members[0]
+    }
+
+    /// An error with the number of its member, where there are several.
+    fn told(&self, member: usize, error: Error) -> Error {
+        if self.members.len() > 1 { error.of_member(member) } else { error }
+    }
 }
 
-/// The columns of a run for the Kessler scheme.
-fn warm_rain<'a, R: Constants>(
-    state: &'a mut State<R>,
-    air: &'a Environment<R>,
-    surface: &'a mut Surface<R>,
-    (mass, per_area, mass_mismatch): (&'a Layered<R>, &'a Array2<R>, &'a mut Array2<R>),
-) -> Block<'a, R> {
-    let Surface { rain, rainncv, fallen, fall_residual, clipped, .. } = surface;
-    let [theta, qv, qc, qr, _, _] = state.moist_air_mut().each_mut().map(|field| field.view_mut());
-    let terms = [fallen, fall_residual, clipped];
-    Block {
-        theta_base: R::THETA_BASE,
-        tracers: vec![theta, qv, qc, qr],
-        air: [&air.rho, &air.exner, &air.dz].map(|field| field.view()).into(),
-        surface: vec![rain.view_mut(), rainncv.view_mut()],
-        budget: Some(Budget::new(terms, mass_mismatch, mass, per_area)),
+/// The outputs.
+impl<R: Computing + Number> Cpu<R> {
+    fn begin_frame(&mut self, member: usize, moment: &Moment<R>) {
+        assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
+        self.show(moment);
+        let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
+        self.diagnose_of(member, &mut diagnostics);
+        let Member { state, surface, changes, .. } = &self.members[member];
+        let (state, surface, flux) = (state.clone(), surface.clone(), &self.present.get().flux);
+        let summary = Summary::of(&self.region, &self.air, &state, flux, *changes);
+        let frame = Captured { state, diagnostics, surface, summary };
+        self.frames.push_back((member, Box::new(frame)));
+    }
+
+    fn begin_products(&mut self, operator: usize, moment: &Moment<R>) {
+        self.show_air(moment);
+        let Member { scheme, state, surface, .. } = self.alone();
+        let working = &self.operators[operator];
+        assert!(working.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
+        let (mut columns, air) = working.gather(state, &self.present.get().environment);
+        let fields =
+            DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
+        wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
+        let products = working.products(&columns, surface);
+        self.operators[operator].under_way.push_back(products);
+    }
+
+    fn begin_profiles(&mut self, moment: &Moment<R>) {
+        self.show_air(moment);
+        let shape = self.grid.shape;
+        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        self.diagnose(&mut diagnostics);
+        self.alone();
+        let state = &self.members[0].state;
+        let turning = self.turning.as_mut().expect("weights are attached");
+        assert!(turning.under_way.len() < FRAMES_IN_FLIGHT, "columns were not collected");
+        let profiles = turning.profiles(shape, state, &diagnostics);
+        turning.under_way.push_back(profiles);
+    }
+
+    /// The state and all sums.
+    fn standing(&self) -> Standing<R> {
+        let Member { state, surface, changes, passive, .. } = self.alone();
+        let chemistry = self.chemist.as_deref().map(Chemist::standing);
+        let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
+        let (surface, changes, passive) = (surface.clone(), *changes, passive.clone());
+        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
+        Standing { state: state.clone(), gathered }
     }
 }
 
@@ -274,76 +330,54 @@ impl<R> Backend<R> for Cpu<R>
 where
     R: Computing + Number,
 {
-    fn kind(&self) -> &'static str {
-        "cpu"
-    }
-
-    fn describe(&self) -> String {
+    fn info(&mut self) -> Result<Info> {
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
         // Single precision has other bits with them than without.
         let vectors = match &self.kessler {
             Some(_) => Instructions::best(),
-            None => self.scratch.instructions(self.scheme.fallout),
+            None => wsm5::instructions::<R>(self.members[0].scheme.fallout, Instructions::best()),
         };
         let with = vectors.map_or_else(String::new, |instructions| format!(", {instructions}"));
-        format!("CPU, {threads} thread{plural}, {}{with}", name())
+        Ok(Info {
+            kind: "cpu",
+            description: format!("CPU, {threads} thread{plural}, {}{with}", name()),
+            device: name().to_owned(),
+            members: self.members.len(),
+            times: self.times,
+        })
     }
 
-    fn device(&self) -> String {
-        name().to_owned()
-    }
-
-    fn restore(&mut self, state: &State<R>) -> Result<()> {
-        for (mine, given) in self.state.fields_mut().iter_mut().zip(state.fields()) {
-            mine.assign(given);
+    fn start(&mut self, start: Start<'_, R>) -> Result<()> {
+        let Start { states, gathered, attached: Attached { operators, weights } } = start;
+        let shape = self.grid.shape;
+        self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
+        self.turning = weights.as_ref().map(|weights| Turning::new(shape, weights));
+        if !states.is_empty() {
+            assert_eq!(states.len(), self.members.len(), "a state for each member");
+            for (member, state) in self.members.iter_mut().zip(states) {
+                member.restore(state);
+            }
+            if let Some(chemist) = &mut self.chemist {
+                chemist.resume(ChemistryTally::default(), &[]);
+            }
+            self.frames.clear();
         }
-        for plane in [&mut self.surface.rain, &mut self.surface.snow] {
-            plane.fill(R::ZERO);
-        }
-        self.changes = WaterChange::default();
-        self.passive.fill(TracerChange::default());
-        if let Some(chemist) = &mut self.chemist {
-            chemist.resume(ChemistryTally::default(), &[]);
-        }
-        self.frames.clear();
-        for operator in &mut self.operators {
-            operator.under_way.clear();
-        }
-        if let Some(turning) = &mut self.turning {
-            turning.under_way.clear();
+        if let Some(Gathered { surface, changes, passive, chemistry, first_steps, .. }) = gathered {
+            if let Some(chemist) = &mut self.chemist {
+                chemist.resume(*chemistry, first_steps);
+            }
+            let [member] = &mut self.members[..] else { panic!("sums of a run of one") };
+            member.surface = surface.clone();
+            member.changes = *changes;
+            member.passive.clone_from(passive);
         }
         Ok(())
-    }
-
-    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        let Gathered { surface, changes, passive, chemistry, first_steps, .. } = gathered;
-        if let Some(chemist) = &mut self.chemist {
-            chemist.resume(*chemistry, first_steps);
-        }
-        self.surface = surface.clone();
-        self.changes = *changes;
-        self.passive.clone_from(passive);
-        Ok(())
-    }
-
-    fn standing(&mut self, step: usize) -> Result<Standing<R>> {
-        check_finite(&self.state, step)?;
-        let (surface, changes, passive) =
-            (self.surface.clone(), self.changes, self.passive.clone());
-        let chemistry = self.chemist.as_deref().map(Chemist::standing);
-        let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
-        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-        Ok(Standing { state: self.state.clone(), gathered })
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
         let start = Instant::now();
-        if moment.after.is_some() {
-            self.present.between().set(moment, &mut self.continuity);
-        } else {
-            self.present = Present::Frame(Arc::clone(&moment.before));
-        }
+        self.show(moment);
         if let Some(chemist) = &mut self.chemist {
             chemist.now = moment.seconds;
         }
@@ -353,141 +387,93 @@ where
 
     fn step(&mut self, dt: f64) -> Result<()> {
         wsm5::check_length(R::of(dt))?;
-        if let Some(seed) = &mut self.disturbance {
-            Shift::Either { units: 1, seed: *seed }.apply(&mut self.state);
-            *seed += 1;
-        }
-        let start = Instant::now();
-        let sides = self.transport(dt);
-        let between = Instant::now();
-        self.times.advection.add_host((between - start).as_secs_f64());
+        for member in 0..self.members.len() {
+            if let Some(seed) = &mut self.disturbance {
+                let state = &mut self.members[member].state;
+                Shift::Either { units: 1, seed: *seed }.apply(state);
+                *seed += 1;
+            }
+            let start = Instant::now();
+            let sides = self.transport_of(member, dt);
+            let between = Instant::now();
+            self.times.advection.add_host((between - start).as_secs_f64());
 
-        self.microphysics(dt);
-        let change = WaterChange {
-            sides,
-            fallen: self.region.total(&self.surface.fallen),
-            fallout_residual: self.region.total(&self.surface.fall_residual),
-            clipped: self.region.total(&self.surface.clipped),
-            mass_mismatch: self.region.total(&self.mass_mismatch),
-        };
-        self.changes.add(&change);
-        let after = Instant::now();
-        self.times.microphysics.add_host((after - between).as_secs_f64());
+            self.microphysics_of(member, dt);
+            let Member { state, surface, changes, passive, .. } = &mut self.members[member];
+            changes.add(&WaterChange {
+                sides,
+                fallen: self.region.total(&surface.fallen),
+                fallout_residual: self.region.total(&surface.fall_residual),
+                clipped: self.region.total(&surface.clipped),
+                mass_mismatch: self.region.total(&self.mass_mismatch),
+            });
+            let after = Instant::now();
+            self.times.microphysics.add_host((after - between).as_secs_f64());
 
-        if let Some(chemist) = &mut self.chemist {
-            let environment = &self.present.get().environment;
-            let place = (&self.grid, &self.region, &self.air);
-            chemist.step(dt, place, environment, &mut self.state, &mut self.passive);
-            self.times.chemistry.add_host(after.elapsed().as_secs_f64());
+            if let Some(chemist) = &mut self.chemist {
+                let environment = &self.present.get().environment;
+                let place = (&self.grid, &self.region, &self.air);
+                chemist.step(dt, place, environment, state, passive);
+                self.times.chemistry.add_host(after.elapsed().as_secs_f64());
+            }
         }
         Ok(())
     }
 
     fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
-        check_finite(&self.state, step)
+        self.members.iter().enumerate().try_for_each(|(number, member)| {
+            check_finite(&member.state, step).map_err(|error| self.told(number, error))
+        })
     }
 
-    fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
+    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()> {
         let start = Instant::now();
-        if moment.after.is_some() {
-            self.present.between().set(moment, &mut self.continuity);
-        } else {
-            self.present = Present::Frame(Arc::clone(&moment.before));
+        match output {
+            Output::Frame(member) => self.begin_frame(member, moment),
+            Output::Products(operator) => self.begin_products(operator, moment),
+            Output::Profiles => self.begin_profiles(moment),
+            Output::Checkpoint(step) => {
+                self.check(step, true)?;
+                self.checkpoint = Some(Box::new(self.standing()));
+                return Ok(());
+            }
         }
-        let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
-        self.diagnose(&mut diagnostics);
-        let (state, surface) = (self.state.clone(), self.surface.clone());
-        let flux = &self.present.get().flux;
-        let summary = Summary::of(&self.region, &self.air, &state, flux, self.changes);
-        self.frames.push_back(Captured { state, diagnostics, surface, summary });
         self.times.output.add_host(start.elapsed().as_secs_f64());
         Ok(())
     }
 
-    fn collect(&mut self, _wait: bool) -> Result<Option<Captured<R>>> {
-        Ok(self.frames.pop_front())
+    fn collect(&mut self, output: Output, _wait: bool) -> Result<Option<Collected<R>>> {
+        Ok(match output {
+            Output::Frame(member) => self.frames.pop_front().map(|(number, frame)| {
+                assert_eq!(number, member, "the member of the oldest frame");
+                Collected::Frame(frame)
+            }),
+            Output::Products(operator) => {
+                self.operators[operator].under_way.pop_front().map(Collected::Products)
+            }
+            Output::Profiles => {
+                let turning = self.turning.as_mut();
+                turning.and_then(|x| x.under_way.pop_front()).map(Collected::Profiles)
+            }
+            Output::Checkpoint(_) => self.checkpoint.take().map(Collected::Checkpoint),
+        })
     }
 
-    fn water(&mut self) -> Result<f64> {
-        Ok(self.region.water(&self.air, &self.state))
-    }
-
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        Ok(self.changes)
-    }
-
-    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
-        let pairs = self.state.passive().iter().zip(&self.passive);
+    fn account(&mut self, member: usize) -> Result<Account> {
+        let Member { state, surface, changes, passive, .. } = &self.members[member];
         let amount = |q| self.region.amount(&self.air, q);
-        Ok(pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect())
-    }
-
-    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
-        Ok(self.chemist.as_ref().map(|chemist| chemist.tally))
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        Ok(self.region.precipitation(&self.surface.rain, &self.surface.snow))
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        Ok(self.times)
+        let pairs = state.passive().iter().zip(passive);
+        Ok(Account {
+            water: self.region.water(&self.air, state),
+            changes: *changes,
+            passive: pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect(),
+            chemistry: self.chemist.as_ref().map(|chemist| chemist.tally),
+            precipitation: self.region.precipitation(&surface.rain, &surface.snow),
+        })
     }
 }
 
-impl<R> Observed<R> for Cpu<R>
-where
-    R: Computing + Number,
-{
-    fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
-        let shape = self.grid.shape;
-        let Attached { operators, weights } = attached;
-        self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
-        self.turning = weights.as_ref().map(|weights| Turning::new(shape, weights));
-        Ok(())
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
-        let start = Instant::now();
-        self.show(moment);
-        let Self { operators, present, state, surface, .. } = self;
-        let operator = &mut operators[operator];
-        assert!(operator.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let (mut columns, air) = operator.gather(state, &present.get().environment);
-        let fields =
-            DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
-        wsm5::diagnose(&self.scheme, &self.bins, &self.scratch, fields);
-        let products = operator.products(&columns, surface);
-        operator.under_way.push_back(products);
-        self.times.output.add_host(start.elapsed().as_secs_f64());
-        Ok(())
-    }
-
-    fn collect_sample(&mut self, operator: usize, _wait: bool) -> Result<Option<Products<R>>> {
-        Ok(self.operators[operator].under_way.pop_front())
-    }
-
-    fn profile(&mut self, moment: &Moment<R>) -> Result<()> {
-        let start = Instant::now();
-        self.show(moment);
-        let shape = self.grid.shape;
-        let mut diagnostics = CloudDiagnostics::zeros(shape);
-        self.diagnose(&mut diagnostics);
-        let turning = self.turning.as_mut().expect("weights are attached");
-        assert!(turning.under_way.len() < FRAMES_IN_FLIGHT, "columns were not collected");
-        let profiles = turning.profiles(shape, &self.state, &diagnostics);
-        turning.under_way.push_back(profiles);
-        self.times.output.add_host(start.elapsed().as_secs_f64());
-        Ok(())
-    }
-
-    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<R>>> {
-        Ok(self.turning.as_mut().and_then(|turning| turning.under_way.pop_front()))
-    }
-}
-
-/// What the system calls the processor.
+/// Name of the processor, as the system has it.
 pub fn name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Whether all values are numbers.
+//! Check of the fields for values that are not finite.
 
 use crate::error::{Error, Result};
 use crate::primitives::reduce;

@@ -1,6 +1,6 @@
-//! Where the steps are computed.
+//! The backends, which compute the steps.
 //!
-//! A [`Backend`] holds the state for the whole run, and what drives it. It may run ahead of its
+//! A [`Backend`] holds the states of all members for the whole run, and the winds that drive them. It may run ahead of its
 //! caller: a step, or a frame of output, is asked for and need not be done when the call returns.
 
 mod chemist;
@@ -8,31 +8,32 @@ pub mod cpu;
 mod finite;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-pub mod members;
 mod microphysics;
-mod observed;
 mod operators;
+mod output;
 mod present;
 mod region;
 mod shift;
 mod summary;
+mod times;
 mod turned;
-
-use serde::Serialize;
 
 use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::Moment;
 use crate::physics::kessler;
-use crate::state::{ChemistryTally, CloudDiagnostics, State, Surface, TracerChange};
+use crate::state::{ChemistryTally, State, TracerChange};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 use crate::wsm5;
 pub use finite::check_finite;
 pub use microphysics::Microphysics;
-pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
+pub use output::{
+    Attached, Captured, Collected, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
+};
 pub use region::Region;
 pub use shift::Shift;
 pub use summary::Summary;
+pub use times::{PhaseTime, PhaseTimes};
 
 /// A precision that the transport and all schemes of microphysics can be run in.
 pub trait Computing: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
@@ -42,50 +43,42 @@ impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> Computing for R 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
 
-/// One interface to CPU and GPU.
+/// One interface to CPU and GPU, to one run and to the members of an ensemble: a run is an ensemble of one.
 ///
-/// The order of a run: [`restore`](Backend::restore) where the state of the constructor is not
-/// the one to start from; then, step by step, [`drive`](Backend::drive), [`step`](Backend::step)
-/// and [`check`](Backend::check); where output is due [`capture`](Backend::capture), and
-/// [`collect`](Backend::collect) whenever there is time for it. The sums at the end wait for all
-/// that was asked for.
+/// Winds, air and boundary values are the same for all members. A member gets the bits of a run by itself on the same
+/// backend. Members are numbered from 0, in the order that the constructor took them in.
+///
+/// The order of a run: [`start`](Backend::start); then, step by step, [`drive`](Backend::drive),
+/// [`step`](Backend::step) and [`check`](Backend::check); where output is due [`capture`](Backend::capture), and
+/// [`collect`](Backend::collect) whenever there is time for it. [`account`](Backend::account) and
+/// [`info`](Backend::info) wait for all that was asked for.
 ///
 /// # Errors
 ///
 /// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when
 /// the device does, be it in what an earlier call asked for.
-pub trait Backend<R>: Observed<R> {
-    /// What it is, as `--backend` takes it.
-    fn kind(&self) -> &'static str;
-
-    /// Where it computes, for the head of a table: `CPU, 2 threads, ...`.
-    fn describe(&self) -> String;
-
-    /// Name of the device: what its maker calls it.
-    fn device(&self) -> String;
-
-    /// Goes back to a state: nothing fallen, no change of water, no frame in flight. Times go on.
+pub trait Backend<R> {
+    /// Description of what computes, and the time spent since it was made.
     ///
     /// # Errors
     ///
     /// Those of the device.
-    fn restore(&mut self, state: &State<R>) -> Result<()>;
+    fn info(&mut self) -> Result<Info>;
 
-    /// Takes over what an earlier run has gathered; called right after [`restore`](Backend::restore).
+    /// Begins a run: from which state, after which sums of an earlier run, with which products of the fields. Times go
+    /// on.
     ///
     /// # Errors
     ///
     /// Those of the device.
-    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()>;
-
-    /// Where the run stands after the steps asked for, of which `step` is the last. Waits for them.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// [`BlowUp`](crate::error::Error::BlowUp) where a field is not finite, and those of the device.
-    fn standing(&mut self, step: usize) -> Result<Standing<R>>;
+    /// When there are states, but not one for each member; when several members are to take up the sums of an earlier
+    /// run; when an operator does not have as many columns as the grid, or there is not a weight for every cell.
+    fn start(&mut self, start: Start<'_, R>) -> Result<()>;
 
-    /// Sets what drives the steps from here on.
+    /// Sets the winds, air and boundary values of the steps from here on, for all members.
     ///
     /// A backend that copies the frames does so only when [`Moment::number`] changes.
     ///
@@ -94,7 +87,7 @@ pub trait Backend<R>: Observed<R> {
     /// Those of the device.
     fn drive(&mut self, moment: &Moment<R>) -> Result<()>;
 
-    /// One time step of `dt` seconds: transport, then microphysics.
+    /// One time step of `dt` seconds of all members: transport, then microphysics, then chemistry.
     ///
     /// # Errors
     ///
@@ -109,92 +102,94 @@ pub trait Backend<R>: Observed<R> {
     ///
     /// # Errors
     ///
-    /// [`BlowUp`](crate::error::Error::BlowUp), and those of the device.
+    /// [`BlowUp`](crate::error::Error::BlowUp), as [`Error::Member`](crate::error::Error::Member) with the number of
+    /// the member where there are several, and those of the device.
     fn check(&mut self, step: usize, wait: bool) -> Result<()>;
 
-    /// Begins a frame of output: the state as it is after the steps asked for, what is diagnosed
-    /// from it in the air of `moment`, what has fallen, and what all this amounts to in the winds of
-    /// the moment.
-    ///
-    /// Air and winds of the moment stay until the next [`drive`](Backend::drive).
+    /// Begins an output with the state as it is after the steps asked for, what has fallen, and what is diagnosed from
+    /// them in the air and winds of `moment`, which stay until the next [`drive`](Backend::drive).
     ///
     /// # Errors
     ///
-    /// Those of the device.
+    /// Those of the device; for a checkpoint also [`BlowUp`](crate::error::Error::BlowUp) where a field is not finite.
     ///
     /// # Panics
     ///
-    /// With [`FRAMES_IN_FLIGHT`] frames begun and none collected.
-    fn capture(&mut self, moment: &Moment<R>) -> Result<()>;
+    /// With [`FRAMES_IN_FLIGHT`] outputs of this kind begun and none collected; for an operator or profiles that
+    /// [`Start::attached`] did not name; for operators, profiles and checkpoints of one of several members.
+    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()>;
 
-    /// Hands over the oldest frame that was begun; `None` when it is not ready yet, or when there
-    /// is none. With `wait` it waits for it.
+    /// Hands over the oldest output of a kind that was begun; `None` when it is not ready yet, or when there
+    /// is none. With `wait` it waits for it. Frames come in the order that they were begun in, whatever their members.
     ///
     /// Frames that were ready before a later step failed can be collected still. A frame with a
-    /// value that is not finite is never handed over.
+    /// value that is not finite is never handed over; products and profiles may hold one.
     ///
     /// # Errors
     ///
     /// [`BlowUp`](crate::error::Error::BlowUp), and those of the device.
-    fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>>;
+    ///
+    /// # Panics
+    ///
+    /// When the oldest frame is that of another member.
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<R>>>;
 
-    /// Water inside the specified and open rows, kg.
+    /// Amounts of water and tracers of a member inside the specified and open rows, and their changes since the start.
     ///
     /// # Errors
     ///
     /// Those of the device.
-    fn water(&mut self) -> Result<f64>;
-
-    /// Its changes since the state was set, kg.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn water_changes(&mut self) -> Result<WaterChange>;
-
-    /// The amount of each passive tracer inside the specified and open rows, and its changes since the state was
-    /// set.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn passive(&mut self) -> Result<Vec<TracerAmount>>;
-
-    /// What the chemistry has done since the state was set; `None` without chemistry.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
-        Ok(None)
-    }
-
-    /// Precipitation inside the specified and open rows since the state was set.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn precipitation(&mut self) -> Result<Precipitation>;
-
-    /// Time spent since the backend was made.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    fn times(&mut self) -> Result<PhaseTimes>;
+    fn account(&mut self, member: usize) -> Result<Account>;
 }
 
-/// A frame of output, as far as a backend makes it.
+/// Description of a backend.
 #[derive(Clone, Debug)]
-pub struct Captured<R> {
-    /// What moves with the air.
-    pub state: State<R>,
-    /// Reflectivity and effective radii.
-    pub diagnostics: CloudDiagnostics<R>,
-    /// What has fallen.
-    pub surface: Surface<R>,
-    /// What all this amounts to.
-    pub summary: Summary<R>,
+pub struct Info {
+    /// Its kind, as `--backend` takes it.
+    pub kind: &'static str,
+    /// The device and its use, for the head of a table: `CPU, 2 threads, ...`.
+    pub description: String,
+    /// Name of the device as its maker has it.
+    pub device: String,
+    /// Number of members.
+    pub members: usize,
+    /// Time spent since the backend was made, on all members together.
+    pub times: PhaseTimes,
+}
+
+/// The beginning of a run.
+#[derive(Clone, Debug)]
+pub struct Start<'a, R> {
+    /// A state for each member: nothing fallen, no change of water, no output in flight. Without any, members go on
+    /// from the states that they have.
+    pub states: &'a [State<R>],
+    /// Sums of an earlier run that ended in this state.
+    pub gathered: Option<&'a Gathered<R>>,
+    /// Outputs that may be captured beside frames. What is under way of earlier ones is dropped.
+    pub attached: Attached<R>,
+}
+
+impl<'a, R> Start<'a, R> {
+    /// A run of one from its initial state, with frames alone for output.
+    pub fn from(state: &'a State<R>) -> Self {
+        let attached = Attached { operators: Vec::new(), weights: None };
+        Self { states: std::slice::from_ref(state), gathered: None, attached }
+    }
+}
+
+/// Amounts inside the specified and open rows, and their changes since the start.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// Water, kg.
+    pub water: f64,
+    /// Its changes, kg.
+    pub changes: WaterChange,
+    /// Passive tracers.
+    pub passive: Vec<TracerAmount>,
+    /// Work of the chemistry; `None` without chemistry.
+    pub chemistry: Option<ChemistryTally>,
+    /// Precipitation.
+    pub precipitation: Precipitation,
 }
 
 /// A passive tracer inside the specified and open rows, kg of dry air times its units.
@@ -215,83 +210,4 @@ pub struct Precipitation {
     pub frozen_mean: f64,
     /// The most of any column.
     pub most: f64,
-}
-
-/// Time of a phase, s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct PhaseTime {
-    /// What was computed; on the CPU the whole phase.
-    pub kernel_s: f64,
-    /// Copies between host and device; `None` where there is no device.
-    pub transfer_s: Option<f64>,
-    /// All of it, as the caller had to wait or would have had to.
-    pub total_s: f64,
-}
-
-impl PhaseTime {
-    /// Adds time that was spent computing on the host.
-    pub fn add_host(&mut self, seconds: f64) {
-        self.kernel_s += seconds;
-        self.total_s += seconds;
-    }
-
-    /// The time since another reading of the same clocks.
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            kernel_s: self.kernel_s - before.kernel_s,
-            transfer_s: self.transfer_s.map(|x| x - before.transfer_s.unwrap_or(0.0)),
-            total_s: self.total_s - before.total_s,
-        }
-    }
-
-    /// Both one after the other.
-    pub fn plus(&self, other: &Self) -> Self {
-        let transfer_s = match (self.transfer_s, other.transfer_s) {
-            (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
-        };
-        Self {
-            kernel_s: self.kernel_s + other.kernel_s,
-            transfer_s,
-            total_s: self.total_s + other.total_s,
-        }
-    }
-}
-
-/// Time spent in the phases of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct PhaseTimes {
-    /// Transport.
-    pub advection: PhaseTime,
-    /// Microphysics, with the sums of the water budget.
-    pub microphysics: PhaseTime,
-    /// Chemistry.
-    pub chemistry: PhaseTime,
-    /// What drives the steps: frames of the input, and what lies between them.
-    pub input: PhaseTime,
-    /// Diagnostics and frames of output.
-    pub output: PhaseTime,
-}
-
-impl PhaseTimes {
-    /// The times since another reading of the same clocks.
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            advection: self.advection.since(&before.advection),
-            microphysics: self.microphysics.since(&before.microphysics),
-            chemistry: self.chemistry.since(&before.chemistry),
-            input: self.input.since(&before.input),
-            output: self.output.since(&before.output),
-        }
-    }
-
-    /// The phases of a step.
-    pub fn steps(&self) -> PhaseTime {
-        self.advection.plus(&self.microphysics).plus(&self.chemistry)
-    }
-
-    /// All phases.
-    pub fn sum(&self) -> PhaseTime {
-        self.steps().plus(&self.input).plus(&self.output)
-    }
 }

@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::state::State;
 
-/// How the values of a state are moved, in units in the last place (ULP).
+/// Perturbation of all values of a state, in units in the last place (ULP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
     /// All of them up by so many units.
@@ -15,7 +15,7 @@ pub enum Shift {
     Down(u32),
     /// Each of them up or down, as a coin falls that falls alike wherever the seed is the same.
     Either {
-        /// How far.
+        /// Size of the perturbation, ULP.
         units: u32,
         /// Which coin.
         seed: u64,

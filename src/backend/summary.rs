@@ -1,4 +1,4 @@
-//! What a frame of output is summed up to.
+//! Sums and extrema of a frame of output.
 
 use ndarray::{Array3, Axis, s};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::primitives::reduce::{Segments, Statistics, statistics_of_segments};
 use crate::real::Real;
 use crate::state::{SPECIES, State};
 
-/// What the fields of a frame amount to, and where the water budget stands.
+/// Sums and extrema of the fields of a frame, and the water budget so far.
 #[derive(Clone, Debug)]
 pub struct Summary<R> {
     /// Extrema with their places, sum and sum of squares of every level of every field of the

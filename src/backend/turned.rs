@@ -12,7 +12,7 @@ use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State};
 
-/// What it takes, and what nobody has collected yet.
+/// Weights of the columns, and profiles that have not been collected.
 #[derive(Debug)]
 pub(super) struct Turning<R> {
     /// Shape: (ny, nx, nz).

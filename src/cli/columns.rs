@@ -5,33 +5,25 @@ mod physics;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
-use ndarray::{Array2, Array3, Zip};
+use ndarray::Array2;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::backend::check_finite;
 use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, PhysicsChoice, Precision};
-use crate::device::{Buffer, Element, Gpu};
+use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::grid::gpu::Layout;
-use crate::io::columns::{ColumnCase, write};
-use crate::io::writer::{Stored, Writer};
+use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::physics::kessler::params::KesslerFactors;
 use crate::physics::kessler::{self, Kessler};
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, Environment, Surface};
 use crate::wsm5::factors::Factors;
-use crate::wsm5::gpu::LEVELS;
-use crate::wsm5::gpu::clouds::{Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
-use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
+use crate::wsm5::{Fallout, Vectorised};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
 ///
@@ -95,8 +87,8 @@ impl Columns {
     /// Every [`Error`] of reading, writing and computing.
     pub(super) fn run(&self) -> Result<()> {
         match (self.physics, self.precision) {
-            (PhysicsChoice::Wsm5, Precision::F32) => self.run_in::<f32>(),
-            (PhysicsChoice::Wsm5, Precision::F64) => self.run_in::<f64>(),
+            (PhysicsChoice::Wsm5, Precision::F32) => self.run_wsm5::<f32>(),
+            (PhysicsChoice::Wsm5, Precision::F64) => self.run_wsm5::<f64>(),
             (PhysicsChoice::Kessler, Precision::F32) => self.run_kessler::<f32>(),
             (PhysicsChoice::Kessler, Precision::F64) => self.run_kessler::<f64>(),
         }
@@ -108,7 +100,7 @@ impl Columns {
     {
         // A perturbed process is compared with the unperturbed scheme.
         let itself = (&Kessler::<R>::default(), &Kessler::<f64>::default());
-        self.run_physics(&self.kessler::<R>()?, itself)
+        self.run_physics(&self.kessler::<R>()?, itself, |_, _| None)
     }
 
     /// The Kessler scheme, which has none of the options of WSM5.
@@ -162,47 +154,20 @@ impl Columns {
         }
     }
 
-    fn run_in<R: Stored + Vectorised + Element>(&self) -> Result<()> {
-        let mut case = ColumnCase::<R>::read(&self.input)?;
-        let steps = self.steps(case.dt, case.calls)?;
-        let device = self.device(case.shape.nz, &LEVELS)?;
-        let writer = Writer::create(&self.output, self.force)?;
-
-        let fallout = self.fallout.unwrap_or(FalloutChoice::SemiLagrangian);
-        let mut p = Scheme::default().with_fallout(fallout.into());
+    fn run_wsm5<R: Stored + Value + Vectorised + Element>(&self) -> Result<()> {
+        let fallout = Fallout::from(self.fallout.unwrap_or(FalloutChoice::SemiLagrangian));
+        let mut p = Scheme::<R>::default().with_fallout(fallout);
         if let Some(name) = &self.perturb {
             let factor = p.factors.of(name).ok_or_else(|| self.unknown_process(name))?;
             *factor = R::of(ONE_PER_CENT_MORE);
         }
-        let start = Instant::now();
-        let Outcome { surface, diagnostics, place, compute } = match &device {
-            None => on_cpu(&p, &mut case, steps)?,
-            Some(gpu) => {
-                let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
-                let mapping = mapping.of(gpu, &case.shape, R::PRECISION, p.fallout);
-                let inside = Inside::all(case.shape);
-                let clouds =
-                    Clouds::new(gpu, Layout::tight(case.shape), inside, p, mapping, R::ZERO)?;
-                on_gpu(gpu, &clouds, &mut case, steps)?
-            }
-        };
-        let seconds = start.elapsed().as_secs_f64();
-        let Steps { dt, calls } = steps;
-        write(writer, &case.state, &surface, &diagnostics, [dt, calls as f64])?;
-
-        self.summarise(
-            &Work {
-                scheme: "WSM5",
-                place,
-                precision: R::NAME,
-                shape: case.shape,
-                compute,
-                seconds,
-                rest: "tendencies, checks, copies, diagnosis",
-            },
-            steps,
-            &surface.rain,
-        )
+        let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
+        let mapping = |gpu: &Gpu, shape: &Shape| mapping.of(gpu, shape, R::PRECISION, fallout);
+        let itself = (
+            &Scheme::<R>::default().with_fallout(fallout),
+            &Scheme::<f64>::default().with_fallout(fallout),
+        );
+        self.run_physics(&p, itself, |gpu, shape| Some(mapping(gpu, shape)))
     }
 
     /// Logs the result.
@@ -300,106 +265,4 @@ struct Work {
     seconds: f64,
     /// Description of the time outside of the calls.
     rest: &'static str,
-}
-
-/// Result besides the state of the columns.
-struct Outcome<R> {
-    surface: Surface<R>,
-    diagnostics: CloudDiagnostics<R>,
-    /// Backend and device, in words.
-    place: String,
-    /// Time that the calls took, s.
-    compute: f64,
-}
-
-fn on_cpu<R: Stored + Vectorised>(
-    p: &Scheme<R>,
-    case: &mut ColumnCase<R>,
-    Steps { dt, calls }: Steps,
-) -> Result<Outcome<R>> {
-    let scratch = Scratch::new(case.shape.nz);
-    let mut surface = Surface::zeros(case.shape);
-    let mut compute = 0.0;
-    for number in 1..=calls {
-        force(case, R::of(dt));
-        let ColumnCase { state, environment, .. } = &mut *case;
-        let start = Instant::now();
-        call(p, R::of(dt), &scratch, Fields::new(R::ZERO, state, environment, &mut surface));
-        compute += start.elapsed().as_secs_f64();
-        check_finite(&case.state, number)?;
-    }
-    let mut diagnostics = CloudDiagnostics::zeros(case.shape);
-    let fields = DiagnosticFields::new(R::ZERO, &case.state, &case.environment, &mut diagnostics);
-    diagnose(p, &Bins::default(), &scratch, fields);
-    Ok(Outcome { surface, diagnostics, place: "the CPU".to_owned(), compute })
-}
-
-fn on_gpu<R: Stored + Vectorised + Element>(
-    gpu: &Gpu,
-    clouds: &Clouds<R>,
-    case: &mut ColumnCase<R>,
-    Steps { dt, calls }: Steps,
-) -> Result<Outcome<R>> {
-    let (cells, columns) = (case.shape.cells(), case.shape.columns());
-    let Environment { rho, exner, p, dz } = &case.environment;
-    let state = gpu.upload(&case.state.moist_air().each_ref().map(slice).concat())?;
-    let air = gpu.upload(&[rho, exner, p, dz].map(slice).concat())?;
-    let ground = gpu.zeros::<R>(SURFACE_PLANES * columns)?;
-    let place = Place { state: &state, air: &air, surface: &ground };
-    let is_forced = case.theta_tendency.is_some() || case.qv_tendency.is_some();
-    let mut compute = 0.0;
-    for number in 1..=calls {
-        if is_forced {
-            force(case, R::of(dt));
-            // Potential temperature and vapour are the first two fields.
-            state.upload_to(0, slice(case.state.theta()))?;
-            state.upload_to(cells, slice(case.state.qv()))?;
-        }
-        compute += gpu.elapsed(|| clouds.call(&place, dt))?;
-        download(&state, 0, case.state.moist_air_mut().each_mut())?;
-        check_finite(&case.state, number)?;
-    }
-    let mut diagnostics = CloudDiagnostics::zeros(case.shape);
-    let diagnosed = gpu.zeros::<R>(DIAGNOSED_FIELDS * cells)?;
-    clouds.diagnose(&place, &diagnosed, 0)?;
-    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &mut diagnostics;
-    download(&diagnosed, 0, [refl_10cm, re_cloud, re_ice, re_snow])?;
-
-    let mut surface = Surface::zeros(case.shape);
-    // The first of `clouds::PLANES`.
-    for (number, plane) in surface.planes_mut().into_iter().enumerate() {
-        let values = plane.as_slice_mut().expect("planes are in standard layout");
-        ground.download_from(number * columns, values)?;
-    }
-    let place = format!("the {}, {}", gpu.device().name, clouds.mapping());
-    Ok(Outcome { surface, diagnostics, place, compute })
-}
-
-fn slice<R>(field: &Array3<R>) -> &[R] {
-    field.as_slice().expect("fields are in standard layout")
-}
-
-/// Copies contiguous fields on the device to the host, from element `first` on.
-fn download<R: Element, const N: usize>(
-    from: &Buffer<R>,
-    first: usize,
-    fields: [&mut Array3<R>; N],
-) -> Result<()> {
-    for (number, field) in fields.into_iter().enumerate() {
-        let values = field.as_slice_mut().expect("fields are in standard layout");
-        from.download_from(first + number * values.len(), values)?;
-    }
-    Ok(())
-}
-
-/// Adds the prescribed tendencies of a step; they do not make vapour negative.
-fn force<R: Stored>(case: &mut ColumnCase<R>, dt: R) {
-    if let Some(tendency) = &case.theta_tendency {
-        Zip::from(case.state.theta_mut()).and(tendency).for_each(|theta, &x| *theta += dt * x);
-    }
-    if let Some(tendency) = &case.qv_tendency {
-        Zip::from(case.state.qv_mut())
-            .and(tendency)
-            .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
-    }
 }

@@ -8,9 +8,9 @@ use std::time::Instant;
 use serde::Serialize;
 use tracing::info;
 
-use crate::backend::gpu::{MembersOnGpu, OnDevice, Setting};
-use crate::backend::members::{Members, MembersOnCpu, Start};
-use crate::backend::{Microphysics, PhaseTimes};
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
 use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::Asked;
 use crate::cli::made::Made;
@@ -69,11 +69,12 @@ pub(super) fn run<R: Working + OnDevice>(
     ensemble.check(&case.domain.grid)?;
     log_projection(&case);
     let state = case.take_state();
-    let mut members = members(config, ensemble, &case, gpu, state)?;
+    let mut backend = backend(config, ensemble, &case, gpu, state)?;
     if config.dry_run {
         return print_dry(config, &plan);
     }
-    let mut provenance = provenance::<R>(config, [members.kind(), &members.device()], gpu)?;
+    let Info { kind, device, .. } = backend.info()?;
+    let mut provenance = provenance::<R>(config, [kind, &device], gpu)?;
     provenance.extend(
         [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
@@ -96,7 +97,7 @@ pub(super) fn run<R: Working + OnDevice>(
         &mut case,
         &plan,
         frames,
-        &mut *members,
+        &mut *backend,
         &stop,
         &mut |member, frame| output.send(member, frame),
         &mut |step| progress.at(step),
@@ -113,7 +114,7 @@ pub(super) fn run<R: Working + OnDevice>(
     outcome.output += waiting.elapsed();
     let wall_s = start.elapsed().as_secs_f64();
     let done = Done { outcome: &outcome, fates: &fates, written, wall_s };
-    let facts = Facts::new(config, &case, &plan, (ensemble, &roll), &mut *members, &done)?;
+    let facts = Facts::new(config, &case, &plan, (ensemble, &roll), &mut *backend, &done)?;
     if let Some(json) = json {
         json.write_json(&facts)?;
     }
@@ -143,13 +144,13 @@ fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
 }
 
 /// Backend that computes the members.
-fn members<R: Working + OnDevice>(
+fn backend<R: Working + OnDevice>(
     config: &RunConfig,
     ensemble: &Ensemble,
     case: &Case<R>,
     gpu: Option<&Gpu>,
     state: State<R>,
-) -> Result<Box<dyn Members<R>>> {
+) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let RunConfig { limiter, microphysics, .. } = *config;
     let fallout = microphysics.fallout();
@@ -162,8 +163,9 @@ fn members<R: Working + OnDevice>(
     let numbers = 0..ensemble.members;
     let Some(gpu) = gpu else {
         let schemes = (limiter, microphysics);
-        let starts = numbers.map(|member| Start { scheme: scheme(member), state: start(member) });
-        return Ok(Box::new(MembersOnCpu::new(grid, coordinate, schemes, &case.forcing, starts)));
+        let members = numbers.map(|member| (scheme(member), start(member)));
+        let cpu = Cpu::of_members(grid, coordinate, schemes, &case.forcing, members);
+        return Ok(Box::new(cpu));
     };
     let has_sequence = case.has_sequence();
     let tracers = &case.tracers;
@@ -171,7 +173,7 @@ fn members<R: Working + OnDevice>(
     let setting =
         Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
-    Ok(Box::new(MembersOnGpu::new(gpu, &setting, &schemes, start)?))
+    Ok(Box::new(OnGpu::of_members(gpu, &setting, &schemes, start)?))
 }
 
 /// Description of the members in the output file.
@@ -258,24 +260,18 @@ impl Facts {
         case: &Case<R>,
         plan: &Plan,
         described: (&Ensemble, &Roll),
-        members: &mut dyn Members<R>,
+        backend: &mut dyn Backend<R>,
         done: &Done<'_>,
     ) -> Result<Self> {
         let Done { outcome, fates, written, wall_s } = *done;
+        let Info { kind, description, members, times, .. } = backend.info()?;
         let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
         Ok(Self {
-            made: Made::new(
-                config,
-                case,
-                plan,
-                outcome,
-                (members.kind(), members.describe()),
-                written,
-            ),
+            made: Made::new(config, case, plan, outcome, (kind, description), written),
             timing: Timing {
-                phases: members.times()?,
+                phases: times,
                 step_s,
-                step_of_a_member_s: step_s / members.count() as f64,
+                step_of_a_member_s: step_s / members as f64,
                 wall_s,
             },
             ensemble: EnsembleFacts::new(described, fates),

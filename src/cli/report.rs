@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::backend::{Backend, PhaseTime, Precipitation};
+use crate::backend::{Backend, Info, PhaseTime, Precipitation};
 use crate::cli::beside::Names;
 use crate::cli::made::Made;
 use crate::cli::reacted::Reacted;
@@ -147,9 +147,9 @@ impl Facts {
             let cells_per_s = updates / total_s.max(f64::MIN_POSITIVE);
             PhaseRate { time: PhaseTime { total_s, ..time }, cells_per_s }
         };
-        let times = backend.times()?;
+        let Info { kind, description, times, .. } = backend.info()?;
         let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
-        let Precipitation { mean, frozen_mean, most } = backend.precipitation()?;
+        let Precipitation { mean, frozen_mean, most } = backend.account(0)?.precipitation;
         let sides = case.domain.grid.sides;
         let is_inside =
             sides.inner_x(shape.nx).len() < shape.nx || sides.inner_y(shape.ny).len() < shape.ny;
@@ -162,14 +162,7 @@ impl Facts {
         let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
         let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         Ok(Self {
-            made: Made::new(
-                config,
-                case,
-                plan,
-                outcome,
-                (backend.kind(), backend.describe()),
-                frames,
-            ),
+            made: Made::new(config, case, plan, outcome, (kind, description), frames),
             beside: beside.chain(kept).map(|path| path.shown().into_owned()).collect(),
             restart,
             projection: case.projection,

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use tracing::warn;
 
-use crate::backend::{Backend, Microphysics};
+use crate::backend::Microphysics;
 use crate::cli::scheme::{LEFT_OUT, microphysics};
 use crate::cli::{FalloutChoice, LimiterChoice, PhysicsChoice, Precision};
 use crate::config::RunConfig;
@@ -120,14 +120,14 @@ fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
     ))
 }
 
-/// Warns if the bits may differ from those of a run without a break.
-pub(super) fn warn_of_another_backend<R: Working>(file: &RestartFile, backend: &dyn Backend<R>) {
+/// Says where the bits may not be those of a run without a break.
+pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
+    let Some(file) = from else { return };
     let its = file.text("backend").unwrap_or_default();
-    if its != backend.kind() {
+    if its != kind {
         warn!(
-            "{} was computed by the backend {its}, and this is {}: results go on, but rounded otherwise",
-            file.path().shown(),
-            backend.kind()
+            "{} was computed by the backend {its}, and this is {kind}: results go on, but rounded otherwise",
+            file.path().shown()
         );
     }
 }

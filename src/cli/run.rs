@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tracing::info;
 
-use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::{Backend, Info};
 use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::beside::{Asked, Names, Writing};
 use crate::cli::coupled::Coupling;
@@ -332,6 +332,7 @@ fn run<R: Working + Value + OnDevice>(
     if config.dry_run {
         return print_dry(config, &plan);
     }
+    let Info { kind, device, .. } = backend.info()?;
     let header = Header {
         domain: case.domain.clone(),
         start: series.start(),
@@ -339,11 +340,9 @@ fn run<R: Working + Value + OnDevice>(
         physics: config.microphysics.number(),
         left_out,
         dt: plan.dt,
-        provenance: provenance::<R>(config, [backend.kind(), &backend.device()], gpu)?,
+        provenance: provenance::<R>(config, [kind, &device], gpu)?,
     };
-    if let Some(from) = from {
-        warn_of_another_backend(from, &*backend);
-    }
+    warn_of_another_backend(from, kind);
     let restarts = restart_output.is_some().then_some(config.restarts.restart_interval);
     let restarts = restarts.map(|interval| Frames { interval, ..Frames::default() });
     let restarter = restart_output.map(|pending| {

@@ -19,6 +19,7 @@ use crate::wsm5::Fallout;
 use crate::wsm5::gpu::clouds;
 use crate::wsm5::gpu::clouds::Inside;
 use crate::wsm5::gpu::{Mapping, Purpose};
+use crate::wsm5::scheme::Scheme;
 use crate::{chemistry, forcing, lattice};
 
 /// Suffix of the kernels that may compute in double precision: those that accumulate sums in it. Other hot kernels may
@@ -188,10 +189,10 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
                 entries.push(Entry { most_spilled, ..entry });
             }
         }
-        // The mapping of 2008 keeps its columns in local memory by design.
-        let source = clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
-        entries.push(entry(source, name.trim_start_matches(", "), false));
     }
+    // The mapping of 2008 keeps its columns in local memory by design.
+    let columns = <Scheme<f32> as OnDevice<f32>>::sources(precision, nz);
+    entries.extend(columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
     let fallout = Fallout::default();
     entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
     entries

@@ -5,17 +5,19 @@ pub mod physics;
 
 use std::path::Path;
 
-use ndarray::{Array3, s};
+use ndarray::Array3;
 
 use self::fields::Fields;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
-use crate::state::{CloudDiagnostics, Environment, State, Surface};
+use crate::physics::ColumnPhysics;
+use crate::state::{Environment, State};
+use crate::wsm5::scheme::Scheme;
 
-/// Fewest and most levels that the scheme supports.
-pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=256;
+/// Fewest and most levels that the scheme takes.
+pub const LEVELS: std::ops::RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
 
 /// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
@@ -146,52 +148,4 @@ fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str;
         ("qi", state.qi(), ["kg kg-1", "cloud ice mixing ratio"]),
         ("qs", state.qs(), ["kg kg-1", "snow mixing ratio"]),
     ]
-}
-
-/// Writes the result of `calls` calls of `dt` seconds.
-///
-/// # Errors
-///
-/// Those of [`Writer`].
-///
-/// # Panics
-///
-/// As [`write_case`].
-pub fn write<R: Stored>(
-    mut writer: Writer,
-    state: &State<R>,
-    surface: &Surface<R>,
-    diagnostics: &CloudDiagnostics<R>,
-    [dt, calls]: [f64; 2],
-) -> Result<()> {
-    let (nz, _, nx) = state.qv().dim();
-    writer.dimension("level", nz)?;
-    writer.dimension("column", nx)?;
-    writer.text("title", "columns after WSM5 cloud microphysics")?;
-    writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
-    writer.text("precision", R::NAME)?;
-    writer.number("dt", dt)?;
-    writer.number("calls", calls)?;
-    let levels: [(&str, &Array3<R>, [&str; 2]); 4] = [
-        ("refl_10cm", &diagnostics.refl_10cm, ["dBZ", "radar reflectivity at 10 cm"]),
-        ("re_cloud", &diagnostics.re_cloud, ["m", "effective radius of cloud drops"]),
-        ("re_ice", &diagnostics.re_ice, ["m", "effective radius of ice crystals"]),
-        ("re_snow", &diagnostics.re_snow, ["m", "effective radius of snow"]),
-    ];
-    for (name, field, about) in prognostic(state).into_iter().chain(levels) {
-        let values = field.as_slice().expect("standard layout");
-        writer.variable(name, &["level", "column"], about, values)?;
-    }
-    let planes = [
-        ("rain", &surface.rain, ["mm", "accumulated precipitation"]),
-        ("rainncv", &surface.rainncv, ["mm", "precipitation of the last call"]),
-        ("snow", &surface.snow, ["mm", "accumulated frozen precipitation"]),
-        ("snowncv", &surface.snowncv, ["mm", "frozen precipitation of the last call"]),
-        ("sr", &surface.sr, ["1", "frozen fraction of the precipitation of the last call"]),
-    ];
-    for (name, plane, about) in planes {
-        let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
-        writer.variable(name, &["column"], about, &values)?;
-    }
-    writer.commit()
 }

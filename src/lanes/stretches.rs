@@ -15,13 +15,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// Row, column and lane of each column.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = ([usize; 2], usize)> + use<> {
-        let j = self.j;
-        self.columns.clone().zip(self.lane..).map(move |(i, lane)| ([j, i], lane))
-    }
-
-    /// Lanes of the columns.
+    /// The places of the columns.
     fn places(&self) -> Range<usize> {
         self.lane..self.lane + self.columns.len()
     }

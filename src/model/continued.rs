@@ -8,10 +8,10 @@ use crate::io::restart::{FrameRow, Restart};
 use crate::projection::Report;
 use crate::state::{Gathered, Standing};
 
-/// What was before the steps of a run that goes on.
+/// Sums of the run that a checkpoint was taken of.
 #[derive(Clone, Debug)]
 pub struct History<R> {
-    /// What had been gathered.
+    /// Accumulated sums.
     pub gathered: Gathered<R>,
     /// Water at the start of the first run, kg.
     pub water_start: f64,
@@ -63,7 +63,7 @@ impl FrameReport {
         FrameRow { time: self.time.clone(), figures }
     }
 
-    /// What a restart file holds.
+    /// A row of a restart file as a report.
     fn of(row: &FrameRow) -> Self {
         let [
             residual_before,

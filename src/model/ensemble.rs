@@ -3,14 +3,12 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::march::{Marching, march};
+use super::march::{Recording, march};
 use super::recorder::{Shows, snapshot};
 use super::{Case, Frames, Outcome, Working};
-use crate::backend::Precipitation;
-use crate::backend::members::Members;
+use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Precipitation};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
-use crate::forcing::Moment;
 use crate::io::output::Snapshot;
 use crate::plan::Plan;
 
@@ -18,7 +16,7 @@ use crate::plan::Plan;
 /// wanted.
 pub type Sink<'a, R> = &'a mut dyn FnMut(usize, Snapshot<R>) -> bool;
 
-/// How a member ended.
+/// Result of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     /// Its water budget, up to its last frame.
@@ -40,19 +38,18 @@ pub fn run<R: Working>(
     case: &mut Case<R>,
     plan: &Plan,
     frames: Frames,
-    members: &mut dyn Members<R>,
+    backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     sink: Sink<'_, R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<(Outcome, Vec<Fate>)> {
-    let fates = vec![Fate::default(); members.count()];
+    let fates = vec![Fate::default(); backend.info()?.members];
     let (spent, waited) = (Duration::ZERO, Duration::ZERO);
-    let mut several =
-        Several { members, sink, plan, frames, fates, spent, waited, is_wanted: true };
-    let mut outcome = march(case, plan, &mut several, stop, watch)?;
-    several.members.check(outcome.steps, true)?;
+    let mut several = Several { sink, plan, frames, fates, spent, waited, is_wanted: true };
+    let mut outcome = march(case, plan, backend, &mut several, stop, watch)?;
+    backend.check(outcome.steps, true)?;
     for (number, fate) in several.fates.iter_mut().enumerate() {
-        fate.precipitation = several.members.precipitation(number)?;
+        fate.precipitation = backend.account(number)?.precipitation;
     }
     outcome.output = several.spent;
     outcome.stepping += several.waited;
@@ -60,7 +57,6 @@ pub fn run<R: Working>(
 }
 
 struct Several<'a, R> {
-    members: &'a mut dyn Members<R>,
     sink: Sink<'a, R>,
     plan: &'a Plan,
     frames: Frames,
@@ -71,41 +67,57 @@ struct Several<'a, R> {
     is_wanted: bool,
 }
 
-impl<R: Working> Marching<R> for Several<'_, R> {
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.members.drive(moment)
+impl<R: Working> Several<'_, R> {
+    /// Hands the frame of a member on, while more is wanted.
+    fn take(&mut self, case: &Case<R>, step: usize, member: usize, captured: Captured<R>) {
+        if !self.is_wanted {
+            return;
+        }
+        let seconds = self.plan.time_after(step);
+        let water = &mut self.fates[member].water;
+        let begun = if step == 0 { captured.summary.water } else { water.start };
+        *water = Water::closed(begun, &captured.summary.changes, captured.summary.water);
+        let (shown, shape) = (Shows::at(case, seconds), case.domain.grid.shape);
+        let (_, frame) = snapshot(captured, shown, shape, self.plan.dt, begun);
+        self.is_wanted = (self.sink)(member, frame);
     }
+}
 
-    fn step(&mut self, dt: f64) -> Result<()> {
-        self.members.step(dt)
-    }
-
-    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
-        self.members.check(step, wait)
-    }
-
-    fn record(&mut self, case: &mut Case<R>, step: usize) -> Result<bool> {
-        let Self { members, sink, plan, fates, is_wanted, .. } = self;
-        if !*is_wanted || !self.frames.due(plan, step) {
-            return Ok(*is_wanted);
+impl<R: Working> Recording<R> for Several<'_, R> {
+    fn record(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+    ) -> Result<bool> {
+        if !self.is_wanted || !self.frames.due(self.plan, step) {
+            return Ok(self.is_wanted);
         }
         // A frame that begins is to become whole: a flaw is told now, not half-way through it.
         let start = Instant::now();
-        members.check(step, true)?;
+        backend.check(step, true)?;
         self.waited += start.elapsed();
         let start = Instant::now();
-        let seconds = plan.time_after(step);
-        let moment = case.show(seconds)?;
-        members.frames(&moment, &mut |member, captured| {
-            let water = &mut fates[member].water;
-            let begun = if step == 0 { captured.summary.water } else { water.start };
-            *water = Water::closed(begun, &captured.summary.changes, captured.summary.water);
-            let shown = Shows::at(case, seconds);
-            let shape = case.domain.grid.shape;
-            let (_, frame) = snapshot(captured, shown, shape, plan.dt, begun);
-            *is_wanted &= sink(member, frame);
-            *is_wanted
-        })?;
+        let moment = case.show(self.plan.time_after(step))?;
+        let mut oldest = 0;
+        for member in 0..self.fates.len() {
+            if !self.is_wanted {
+                break;
+            }
+            backend.capture(Output::Frame(member), &moment)?;
+            // One is under way while the next one is made.
+            while oldest <= member {
+                let wait = member + 1 - oldest == FRAMES_IN_FLIGHT;
+                let frame = backend.collect(Output::Frame(oldest), wait)?;
+                let Some(frame) = frame.and_then(Collected::frame) else { break };
+                self.take(case, step, oldest, frame);
+                oldest += 1;
+            }
+        }
+        while let Some(frame) = backend.collect(Output::Frame(oldest), true)? {
+            frame.frame().into_iter().for_each(|frame| self.take(case, step, oldest, frame));
+            oldest += 1;
+        }
         self.spent += start.elapsed();
         Ok(self.is_wanted)
     }

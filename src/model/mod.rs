@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::backend::{Backend, Computing};
+use crate::backend::{Account, Backend, Computing, Start};
 use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
@@ -35,7 +35,8 @@ use crate::projection::Report;
 use crate::state::{ChemistryTally, State};
 use crate::tracers::TracerSet;
 pub use continued::History;
-use march::{Marching, march};
+use march::march;
+use probe::Samples;
 pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
 pub use sequence::FrameReport;
@@ -50,9 +51,9 @@ impl Working for f64 {}
 /// An input made ready: what drives the run, and the state that it starts from.
 #[derive(Debug)]
 pub struct Case<R> {
-    /// Where it takes place.
+    /// Grid and vertical coordinate, with their place on the Earth.
     pub domain: Domain,
-    /// What the frame of the input before the present time prescribes.
+    /// Fields of the input frame before the present time, which drive the run.
     pub forcing: Arc<Forcing<R>>,
     /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output. Shapes:
     /// (nz, ny, nx + 1), (nz, ny + 1, nx), (nz + 1, ny, nx).
@@ -65,17 +66,17 @@ pub struct Case<R> {
     pub chemistry: Option<Arc<Coupled>>,
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
-    /// What the wind projection found and did in the first frame.
+    /// Report of the wind projection in the first frame.
     pub projection: Report,
-    /// What was found in the frames that the run needs.
+    /// Reports on the input frames that the run needs.
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
-    /// What projects the winds.
+    /// Solver of the wind projection.
     solver: Arc<dyn Solver>,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
-    /// What was before, where this case goes on from a restart.
+    /// The run before, where this case goes on from a checkpoint.
     pub history: Option<History<R>>,
 }
 
@@ -142,7 +143,7 @@ impl<R: Working> Case<R> {
         Ok(self)
     }
 
-    /// What drives a step from `start` to `end`, s since the first frame.
+    /// Winds, air and boundary values of a step from `start` to `end`, s since the first frame.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl<R: Working> Case<R> {
         Ok(())
     }
 
-    /// Whether more than one frame of the input drives the run.
+    /// Returns `true` if more than one frame of the input drives the run.
     pub fn has_sequence(&self) -> bool {
         self.sequence.is_some()
     }
@@ -193,7 +194,7 @@ impl<R: Working> Case<R> {
     }
 }
 
-/// How a run went.
+/// Results and times of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Steps done.
@@ -204,7 +205,7 @@ pub struct Outcome {
     pub water: Water,
     /// Those of the passive tracers.
     pub tracers: Vec<TracerBudget>,
-    /// What the chemistry has done.
+    /// Work of the chemistry.
     pub chemistry: Option<ChemistryTally>,
     /// Figures of the frames of output.
     pub figures: Vec<FrameFigures>,
@@ -214,7 +215,7 @@ pub struct Outcome {
     pub driving: Duration,
     /// Wall time of diagnostics and of handing frames to the writer.
     pub output: Duration,
-    /// Whether the user stopped it.
+    /// `true` where the user stopped it.
     pub interrupted: bool,
 }
 
@@ -223,12 +224,12 @@ pub struct Outcome {
 pub struct Frames {
     /// Time between frames, s; without it only the first and the last are written.
     pub interval: Option<f64>,
-    /// Whether the state after the first step is asked for besides.
+    /// Asks for the state after the first step besides.
     pub after_first: bool,
 }
 
 impl Frames {
-    /// Whether a frame belongs to the end of a step, [`Frames::after_first`] aside.
+    /// Returns `true` if a frame belongs to the end of a step, [`Frames::after_first`] aside.
     pub fn due(self, plan: &Plan, step: usize) -> bool {
         let passed = |step: usize, interval: f64| {
             // A part of a second is lost in the rounding of step lengths.
@@ -260,75 +261,37 @@ pub fn run<R: Working>(
     sink: &mut dyn Sink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    case.history.iter().try_for_each(|history| backend.resume(&history.gathered))?;
-    let passive_start = match &case.history {
-        Some(history) => history.passive_start.clone(),
-        None => backend.passive()?.into_iter().map(|tracer| tracer.amount).collect(),
+    let (samples, attached) = Samples::new((sink.probes(), sink.columns()), &case.domain);
+    let gathered = case.history.as_ref().map(|history| &history.gathered);
+    backend.start(Start { states: &[], gathered, attached })?;
+    let (water_start, passive_start) = if let Some(history) = &case.history {
+        (history.water_start, history.passive_start.clone())
+    } else {
+        let Account { water, passive, .. } = backend.account(0)?;
+        (water, passive.into_iter().map(|tracer| tracer.amount).collect())
     };
-    let mut recorder = Recorder::new(sink, case, (plan, frames), passive_start.clone(), backend)?;
-    let done = advance(case, plan, backend, stop, &mut recorder, watch);
+    let mut recorder = Recorder::new(sink, samples, case, (plan, frames), passive_start.clone());
+    let done = march(case, plan, backend, &mut recorder, stop, watch).and_then(|outcome| {
+        if outcome.interrupted {
+            backend.check(outcome.steps, true)?;
+            recorder.save(case, backend, outcome.steps, true)?;
+        }
+        Ok(outcome)
+    });
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
     let recorded = recorder.collect(backend, true);
     let mut outcome = done?;
     recorded?;
     let start = Instant::now();
-    outcome.water = Water::closed(outcome.water.start, &backend.water_changes()?, backend.water()?);
-    let ends = case.tracers.passive().iter().zip(passive_start).zip(backend.passive()?);
+    let Account { water, changes, passive, chemistry, .. } = backend.account(0)?;
+    outcome.water = Water::closed(water_start, &changes, water);
+    let ends = case.tracers.passive().iter().zip(passive_start).zip(passive);
     outcome.tracers =
         ends.map(|((tracer, start), end)| TracerBudget::closed(tracer, start, end)).collect();
-    outcome.chemistry = backend.chemistry()?;
+    outcome.chemistry = chemistry;
     outcome.stepping += start.elapsed();
     outcome.output += recorder.spent;
     outcome.figures = recorder.figures;
     Ok(outcome)
-}
-
-fn advance<R: Working>(
-    case: &mut Case<R>,
-    plan: &Plan,
-    backend: &mut dyn Backend<R>,
-    stop: &AtomicBool,
-    recorder: &mut Recorder<'_, R>,
-    watch: &mut dyn FnMut(usize),
-) -> Result<Outcome> {
-    let start = match &case.history {
-        Some(history) => history.water_start,
-        None => backend.water()?,
-    };
-    let mut single = Single { backend, recorder };
-    let outcome = march(case, plan, &mut single, stop, watch)?;
-    if outcome.interrupted {
-        single.backend.check(outcome.steps, true)?;
-        single.recorder.save(case, single.backend, outcome.steps, true)?;
-    }
-    Ok(Outcome { water: Water { start, ..Water::default() }, ..outcome })
-}
-
-/// A run on a backend, with what is recorded of it.
-struct Single<'r, 'a, R> {
-    backend: &'r mut dyn Backend<R>,
-    recorder: &'r mut Recorder<'a, R>,
-}
-
-impl<R: Working> Marching<R> for Single<'_, '_, R> {
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.backend.drive(moment)
-    }
-
-    fn step(&mut self, dt: f64) -> Result<()> {
-        self.backend.step(dt)
-    }
-
-    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
-        self.backend.check(step, wait)
-    }
-
-    fn record(&mut self, case: &mut Case<R>, step: usize) -> Result<bool> {
-        self.recorder.record(case, self.backend, step)?;
-        if step > 0 {
-            self.recorder.collect(self.backend, false)?;
-        }
-        Ok(self.recorder.is_wanted)
-    }
 }

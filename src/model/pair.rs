@@ -13,7 +13,10 @@ use super::suspect::{Suspect, suspects};
 use super::{Case, Frames, Nobody, Outcome, Probe, Sink, Working};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, Microphysics, PhaseTimes, Region, Shift};
+use crate::backend::{
+    Account, Attached, Backend, Collected, Info, Microphysics, Output, PhaseTimes, Region, Shift,
+    Start,
+};
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
     Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
@@ -33,10 +36,10 @@ const STEPS_OF_ONE_CORE: usize = 5;
 /// Runs of all steps that a pair takes, where there is more than one step.
 pub const LONG_RUNS: usize = 4;
 
-/// What both runs have in common.
+/// Case, plan and schemes that both runs share.
 #[derive(Debug)]
 pub struct Pair<'a, R> {
-    /// What drives them.
+    /// The case that drives them.
     pub case: &'a mut Case<R>,
     /// The state that they start from.
     pub start: &'a State<R>,
@@ -52,10 +55,10 @@ pub struct Pair<'a, R> {
     pub stop: &'a AtomicBool,
 }
 
-/// How fast a run was.
+/// Times of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timed {
-    /// Where it was computed.
+    /// Backend and device, in words.
     pub name: String,
     /// The backend, as `--backend` takes it.
     pub backend: &'static str,
@@ -87,7 +90,7 @@ impl Timed {
     }
 }
 
-/// How many times as fast as another a run was.
+/// Ratio of the speeds of two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ratio {
     /// The faster one, if the ratio is above 1.
@@ -100,14 +103,14 @@ pub struct Ratio {
     pub ratio: f64,
 }
 
-/// What came of a pair.
+/// Result of a pair of runs.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How the run of the other backend went.
+    /// Outcome of the run of the other backend.
     pub outcome: Outcome,
     /// The runs, that of the other backend last.
     pub runs: Vec<Timed>,
-    /// How they compare.
+    /// Ratios of their speeds.
     pub ratios: Vec<Ratio>,
     /// After the first step, then after the last.
     pub verdicts: Vec<Verdict>,
@@ -115,7 +118,7 @@ pub struct Report {
     pub suspects: Vec<Suspect>,
     /// Share of the columns that rounding alone throws off their course in the first step.
     pub fragile_share: f64,
-    /// Whether the user stopped it: then there is no verdict.
+    /// `true` where the user stopped it: then there is no verdict.
     pub interrupted: bool,
 }
 
@@ -228,21 +231,23 @@ impl<R: Working + Value> Pair<'_, R> {
         case.rewind()?;
         let mut keep = Keeper { plan, frames, first: None, last: None, sink };
         let clock = Instant::now();
-        backend.restore(start)?;
-        let before = backend.times()?;
+        backend.start(Start::from(start))?;
+        let before = backend.info()?.times;
         let all = Frames { after_first: true, ..frames };
         let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
+        let end_to_end_s = clock.elapsed().as_secs_f64();
+        let Info { kind, description, times, .. } = backend.info()?;
         let timed = Timed {
-            name: backend.describe(),
-            backend: backend.kind(),
+            name: description,
+            backend: kind,
             steps: outcome.steps,
             cells: case.domain.grid.shape.cells(),
-            end_to_end_s: clock.elapsed().as_secs_f64(),
-            times: backend.times()?.since(&before),
+            end_to_end_s,
+            times: times.since(&before),
         };
         let area = Region::new(&case.domain.grid, &case.domain.coordinate).extent();
-        let rain = backend.precipitation()?.mean * area;
-        let totals = Totals { water: backend.water()?, rain, area };
+        let Account { water, precipitation, .. } = backend.account(0)?;
+        let totals = Totals { water, rain: precipitation.mean * area, area };
         let Keeper { first, last, .. } = keep;
         Ok(Ran { first, last, totals, timed, outcome })
     }
@@ -262,8 +267,9 @@ impl<R: Working + Value> Pair<'_, R> {
         let mut yardstick = Yardstick::new(self.truth(&moment, &shown)?, is_smooth);
         yardstick.add(plain);
         let mut first_step = |shift| -> Result<Sample<R>> {
-            cpu.restore(&shifted(self.start, shift))?;
-            history.iter().try_for_each(|history| cpu.resume(&history.gathered))?;
+            let state = shifted(self.start, shift);
+            let gathered = history.as_ref().map(|history| &history.gathered);
+            cpu.start(Start { gathered, ..Start::from(&state) })?;
             one_step(cpu, [&moment, &shown], dt)
         };
         let around =
@@ -296,8 +302,9 @@ impl<R: Working + Value> Pair<'_, R> {
             self.start.widened(),
         )
         .with_chemistry(self.case.chemistry.as_ref());
-        let history = self.case.history.iter();
-        history.map(|x| x.gathered.widened()).try_for_each(|gathered| cpu.resume(&gathered))?;
+        let gathered = self.case.history.as_ref().map(|history| history.gathered.widened());
+        let (gathered, attached) = (gathered.as_ref(), Attached::default());
+        cpu.start(Start { states: &[], gathered, attached })?;
         one_step(&mut cpu, [&wide, &shown], self.plan.dt_of(1))
     }
 
@@ -399,12 +406,12 @@ fn one_step<R: Working>(
 ) -> Result<Sample<R>> {
     cpu.drive(moment)?;
     cpu.step(dt)?;
-    cpu.capture(shown)?;
-    let frame = cpu.collect(true)?.expect("a frame was begun");
-    Ok(Sample::from(frame))
+    cpu.capture(Output::Frame(0), shown)?;
+    let frame = cpu.collect(Output::Frame(0), true)?.and_then(Collected::frame);
+    Ok(Sample::from(frame.expect("a frame was begun")))
 }
 
-/// How the last run compares with those before.
+/// Ratios of the speed of the last run to those of the runs before.
 fn ratios(runs: &[Timed]) -> Vec<Ratio> {
     let Some((a, others)) = runs.split_last() else { return Vec::new() };
     let mut ratios = Vec::new();

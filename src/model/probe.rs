@@ -1,4 +1,4 @@
-//! Who takes what a run makes, and samples of the fields at other places.
+//! Sinks of the outputs of a run, and samples of the fields at other places.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ndarray::Array3;
 
 use super::{Case, Frames, Working};
-use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Products, Profiles, Region};
+use crate::backend::{
+    Attached, Backend, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, Region,
+};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::Moment;
@@ -20,7 +22,7 @@ use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 
-/// Who takes what a run makes.
+/// Sink of the outputs of a run.
 pub trait Sink<R> {
     /// Takes a frame of output, made after so many steps; where it says no, the run ends.
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool;
@@ -33,12 +35,12 @@ pub trait Sink<R> {
     /// Waits until it takes a frame at once.
     fn wait(&self) {}
 
-    /// Where time is counted that output takes.
+    /// Ledger of the time that output takes.
     fn ledger(&self) -> Ledger {
         Ledger::default()
     }
 
-    /// What it wants to have sampled; asked once, before the run.
+    /// Operators to sample with; asked for once, before the run.
     fn probes(&self) -> Vec<Probe<R>> {
         Vec::new()
     }
@@ -111,19 +113,18 @@ pub(super) struct Samples<R> {
 }
 
 impl<R: Working> Samples<R> {
-    /// Tells the backend what will be asked for.
+    /// Samples and columns of a run, and what the backend has to hold ready for them.
     pub(super) fn new(
         (probes, columns): (Vec<Probe<R>>, Option<Frames>),
         domain: &Domain,
-        backend: &mut dyn Backend<R>,
-    ) -> Result<Self> {
+    ) -> (Self, Attached<R>) {
         let operators: Vec<_> = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
         let weights = columns.map(|_| Arc::new(mass(domain)));
-        backend.attach(&Attached { operators, weights })?;
         let pending = probes.iter().map(|_| VecDeque::with_capacity(FRAMES_IN_FLIGHT)).collect();
         let lasting = probes.iter().map(|_| None).collect();
         let pending_columns = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        Ok(Self { columns, pending_columns, probes, pending, lasting })
+        let samples = Self { columns, pending_columns, probes, pending, lasting };
+        (samples, Attached { operators, weights })
     }
 
     /// Number of probes.
@@ -136,7 +137,7 @@ impl<R: Working> Samples<R> {
         self.probes[probe].frames
     }
 
-    /// Whether as many samples of a probe are under way as may be.
+    /// Returns `true` when as many samples of a probe are under way as may be.
     pub(super) fn is_full(&self, probe: usize) -> bool {
         self.pending[probe].len() == FRAMES_IN_FLIGHT
     }
@@ -150,7 +151,7 @@ impl<R: Working> Samples<R> {
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
-        backend.sample(probe, moment)?;
+        backend.capture(Output::Products(probe), moment)?;
         let operator = &self.probes[probe].operator;
         let sample = match &self.lasting[probe] {
             Some(lasting) => Sample { seconds, ..lasting.clone() },
@@ -173,7 +174,8 @@ impl<R: Working> Samples<R> {
         if self.pending[probe].is_empty() {
             return Ok(None);
         }
-        let Some(products) = backend.collect_sample(probe, wait)? else { return Ok(None) };
+        let products = backend.collect(Output::Products(probe), wait)?;
+        let Some(products) = products.and_then(Collected::products) else { return Ok(None) };
         let sample = self.pending[probe].pop_front();
         Ok(sample.map(|sample| complete(sample, products)))
     }
@@ -185,7 +187,7 @@ impl<R: Working> Samples<R> {
         self.columns
     }
 
-    /// Whether as many columns are under way as may be.
+    /// Returns `true` when as many columns are under way as may be.
     pub(super) fn are_columns_full(&self) -> bool {
         self.pending_columns.len() == FRAMES_IN_FLIGHT
     }
@@ -198,7 +200,7 @@ impl<R: Working> Samples<R> {
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
-        backend.profile(moment)?;
+        backend.capture(Output::Profiles, moment)?;
         self.pending_columns.push_back(prescribed_columns(&case.given, seconds));
         Ok(())
     }
@@ -212,7 +214,8 @@ impl<R: Working> Samples<R> {
         if self.pending_columns.is_empty() {
             return Ok(None);
         }
-        let Some(profiles) = backend.collect_profiles(wait)? else { return Ok(None) };
+        let profiles = backend.collect(Output::Profiles, wait)?;
+        let Some(profiles) = profiles.and_then(Collected::profiles) else { return Ok(None) };
         let Some(mut frame) = self.pending_columns.pop_front() else { return Ok(None) };
         let Profiles { volumes, totals, strongest } = profiles;
         (frame.fields, frame.totals, frame.strongest) = (volumes, totals, strongest);
@@ -220,7 +223,7 @@ impl<R: Working> Samples<R> {
     }
 }
 
-/// What the input says of the columns; the rest is empty.
+/// Pressure and height of the columns, from the input; the rest is empty.
 fn prescribed_columns<R: Working>(given: &Given, seconds: f64) -> ColumnFrame<R> {
     let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
         let [a, b] = fields;

@@ -6,25 +6,27 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
+use super::march::Recording;
 use super::probe::Samples;
 use super::{Case, Frames, Sink, Working};
-use crate::backend::{Backend, Captured, FRAMES_IN_FLIGHT};
+use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
+use crate::forcing::Moment;
 use crate::grid::Shape;
 use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::plan::Plan;
 
-/// What is on its way.
+/// Outputs on their way from the backend to the sink.
 pub(super) struct Recorder<'a, R> {
-    /// What a frame shows of the input, for those that the backend works at.
+    /// Fields of the input for the frames that the backend works at.
     pending: VecDeque<Shown<R>>,
     samples: Samples<R>,
     sink: &'a mut dyn Sink<R>,
-    /// Whether more is wanted.
-    pub(super) is_wanted: bool,
+    /// `false` once the sink takes no more.
+    is_wanted: bool,
     pub(super) spent: Duration,
     ledger: Ledger,
     /// Steps asked for.
@@ -48,18 +50,18 @@ struct Shown<R> {
     prescribed: Shows<R>,
 }
 
-/// What a frame shows of the input.
+/// Fields of the input that a frame of output shows.
 pub(super) struct Shows<R> {
     /// Time since the start, s.
     seconds: f64,
     winds: Arc<[Array3<R>; 3]>,
     given: Arc<Given>,
-    /// Whether all frames show the same.
+    /// `true` where all frames show the same.
     lasts: bool,
 }
 
 impl<R: Working> Shows<R> {
-    /// What a case shows, which was set to this time.
+    /// Those of a case that was set to this time.
     pub(super) fn at(case: &Case<R>, seconds: f64) -> Self {
         let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
         Self { seconds, winds, given, lasts: !case.has_sequence() }
@@ -96,16 +98,14 @@ pub(super) fn snapshot<R: Working>(
 impl<'a, R: Working> Recorder<'a, R> {
     pub(super) fn new(
         sink: &'a mut dyn Sink<R>,
+        samples: Samples<R>,
         case: &Case<R>,
         (plan, frames): (&'a Plan, Frames),
         passive_start: Vec<f64>,
-        backend: &mut dyn Backend<R>,
-    ) -> Result<Self> {
+    ) -> Self {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        let wanted = (sink.probes(), sink.columns());
-        let samples = Samples::new(wanted, &case.domain, backend)?;
         let (restarts, ledger) = (sink.restarts(), sink.ledger());
-        Ok(Self {
+        Self {
             pending,
             samples,
             sink,
@@ -121,23 +121,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             restarts,
             saved: 0,
             figures: Vec::new(),
-        })
-    }
-
-    /// Begins what is due after a step; waits for the oldest of what is in flight where it is too
-    /// much, and for all of it where it is kept where the run stands.
-    pub(super) fn record(
-        &mut self,
-        case: &mut Case<R>,
-        backend: &mut dyn Backend<R>,
-        step: usize,
-    ) -> Result<()> {
-        self.steps = step;
-        self.begin(case, backend, step)?;
-        if self.restarts.is_some_and(|restarts| restarts.due(self.plan, step)) {
-            self.save(case, backend, step, step == self.plan.steps)?;
         }
-        Ok(())
     }
 
     /// Hands over where the run stands after a step, which may be its last one, where that is wanted and
@@ -155,7 +139,10 @@ impl<'a, R: Working> Recorder<'a, R> {
         self.collect(backend, true)?;
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
-            let standing = backend.standing(step)?;
+            // A checkpoint does not depend on a moment.
+            backend.capture(Output::Checkpoint(step), &Moment::lasting(&case.forcing))?;
+            let standing = backend.collect(Output::Checkpoint(step), true)?;
+            let Some(standing) = standing.and_then(Collected::checkpoint) else { return Ok(()) };
             let (number, reports) = case.passed();
             let past = self.plan.past_after(step);
             let seconds = self.plan.time_after(step);
@@ -213,7 +200,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             self.samples.begin_columns(case, &moment, backend, seconds)?;
         }
         if is_frame {
-            backend.capture(&moment)?;
+            backend.capture(Output::Frame(0), &moment)?;
             self.pending.push_back(Shown { step, prescribed: Shows::at(case, seconds) });
         }
         self.spent += start.elapsed();
@@ -238,7 +225,8 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         self.sink.wait();
-        let Some(captured) = backend.collect(wait)? else { return Ok(false) };
+        let captured = backend.collect(Output::Frame(0), wait)?.and_then(Collected::frame);
+        let Some(captured) = captured else { return Ok(false) };
         if let Some(Shown { step, prescribed }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);
             let (figures, frame) = snapshot(captured, prescribed, self.shape, self.plan.dt, start);
@@ -284,5 +272,26 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         self.spent += start.elapsed();
         Ok(is_here)
+    }
+}
+
+impl<R: Working> Recording<R> for Recorder<'_, R> {
+    /// Begins the outputs that are due; waits for the oldest in flight where there are too many, and for all of them
+    /// where a checkpoint is due.
+    fn record(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+    ) -> Result<bool> {
+        self.steps = step;
+        self.begin(case, backend, step)?;
+        if self.restarts.is_some_and(|restarts| restarts.due(self.plan, step)) {
+            self.save(case, backend, step, step == self.plan.steps)?;
+        }
+        if step > 0 {
+            self.collect(backend, false)?;
+        }
+        Ok(self.is_wanted)
     }
 }

@@ -1,4 +1,4 @@
-//! What drives a run between the times of its input.
+//! Interpolation of the input between its frames.
 //!
 //! Two frames are held in working precision, the one before and the one after the present time;
 //! what lies between them is made by the backend, in buffers of its own. The next frame is read meanwhile, as the
@@ -24,7 +24,7 @@ use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
 use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
-/// What an input frame says, made ready for the steps.
+/// An input frame made ready for the steps.
 #[derive(Clone, Debug)]
 pub(super) struct Prescribed<R> {
     pub(super) forcing: Arc<Forcing<R>>,
@@ -32,16 +32,16 @@ pub(super) struct Prescribed<R> {
     pub(super) given: Arc<Given>,
 }
 
-/// What was found in an input frame.
+/// Report on an input frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameReport {
     /// When, in WRF's form.
     pub time: String,
-    /// What the wind projection found and did.
+    /// Report of the wind projection.
     pub projection: Report,
     /// The longest time step that its winds admit, s.
     pub max_dt: f64,
-    /// How much more its columns hold than those of the first frame, whose mass the run keeps,
+    /// Excess of the mass of its columns over those of the first frame, whose mass the run keeps,
     /// in the mean, Pa.
     pub mass_change_mean: f64,
     /// The largest such change of a column in size, Pa.
@@ -151,7 +151,7 @@ impl<R: Working> Sequence<R> {
         self.number
     }
 
-    /// What drives a step from `start` to `end`, s since the first frame.
+    /// Winds, air and boundary values of a step from `start` to `end`, s since the first frame.
     ///
     /// The horizontal fluxes are those of the middle of the step, the vertical ones follow from
     /// continuity; as the mass of the air is the same in all frames, they are at most what the
@@ -164,7 +164,7 @@ impl<R: Working> Sequence<R> {
         Ok(self.moment(middle, end))
     }
 
-    /// What an output at a time shows; sets the winds and what passes through to it.
+    /// Air of an output at a time; sets the winds and the fields that pass through to it.
     ///
     /// The column mass is left alone: the run keeps that of the first frame.
     pub(super) fn show(
@@ -252,7 +252,7 @@ impl<R: Working> Sequence<R> {
         Ok(prepare(domain, self.series.frame(number, domain)?, &*self.solver)?.0)
     }
 
-    /// How far a time lies on the way from the frame before to the frame after.
+    /// Interpolation weight of a time between the frame before and the frame after.
     fn weight(&self, seconds: f64) -> f64 {
         if self.after.is_none() {
             return 0.0;

@@ -23,12 +23,12 @@ pub struct Suspect {
     pub steps: usize,
     /// The fields that fail there, and the cell `[k, j, i]` of each.
     pub fields: Vec<(&'static str, [usize; 3])>,
-    /// What the column held before the first step, in the names of `nwp-mini columns`; only for
+    /// The column before the first step, in the names of `nwp-mini columns`; only for
     /// that step.
     pub inputs: Option<Vec<Profile>>,
-    /// What it holds on the CPU.
+    /// The column on the CPU.
     pub a: Vec<Profile>,
-    /// What it holds on the other backend.
+    /// The column on the other backend.
     pub b: Vec<Profile>,
 }
 

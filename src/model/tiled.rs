@@ -22,7 +22,7 @@ use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
 use crate::wsm5::params::SchemeConstants;
 
-/// How many columns along x and along y.
+/// Numbers of columns along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Columns from west to east.
@@ -70,7 +70,7 @@ pub struct Tiled<R> {
     pub forcing: Arc<Forcing<R>>,
     /// The state to start from.
     pub state: State<R>,
-    /// Whether there are winds to move anything with.
+    /// `true` where there are winds.
     pub has_winds: bool,
 }
 
@@ -187,14 +187,14 @@ impl<R: Working> Tiled<R> {
     }
 }
 
-/// Whether a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
+/// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
 /// scheme lets act.
 pub fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
     let least = R::Q_PRECIPITATION_MIN;
     [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
 }
 
-/// Whether a cell holds rain, in that sense.
+/// Returns `true` if a cell holds rain, in that sense.
 pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
     state.qr()[at] > R::Q_PRECIPITATION_MIN
 }

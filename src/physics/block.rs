@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
-use super::{Budget, ColumnPhysics};
+use super::{Budget, ColumnPhysics, Weighing};
+use crate::lanes::LANES;
 use crate::real::Real;
 
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
@@ -28,13 +29,7 @@ impl<'a, R: Real> Block<'a, R> {
         self.tracers[0].dim()
     }
 
-    /// Number of columns.
-    pub fn columns(&self) -> usize {
-        let (_, ny, nx) = self.dim();
-        ny * nx
-    }
-
-    /// Restricts the block to the given rows and columns of the grid.
+    /// The columns of the given rows and columns of the grid only.
     ///
     /// # Panics
     ///
@@ -46,13 +41,77 @@ impl<'a, R: Real> Block<'a, R> {
         self
     }
 
-    /// Panics unless the numbers of fields are those of a scheme.
-    pub(super) fn check<P: ColumnPhysics<R>>(&self) {
-        let found = [self.tracers.len(), self.air.len(), self.surface.len()];
-        assert_eq!(found, [P::TRACERS.len(), P::AIR.len(), P::SURFACE.len()], "fields");
+    /// The same, with the mass mismatch of the changes where there is a budget.
+    #[must_use]
+    pub fn weighed(mut self, weighing: Weighing<'a, R>) -> Self {
+        if let Some(budget) = &mut self.budget {
+            budget.weighing = Some(weighing);
+        }
+        self
     }
 
-    /// The fields below and from index `at` on along an axis of (ny, nx).
+    /// Asserts that there are as many fields as a scheme has, all of one shape.
+    pub(super) fn check<P: ColumnPhysics<R>>(&self) {
+        let Self { tracers, air, surface, budget, .. } = self;
+        let found = [tracers.len(), air.len(), surface.len()];
+        assert_eq!(found, [P::TRACERS.len(), P::AIR.len(), P::SURFACE.len()], "fields");
+        let (nz, ny, nx) = self.dim();
+        for (field, values) in P::TRACERS.iter().zip(tracers) {
+            assert_eq!(values.dim(), (nz, ny, nx), "shape of {} beside the first", field.name);
+        }
+        for (field, values) in P::AIR.iter().zip(air) {
+            assert_eq!(values.dim(), (nz, ny, nx), "shape of {} beside the tracers", field.name);
+        }
+        for (field, values) in P::SURFACE.iter().zip(surface) {
+            assert_eq!(values.dim(), (ny, nx), "shape of {} at the ground", field.name);
+        }
+        if let Some(budget) = budget {
+            budget.check((nz, ny, nx));
+        }
+    }
+}
+
+/// Fields of columns that can be shared out among threads.
+pub(crate) trait Shared: Send + Sized {
+    /// Numbers of rows and of columns of a row.
+    fn rows_and_columns(&self) -> (usize, usize);
+
+    /// The columns below and from an index along an axis of (ny, nx).
+    fn divide(self, axis: usize, at: usize) -> (Self, Self);
+
+    /// Work on all columns, shared out among the threads in blocks. The result does not depend on their size.
+    fn shared_out(self, work: &(impl Fn(Self) + Sync)) {
+        let [fewest, most] = BLOCK_COLUMNS;
+        let (ny, nx) = self.rows_and_columns();
+        let share = (ny * nx).div_ceil(BLOCKS_OF_A_THREAD * rayon::current_num_threads());
+        halve(self, share.clamp(fewest, most), work);
+    }
+}
+
+/// Work on columns, no more than `most` at a time.
+fn halve<S: Shared>(columns: S, most: usize, work: &(impl Fn(S) + Sync)) {
+    let (ny, nx) = columns.rows_and_columns();
+    let (axis, at) = match (ny, nx) {
+        (ny, nx) if ny * nx <= most => return work(columns),
+        (1, nx) => (1, nx / 2),
+        (ny, _) => (0, ny / 2),
+    };
+    let (left, right) = columns.divide(axis, at);
+    rayon::join(|| halve(left, most, work), || halve(right, most, work));
+}
+
+/// The fewest and the most columns that a thread takes at a time; many of them, so that few of [`LANES`] places stay
+/// empty.
+const BLOCK_COLUMNS: [usize; 2] = [5 * LANES, 32 * LANES];
+/// Blocks of each thread, which even out the work.
+const BLOCKS_OF_A_THREAD: usize = 4;
+
+impl<'a, R: Real> Shared for Block<'a, R> {
+    fn rows_and_columns(&self) -> (usize, usize) {
+        let (_, ny, nx) = self.dim();
+        (ny, nx)
+    }
+
     fn divide(self, axis: usize, at: usize) -> (Self, Self) {
         let Self { theta_base, tracers, air, surface, budget } = self;
         let split = |field: ArrayViewMut3<'a, R>| field.split_at(Axis(axis + 1), at);
@@ -75,17 +134,5 @@ impl<'a, R: Real> Block<'a, R> {
                 budget: budget_from,
             },
         )
-    }
-
-    /// Calls `work` for all columns, in blocks of at most `most` distributed among the threads.
-    pub(super) fn shared_out(self, most: usize, work: &(impl Fn(Self) + Sync)) {
-        let (_, ny, nx) = self.dim();
-        let (axis, at) = match (ny, nx) {
-            (ny, nx) if ny * nx <= most => return work(self),
-            (1, nx) => (1, nx / 2),
-            (ny, _) => (0, ny / 2),
-        };
-        let (left, right) = self.divide(axis, at);
-        rayon::join(|| left.shared_out(most, work), || right.shared_out(most, work));
     }
 }

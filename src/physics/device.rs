@@ -1,5 +1,7 @@
 //! Column physics on a device: the fields and the launcher of a scheme.
 
+use std::ops::RangeInclusive;
+
 use super::ColumnPhysics;
 use crate::device::{Buffer, Element, Gpu, Source};
 use crate::error::Result;
@@ -47,10 +49,16 @@ pub struct Memory<'a, R> {
 
 /// A scheme with kernels.
 pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
-    /// Its compiled kernels for a set of columns.
+    /// Numbers of levels that the kernels take.
+    const DEVICE_LEVELS: RangeInclusive<usize>;
+
+    /// Its compiled kernels for some columns.
     type Launcher: Launcher<R>;
 
-    /// Sources of its kernels for columns of `nz` levels, each with a label that distinguishes variants of a file.
+    /// Mapping of columns to threads, where there is a choice.
+    type Mapping;
+
+    /// Texts of its kernels for columns of `nz` levels, each with words that tell it from others of the same file.
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)>;
 
     /// Compiles the kernels for columns of `nz` levels; `theta_base` is the potential temperature minus the first
@@ -65,6 +73,7 @@ pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
         nz: usize,
         places: Places,
         theta_base: R,
+        mapping: Option<Self::Mapping>,
     ) -> Result<Self::Launcher>;
 }
 
@@ -80,6 +89,20 @@ pub trait Launcher<R> {
     ///
     /// When an array is too short.
     fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()>;
+
+    /// Sets [`ColumnPhysics::DIAGNOSED`] in `out`, field by field.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launcher::call`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Launcher::call`].
+    fn diagnose(&self, memory: &Memory<'_, R>, out: &Buffer<R>) -> Result<()> {
+        let _ = (memory, out);
+        Ok(())
+    }
 
     /// Mapping of columns to threads, in words.
     fn mapping(&self) -> String;

@@ -5,6 +5,7 @@
 //!
 //! | scheme | contents |
 //! |---|---|
+//! | WSM5 (`wsm5`) | five species of water, in two variants that differ in their sedimentation |
 //! | [`kessler`] | warm rain in three species of water, without ice |
 
 pub mod block;
@@ -17,11 +18,14 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-use crate::lanes::{Instructions, LANES};
+use ndarray::Array3;
+
+use crate::lanes::Instructions;
 use crate::real::Real;
 
 pub use block::Block;
-pub use budget::Budget;
+pub(crate) use block::Shared;
+pub use budget::{Budget, Weighing};
 
 /// A field that a scheme works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub trait ColumnPhysics<R: Real>: Sync {
     const SURFACE: &'static [Field];
     /// Supported numbers of levels.
     const LEVELS: RangeInclusive<usize>;
+    /// The fields that are diagnosed from the columns after the last call.
+    const DIAGNOSED: &'static [Field] = &[];
 
     /// Work space of a thread.
     type Work: Debug + Send;
@@ -57,6 +63,13 @@ pub trait ColumnPhysics<R: Real>: Sync {
 
     /// One call on the columns of a block: `dt` seconds.
     fn call_block(&self, dt: R, work: &mut Self::Work, block: &mut Block<'_, R>);
+
+    /// [`ColumnPhysics::DIAGNOSED`] of columns with these [`ColumnPhysics::TRACERS`] and [`ColumnPhysics::AIR`], of
+    /// which the first tracer is the whole potential temperature.
+    fn diagnose(&self, tracers: &[Array3<R>], air: &[Array3<R>]) -> Vec<Array3<R>> {
+        let _ = (tracers, air);
+        Vec::new()
+    }
 }
 
 /// The work space of all threads, allocated once.
@@ -90,11 +103,6 @@ impl<W> Scratch<W> {
     }
 }
 
-/// Fewest and most columns of a block; many, so that few of [`LANES`] lanes are unused.
-const BLOCK_COLUMNS: [usize; 2] = [5 * LANES, 32 * LANES];
-/// Blocks for each thread, to balance the load.
-const BLOCKS_OF_A_THREAD: usize = 4;
-
 /// One call of a scheme on all columns of a block, in parallel: `dt` seconds. The result does not depend on the number
 /// of threads.
 ///
@@ -108,9 +116,7 @@ pub fn call<R: Real, P: ColumnPhysics<R>>(
     block: Block<'_, R>,
 ) {
     block.check::<P>();
-    let [fewest, most] = BLOCK_COLUMNS;
-    let share = block.columns().div_ceil(BLOCKS_OF_A_THREAD * rayon::current_num_threads());
-    block.shared_out(share.clamp(fewest, most), &|mut block| {
+    block.shared_out(&|mut block| {
         scratch.lend(|work| physics.call_block(dt, work, &mut block));
     });
 }

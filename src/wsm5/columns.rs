@@ -1,172 +1,156 @@
-//! The scheme over many columns, in parallel.
+//! WSM5 as a scheme of column physics: its tracers, and a call on many columns.
 
-use std::sync::{Mutex, PoisonError};
+use std::array;
+use std::ops::RangeInclusive;
+
+use ndarray::Array3;
 
 use super::abreast::Abreast;
 use super::cell::water;
-use super::fields::{Divisible, Fields, theta_after};
-use super::gather::Vectorised;
+use super::fields::{put, theta_after, total};
+use super::gather::{self, Vectorised};
 use super::params::SchemeConstants;
+use super::reflectivity::Bins;
 use super::scheme::Scheme;
-use super::{Air, Cell, Column, Fallout, assert_length, gather};
-use crate::lanes::{Instructions, LANES};
+use super::{Air, Cell, Column, DiagnosticFields, Fallout, assert_length, diagnose};
+use crate::grid::Shape;
+use crate::lanes::Instructions;
+use crate::physics::{Block, ColumnPhysics, Field};
 use crate::real::{Precision, Real};
+use crate::state::CloudDiagnostics;
 
-/// Most columns of a block, which one thread computes at a time. The result does not depend on it.
-pub(super) const BLOCK: usize = 64;
-
-/// Fewest and most columns of a block if [`LANES`] of them are computed side by side: many, so that few lanes of its
-/// last group are unused.
-const ABREAST: [usize; 2] = [5 * LANES, 32 * LANES];
-
-/// Columns of a block if [`LANES`] of them are computed side by side: several blocks for each thread, to balance the
-/// load, as long as the blocks stay large enough.
-pub(super) fn block_abreast(columns: usize) -> usize {
-    const EACH: usize = 4;
-    let [fewest, most] = ABREAST;
-    columns.div_ceil(EACH * rayon::current_num_threads()).clamp(fewest, most)
+/// Vector instructions that a variant of the scheme is run with in a precision, of those that the processor has: in
+/// double precision, and with sub-stepped sedimentation, one column is computed after the other.
+pub fn instructions<R: Real>(fallout: Fallout, best: Option<Instructions>) -> Option<Instructions> {
+    let is_abreast = fallout == Fallout::SemiLagrangian && R::PRECISION == Precision::F32;
+    best.filter(|_| is_abreast)
 }
 
-/// Axis and index at which (ny, nx) columns are cut in two; `None` if they are few enough for one thread.
-fn halves(ny: usize, nx: usize, block: usize) -> Option<(usize, usize)> {
-    match (ny, nx) {
-        (ny, nx) if ny * nx <= block => None,
-        (1, nx) => Some((1, nx / 2)),
-        (ny, _) => Some((0, ny / 2)),
+/// Work space of a thread for a variant of the scheme.
+#[derive(Clone, Debug)]
+pub struct Work<R: Real>(Kind<R>);
+
+#[derive(Clone, Debug)]
+enum Kind<R: Real> {
+    /// One column after the other, with the functions of the standard library.
+    Alone(Box<Column<R>>),
+    /// Columns side by side.
+    Abreast(Instructions, Box<Abreast<R::Lane>>),
+}
+
+impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
+    const NAME: &'static str = "WSM5";
+    const TRACERS: &'static [Field] = &[
+        Field { name: "th", units: "K", about: "potential temperature" },
+        Field { name: "q", units: "kg kg-1", about: "water vapour mixing ratio" },
+        Field { name: "qc", units: "kg kg-1", about: "cloud water mixing ratio" },
+        Field { name: "qr", units: "kg kg-1", about: "rain mixing ratio" },
+        Field { name: "qi", units: "kg kg-1", about: "cloud ice mixing ratio" },
+        Field { name: "qs", units: "kg kg-1", about: "snow mixing ratio" },
+    ];
+    const AIR: &'static [Field] = &[
+        Field { name: "den", units: "kg m-3", about: "density of dry air" },
+        Field { name: "pii", units: "1", about: "Exner function" },
+        Field { name: "p", units: "Pa", about: "pressure" },
+        Field { name: "delz", units: "m", about: "depth of the layer" },
+    ];
+    const SURFACE: &'static [Field] = &[
+        Field { name: "rain", units: "mm", about: "accumulated precipitation" },
+        Field { name: "rainncv", units: "mm", about: "precipitation of the last call" },
+        Field { name: "snow", units: "mm", about: "accumulated frozen precipitation" },
+        Field { name: "snowncv", units: "mm", about: "frozen precipitation of the last call" },
+        Field {
+            name: "sr",
+            units: "1",
+            about: "frozen fraction of the precipitation of the last call",
+        },
+    ];
+    const LEVELS: RangeInclusive<usize> = 4..=256;
+    const DIAGNOSED: &'static [Field] = &[
+        Field { name: "refl_10cm", units: "dBZ", about: "radar reflectivity at 10 cm" },
+        Field { name: "re_cloud", units: "m", about: "effective radius of cloud drops" },
+        Field { name: "re_ice", units: "m", about: "effective radius of ice crystals" },
+        Field { name: "re_snow", units: "m", about: "effective radius of snow" },
+    ];
+
+    type Work = Work<R>;
+
+    fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
+        Work(match self::instructions::<R>(self.fallout, instructions) {
+            Some(instructions) => Kind::Abreast(instructions, Box::new(Abreast::new(nz))),
+            None => Kind::Alone(Box::new(Column::new(nz))),
+        })
     }
-}
 
-/// Calls `work` for all columns, in blocks of at most `block` distributed among the threads.
-pub(super) fn in_blocks<F: Divisible>(block: usize, fields: F, work: &(impl Fn(F) + Sync)) {
-    let (ny, nx) = fields.rows_and_columns();
-    let Some((axis, at)) = halves(ny, nx, block) else {
-        work(fields);
-        return;
-    };
-    let (left, right) = fields.divide(axis, at);
-    rayon::join(|| in_blocks(block, left, work), || in_blocks(block, right, work));
-}
-
-/// Work space of each thread, allocated once, and the vector instructions that it uses.
-#[derive(Debug)]
-pub struct Scratch<R: Real> {
-    layers: usize,
-    columns: Vec<Mutex<Column<R>>>,
-    vectors: Option<Vectors<R::Lane>>,
-}
-
-/// A set of vector instructions, and the work space of columns side by side.
-#[derive(Debug)]
-struct Vectors<L> {
-    instructions: Instructions,
-    columns: Vec<Mutex<Abreast<L>>>,
-}
-
-impl<R: Vectorised> Scratch<R> {
-    /// Work space of columns of `nz` layers for all threads of the current pool, with the best instructions of the
-    /// processor.
-    pub fn new(nz: usize) -> Self {
-        Self::with(nz, Instructions::best())
-    }
-
-    /// The same with given vector instructions, or with none.
-    ///
-    /// Without vector instructions, and always in double precision, columns are computed one by one with the functions
-    /// of the standard library.
-    pub fn with(nz: usize, instructions: Option<Instructions>) -> Self {
-        let threads = rayon::current_num_threads().max(1);
-        let instructions = instructions.filter(|_| R::PRECISION == Precision::F32);
-        let abreast = || (0..threads).map(|_| Mutex::new(Abreast::new(nz))).collect();
-        Self {
-            layers: nz,
-            columns: (0..threads).map(|_| Mutex::new(Column::new(nz))).collect(),
-            vectors: instructions.map(|instructions| Vectors { instructions, columns: abreast() }),
+    fn call_block(&self, dt: R, work: &mut Work<R>, block: &mut Block<'_, R>) {
+        assert_length(dt);
+        let layers = match &work.0 {
+            Kind::Alone(column) => column.cells.len(),
+            Kind::Abreast(_, columns) => columns.levels.len(),
+        };
+        assert!(layers > 0, "columns without layers");
+        assert_eq!(block.dim().0, layers, "layers of the fields and of the work space");
+        match &mut work.0 {
+            Kind::Alone(column) => one_by_one(self, dt, column, block),
+            Kind::Abreast(instructions, columns) => {
+                assert_eq!(self.fallout, Fallout::SemiLagrangian, "variant of the work space");
+                gather::call_block(*instructions, &self.map(R::lane), dt, columns, block);
+            }
         }
     }
 
-    /// The vector instructions for a variant of the scheme; `None` if its columns are computed one by one.
-    pub fn instructions(&self, fallout: Fallout) -> Option<Instructions> {
-        self.vectors(fallout).map(|vectors| vectors.instructions)
-    }
-
-    /// The vector instructions for code that all variants share, if any.
-    pub(super) fn any_instructions(&self) -> Option<Instructions> {
-        self.vectors.as_ref().map(|vectors| vectors.instructions)
-    }
-
-    /// Layers of the columns.
-    pub(super) fn layers(&self) -> usize {
-        self.layers
-    }
-
-    /// Work space of columns side by side, if the variant of the scheme has such code.
-    fn vectors(&self, fallout: Fallout) -> Option<&Vectors<R::Lane>> {
-        self.vectors.as_ref().filter(|_| fallout == Fallout::SemiLagrangian)
+    fn diagnose(&self, tracers: &[Array3<R>], air: &[Array3<R>]) -> Vec<Array3<R>> {
+        let (nz, ny, nx) = tracers[0].dim();
+        let mut out = CloudDiagnostics::zeros(Shape { nx, ny, nz });
+        let (tracers, air) = (array::from_fn(|n| &tracers[n]), array::from_fn(|n| &air[n]));
+        let fields = DiagnosticFields::of(R::ZERO, tracers, air, &mut out);
+        diagnose(self, &Bins::default(), Instructions::best(), fields);
+        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = out;
+        vec![refl_10cm, re_cloud, re_ice, re_snow]
     }
 }
 
-/// Calls `work` with the work space of this thread.
-fn lend<T, U>(all: &[Mutex<T>], work: impl FnOnce(&mut T) -> U) -> U {
-    let thread = rayon::current_thread_index().unwrap_or(0) % all.len();
-    work(&mut all[thread].lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// One call of the scheme on every column: `dt` seconds.
-///
-/// # Panics
-///
-/// When the fields differ in shape, have other layers than the scratch, or have none; when `dt` is not a positive
-/// number, or takes more minor steps than 31 bits can count.
-pub fn call<R: Vectorised>(p: &Scheme<R>, dt: R, scratch: &Scratch<R>, fields: Fields<'_, R>) {
-    fields.check(scratch.layers());
-    assert_length(dt);
-    match scratch.vectors(p.fallout) {
-        Some(Vectors { instructions, columns }) => {
-            let p = p.map(R::lane);
-            let (ny, nx) = fields.rows_and_columns();
-            in_blocks(block_abreast(ny * nx), fields, &|mut fields| {
-                lend(columns, |columns| {
-                    gather::call_block(*instructions, &p, dt, columns, &mut fields);
-                });
-            });
-        }
-        None => in_blocks(BLOCK, fields, &|fields| {
-            lend(&scratch.columns, |column| call_block(p, dt, column, fields));
-        }),
-    }
-}
-
-fn call_block<R: SchemeConstants>(
+/// The columns of a block, one after the other.
+fn one_by_one<R: SchemeConstants>(
     p: &Scheme<R>,
     dt: R,
     column: &mut Column<R>,
-    mut f: Fields<'_, R>,
+    block: &mut Block<'_, R>,
 ) {
-    let (nz, ny, nx) = f.theta.dim();
+    let (nz, ny, nx) = block.dim();
+    let Block { theta_base, tracers, air, surface, budget } = block;
+    let [theta, qv, qc, qr, qi, qs] = &mut tracers[..] else {
+        unreachable!("checked by the caller")
+    };
+    let [rho, exner, pressure, dz] = &air[..] else { unreachable!("checked by the caller") };
     for (j, i) in (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i))) {
         for k in 0..nz {
             let at = [k, j, i];
             column.cells[k] = Cell {
-                t: (f.theta[at] + f.theta_base) * f.exner[at],
-                qv: f.qv[at],
-                qc: f.qc[at],
-                qr: f.qr[at],
-                qi: f.qi[at],
-                qs: f.qs[at],
+                t: (theta[at] + *theta_base) * exner[at],
+                qv: qv[at],
+                qc: qc[at],
+                qr: qr[at],
+                qi: qi[at],
+                qs: qs[at],
             };
-            column.air[k] = Air { rho: f.rho[at], p: f.p[at], dz: f.dz[at], ..Air::default() };
+            column.air[k] = Air { rho: rho[at], p: pressure[at], dz: dz[at], ..Air::default() };
         }
         let sum = column.call(p, dt);
-        f.weigh(j, i..i + 1, |k, _| water(&column.cells[k]));
+        if let Some(weighing) = budget.as_mut().and_then(|budget| budget.weighing.as_mut()) {
+            let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
+            weighing
+                .weigh((j, i..i + 1), species, [rho, dz], total, |k, _| water(&column.cells[k]));
+        }
         for (k, cell) in column.cells.iter().enumerate() {
             let at = [k, j, i];
-            f.theta[at] = theta_after(f.theta[at], f.theta_base, f.exner[at], cell.t);
-            f.qv[at] = cell.qv;
-            f.qc[at] = cell.qc;
-            f.qr[at] = cell.qr;
-            f.qi[at] = cell.qi;
-            f.qs[at] = cell.qs;
+            theta[at] = theta_after(theta[at], *theta_base, exner[at], cell.t);
+            qv[at] = cell.qv;
+            qc[at] = cell.qc;
+            qr[at] = cell.qr;
+            qi[at] = cell.qi;
+            qs[at] = cell.qs;
         }
-        f.put([j, i], &sum);
+        put(surface, budget, [j, i], &sum);
     }
 }

@@ -1,8 +1,7 @@
 //! Reflectivity and effective radii of many columns, in parallel.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
-use super::columns::{BLOCK, Scratch, block_abreast, in_blocks};
-use super::fields::{DiagnosticFields, Divisible};
+use super::fields::DiagnosticFields;
 use super::gather::Vectorised;
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
 use super::reflectivity::{
@@ -12,8 +11,11 @@ use super::reflectivity::{
 use super::scheme::Scheme;
 use crate::lanes::stretches::{for_stretches, give, take};
 use crate::lanes::{Instructions, LANES, Row, Task, each};
+use crate::physics::Shared;
+use crate::real::Precision;
 
-/// Reflectivity and effective radii of every column.
+/// Reflectivity and effective radii of every column; in single precision with some vector instructions where there are
+/// any, and else with the functions of the standard library.
 ///
 /// # Panics
 ///
@@ -21,18 +23,15 @@ use crate::lanes::{Instructions, LANES, Row, Task, each};
 pub fn diagnose<R: Vectorised>(
     p: &Scheme<R>,
     bins: &Bins<R>,
-    scratch: &Scratch<R>,
+    instructions: Option<Instructions>,
     fields: DiagnosticFields<'_, R>,
 ) {
     fields.check();
-    match scratch.any_instructions() {
+    match instructions.filter(|_| R::PRECISION == Precision::F32) {
         Some(instructions) => {
-            let (ny, nx) = fields.rows_and_columns();
-            in_blocks(block_abreast(ny * nx), fields, &|fields| {
-                side_by_side(instructions, p, bins, fields);
-            });
+            fields.shared_out(&|fields| side_by_side(instructions, p, bins, fields));
         }
-        None => in_blocks(BLOCK, fields, &|fields| one_by_one(p, bins, fields)),
+        None => fields.shared_out(&|fields| one_by_one(p, bins, fields)),
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::abreast::Abreast;
 use super::cell::water;
-use super::fields::Fields;
+use super::fields::{put, total};
 use super::params::SchemeConstants;
 use super::radii::RadiusConstants;
 use super::reflectivity::RadarConstants;
 use super::scheme::Scheme;
 use crate::lanes::stretches::{Stretch, for_stretches, give, take};
 use crate::lanes::{Instructions, LANES, Task};
+use crate::physics::Block;
 use crate::real::Real;
 
 /// A precision in which the scheme and its diagnostics can run, one by one or side by side.
@@ -46,53 +47,71 @@ pub(super) fn call_block<R: Vectorised>(
     p: &Scheme<R::Lane>,
     dt: R,
     columns: &mut Abreast<R::Lane>,
-    f: &mut Fields<'_, R>,
+    block: &mut Block<'_, R>,
 ) {
-    let (_, ny, nx) = f.theta.dim();
+    let (_, ny, nx) = block.dim();
     for_stretches([ny, nx], LANES, |stretches, count| {
-        load(f, stretches, count, columns);
+        load(block, stretches, count, columns);
         instructions.run(Call { p, dt: dt.lane(), columns });
-        store(f, stretches, columns);
+        store(block, stretches, columns);
     });
 }
 
 fn load<R: Vectorised>(
-    f: &Fields<'_, R>,
+    block: &Block<'_, R>,
     stretches: &[Stretch],
     count: usize,
     columns: &mut Abreast<R::Lane>,
 ) {
+    let [theta, qv, qc, qr, qi, qs] = &block.tracers[..] else {
+        unreachable!("checked by the caller")
+    };
+    let [rho, exner, p, dz] = &block.air[..] else { unreachable!("checked by the caller") };
     let levels = &mut columns.levels;
-    take(&f.theta.view(), stretches, levels, R::lane, |level| &mut level.theta);
-    take(&f.qv.view(), stretches, levels, R::lane, |level| &mut level.cells.qv);
-    take(&f.qc.view(), stretches, levels, R::lane, |level| &mut level.cells.qc);
-    take(&f.qr.view(), stretches, levels, R::lane, |level| &mut level.cells.qr);
-    take(&f.qi.view(), stretches, levels, R::lane, |level| &mut level.cells.qi);
-    take(&f.qs.view(), stretches, levels, R::lane, |level| &mut level.cells.qs);
-    take(&f.rho, stretches, levels, R::lane, |level| &mut level.rho);
-    take(&f.p, stretches, levels, R::lane, |level| &mut level.p);
-    take(&f.dz, stretches, levels, R::lane, |level| &mut level.dz);
-    take(&f.exner, stretches, levels, R::lane, |level| &mut level.exner);
-    columns.theta_base = f.theta_base.lane();
+    take(&theta.view(), stretches, levels, R::lane, |level| &mut level.theta);
+    take(&qv.view(), stretches, levels, R::lane, |level| &mut level.cells.qv);
+    take(&qc.view(), stretches, levels, R::lane, |level| &mut level.cells.qc);
+    take(&qr.view(), stretches, levels, R::lane, |level| &mut level.cells.qr);
+    take(&qi.view(), stretches, levels, R::lane, |level| &mut level.cells.qi);
+    take(&qs.view(), stretches, levels, R::lane, |level| &mut level.cells.qs);
+    take(rho, stretches, levels, R::lane, |level| &mut level.rho);
+    take(p, stretches, levels, R::lane, |level| &mut level.p);
+    take(dz, stretches, levels, R::lane, |level| &mut level.dz);
+    take(exner, stretches, levels, R::lane, |level| &mut level.exner);
+    columns.theta_base = block.theta_base.lane();
     if count < LANES {
         columns.fill_up(count);
     }
 }
 
-fn store<R: Vectorised>(f: &mut Fields<'_, R>, stretches: &[Stretch], columns: &Abreast<R::Lane>) {
+fn store<R: Vectorised>(
+    block: &mut Block<'_, R>,
+    stretches: &[Stretch],
+    columns: &Abreast<R::Lane>,
+) {
+    let Block { tracers, air, surface, budget, .. } = block;
+    let [theta, qv, qc, qr, qi, qs] = &mut tracers[..] else {
+        unreachable!("checked by the caller")
+    };
+    let [rho, _, _, dz] = &air[..] else { unreachable!("checked by the caller") };
     let levels = &columns.levels;
-    for Stretch { j, columns: range, lane } in stretches {
-        f.weigh(*j, range.clone(), |k, n| R::of_lane(water(&levels[k].cells.at(lane + n))));
+    if let Some(weighing) = budget.as_mut().and_then(|budget| budget.weighing.as_mut()) {
+        let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
+        for Stretch { j, columns: range, lane } in stretches {
+            weighing.weigh((*j, range.clone()), species, [rho, dz], total, |k, n| {
+                R::of_lane(water(&levels[k].cells.at(lane + n)))
+            });
+        }
     }
-    give(&mut f.theta, stretches, levels, R::of_lane, |level| &level.theta);
-    give(&mut f.qv, stretches, levels, R::of_lane, |level| &level.cells.qv);
-    give(&mut f.qc, stretches, levels, R::of_lane, |level| &level.cells.qc);
-    give(&mut f.qr, stretches, levels, R::of_lane, |level| &level.cells.qr);
-    give(&mut f.qi, stretches, levels, R::of_lane, |level| &level.cells.qi);
-    give(&mut f.qs, stretches, levels, R::of_lane, |level| &level.cells.qs);
+    give(theta, stretches, levels, R::of_lane, |level| &level.theta);
+    give(qv, stretches, levels, R::of_lane, |level| &level.cells.qv);
+    give(qc, stretches, levels, R::of_lane, |level| &level.cells.qc);
+    give(qr, stretches, levels, R::of_lane, |level| &level.cells.qr);
+    give(qi, stretches, levels, R::of_lane, |level| &level.cells.qi);
+    give(qs, stretches, levels, R::of_lane, |level| &level.cells.qs);
     for Stretch { j, columns: range, lane } in stretches {
         for (i, sum) in range.clone().zip(&columns.sums[*lane..]) {
-            f.put([*j, i], &sum.map(R::of_lane));
+            put(surface, budget, [*j, i], &sum.map(R::of_lane));
         }
     }
 }

@@ -61,9 +61,9 @@ mod fields;
 mod gather;
 
 pub use cell::{Air, Cell, Coefficients, Onset};
-pub use columns::{Scratch, call};
+pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
-pub use fields::{DiagnosticFields, Fields, Weighing};
+pub use fields::{DiagnosticFields, block};
 pub use gather::Vectorised;
 pub use step::Precipitation;
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Captured;
-use nwp_mini::backend::Microphysics;
-use nwp_mini::backend::gpu::{MembersOnGpu, OnDevice, OnGpu, Setting};
-use nwp_mini::backend::members::Members;
-use nwp_mini::backend::{Backend, WaterChange};
+use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::{
+    Backend, Captured, Collected, FRAMES_IN_FLIGHT, Microphysics, Output, WaterChange,
+};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
@@ -57,20 +56,25 @@ fn start<R: Working>(state: &State<R>, member: usize) -> State<R> {
 }
 
 /// Steps with frames on the way; the last frames.
-fn run<R: Working>(members: &mut dyn Members<R>, moment: &Moment<R>) -> Vec<Bits> {
+fn run<R: Working>(members: &mut dyn Backend<R>, moment: &Moment<R>) -> Vec<Bits> {
     let mut last = Vec::new();
+    let count = members.info().unwrap().members;
     members.drive(moment).unwrap();
     for step in 1..=STEPS {
         members.step(DT).unwrap();
         members.check(step, false).unwrap();
         if step % 4 == 0 {
             last.clear();
-            let keep = &mut |member: usize, frame: Captured<R>| {
-                assert_eq!(member, last.len(), "the order of the members");
-                last.push(bits(&frame));
-                true
-            };
-            members.frames(moment, keep).unwrap();
+            // As many under way as may be.
+            for member in 0..count + FRAMES_IN_FLIGHT {
+                if let Some(oldest) = member.checked_sub(FRAMES_IN_FLIGHT).filter(|x| *x < count) {
+                    let frame = members.collect(Output::Frame(oldest), true).unwrap();
+                    last.push(bits(&frame.and_then(Collected::frame).expect("a frame")));
+                }
+                if member < count {
+                    members.capture(Output::Frame(member), moment).unwrap();
+                }
+            }
         }
     }
     members.check(STEPS, true).unwrap();
@@ -109,14 +113,14 @@ fn check<R: Working + OnDevice>(
     let schemes: Vec<Scheme<R>> =
         (0..MEMBERS).map(|member| scheme(member, microphysics.fallout())).collect();
     let mut abreast =
-        MembersOnGpu::new(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
+        OnGpu::of_members(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
     let found = run(&mut abreast, &moment);
     assert_eq!(found.len(), MEMBERS);
     let about = format!("{limiter:?} {microphysics:?} {is_moving}");
     for (member, found) in found.iter().enumerate() {
         let scheme = [schemes[member].clone()];
         let mut alone =
-            MembersOnGpu::new(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
+            OnGpu::of_members(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
         assert!(
             run(&mut alone, &moment).first() == Some(found),
             "{about}: member {member} differs"
@@ -126,8 +130,9 @@ fn check<R: Working + OnDevice>(
     let mut one = OnGpu::new(gpu, &setting, &state).unwrap();
     one.drive(&moment).unwrap();
     (0..STEPS).for_each(|_| one.step(DT).unwrap());
-    one.capture(&moment).unwrap();
-    let frame = one.collect(true).unwrap().expect("a frame");
+    one.capture(Output::Frame(0), &moment).unwrap();
+    let frame = one.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+    let frame = frame.expect("a frame");
     assert!(bits(&frame) == found[0], "{about}: the control differs from a run");
 }
 
@@ -169,7 +174,7 @@ fn a_member_that_blows_up_is_named() {
         }
         state
     };
-    let mut members = MembersOnGpu::new(&gpu, &setting, &schemes, spoilt).unwrap();
+    let mut members = OnGpu::of_members(&gpu, &setting, &schemes, spoilt).unwrap();
     members.drive(&moment).unwrap();
     members.step(DT).unwrap();
     let text = members.check(1, true).unwrap_err().to_string();

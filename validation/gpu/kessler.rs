@@ -39,7 +39,7 @@ impl<R: Vectorised + Element> Engine<R> for OnGpu<R> {
         let (nz, ny, nx) = state.tracers[0].dim();
         let places = self.places.unwrap_or_else(|| Places::all(Shape { nx, ny, nz }));
         let base = state.theta_base;
-        let launcher = self.scheme.launcher(&self.gpu, nz, places, base).unwrap();
+        let launcher = self.scheme.launcher(&self.gpu, nz, places, base, None).unwrap();
         let tracers = self.gpu.upload(&guarded(&state.tracers)).unwrap();
         let air = self.gpu.upload(&guarded(&state.air)).unwrap();
         let surface = self.gpu.upload(&guarded(&state.surface)).unwrap();

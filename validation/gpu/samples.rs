@@ -7,7 +7,7 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
 use nwp_mini::backend::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Observed, Products, Profiles,
+    Attached, Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, Start,
 };
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
@@ -120,42 +120,43 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         (0..grid.shape.cells()).map(|_| R::of(random.between(0.0, 1000.0))).collect();
     let weights = Arc::new(weights);
     let attached = Attached { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
-    on_gpu.attach(&attached).unwrap();
-    cpu.attach(&attached).unwrap();
+    on_gpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
+    cpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
     on_gpu.drive(&moment).unwrap();
     cpu.drive(&moment).unwrap();
     // Two of each under way while a step is made, then the frames that they belong to.
     let mut frames = Vec::new();
     for _ in 0..FRAMES_IN_FLIGHT {
-        on_gpu.capture(&moment).unwrap();
+        on_gpu.capture(Output::Frame(0), &moment).unwrap();
         for number in 0..operators.len() {
-            on_gpu.sample(number, &moment).unwrap();
+            on_gpu.capture(Output::Products(number), &moment).unwrap();
         }
-        on_gpu.profile(&moment).unwrap();
+        on_gpu.capture(Output::Profiles, &moment).unwrap();
         on_gpu.step(DT).unwrap();
     }
-    while let Some(frame) = on_gpu.collect(true).unwrap() {
-        frames.push(frame);
+    while let Some(frame) = on_gpu.collect(Output::Frame(0), true).unwrap() {
+        frames.extend(frame.frame());
     }
     for (number, operator) in operators.iter().enumerate() {
         for (step, frame) in frames.iter().enumerate() {
-            let products = on_gpu.collect_sample(number, true).unwrap().expect("begun");
+            let products = products(&mut on_gpu, number).expect("begun");
             let about = format!("{}, operator {number}, step {step}", <R as Real>::NAME);
             check(operator, &products, frame, &about);
         }
-        assert!(on_gpu.collect_sample(number, true).unwrap().is_none());
+        assert!(products(&mut on_gpu, number).is_none());
     }
     for (step, frame) in frames.iter().enumerate() {
-        let profiles = on_gpu.collect_profiles(true).unwrap().expect("begun");
+        let profiles = profiles(&mut on_gpu).expect("begun");
         check_profiles(&weights, &profiles, frame, &format!("{}, step {step}", <R as Real>::NAME));
     }
-    assert!(on_gpu.collect_profiles(true).unwrap().is_none());
+    assert!(profiles(&mut on_gpu).is_none());
     // The CPU's own products, which look at some columns alone, are held alike.
-    cpu.capture(&moment).unwrap();
-    let frame = cpu.collect(true).unwrap().expect("begun");
+    cpu.capture(Output::Frame(0), &moment).unwrap();
+    let frame = cpu.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+    let frame = frame.expect("begun");
     for (number, operator) in operators.iter().enumerate() {
-        cpu.sample(number, &moment).unwrap();
-        let products = cpu.collect_sample(number, true).unwrap().expect("begun");
+        cpu.capture(Output::Products(number), &moment).unwrap();
+        let products = products(&mut cpu, number).expect("begun");
         check(
             operator,
             &products,
@@ -163,16 +164,28 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
             &format!("{}, CPU, operator {number}", <R as Real>::NAME),
         );
     }
-    cpu.profile(&moment).unwrap();
-    let profiles = cpu.collect_profiles(true).unwrap().expect("begun");
+    cpu.capture(Output::Profiles, &moment).unwrap();
+    let profiles = profiles(&mut cpu).expect("begun");
     check_profiles(&weights, &profiles, &frame, &format!("{}, CPU", <R as Real>::NAME));
     // What is under way goes with the state that it was made of.
-    on_gpu.sample(0, &moment).unwrap();
-    on_gpu.restore(&state).unwrap();
-    assert!(on_gpu.collect_sample(0, true).unwrap().is_none());
-    on_gpu.sample(0, &moment).unwrap();
-    let products = on_gpu.collect_sample(0, true).unwrap().expect("begun");
+    on_gpu.capture(Output::Products(0), &moment).unwrap();
+    on_gpu.start(Start { attached, ..Start::from(&state) }).unwrap();
+    assert!(products(&mut on_gpu, 0).is_none());
+    on_gpu.capture(Output::Products(0), &moment).unwrap();
+    let products = products(&mut on_gpu, 0).expect("begun");
     check(&operators[0], &products, &frames[0], "the state again");
+}
+
+/// The oldest products of an operator.
+fn products<R>(backend: &mut dyn Backend<R>, operator: usize) -> Option<Products<R>> {
+    let collected = backend.collect(Output::Products(operator), true).unwrap();
+    collected.and_then(Collected::products)
+}
+
+/// The oldest profiles.
+fn profiles<R>(backend: &mut dyn Backend<R>) -> Option<Profiles<R>> {
+    let collected = backend.collect(Output::Profiles, true).unwrap();
+    collected.and_then(Collected::profiles)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
-use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics};
+use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics, Output};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::wrf;
@@ -103,10 +103,11 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: 
             assert!(!is_same || most <= NEAR, "{about}: {name} is off by {most:e}");
         }
     }
-    let [cpu, gpu] = [pair.cpu.water().unwrap(), pair.gpu.water().unwrap()];
+    let both = [pair.cpu.account(0).unwrap(), pair.gpu.account(0).unwrap()];
+    let [cpu, gpu] = both.each_ref().map(|account| account.water);
     // Single columns that part move water between the air and the ground.
     assert!((cpu - gpu).abs() <= 1e-6 * cpu, "{scheme:?}: {gpu} kg of water, not {cpu}");
-    let [cpu, gpu] = [pair.cpu.water_changes().unwrap(), pair.gpu.water_changes().unwrap()];
+    let [cpu, gpu] = both.map(|account| account.changes);
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
     assert!(near(gpu.fallen, cpu.fallen) && near(gpu.sides, cpu.sides), "{gpu:?}, not {cpu:?}");
 }
@@ -184,15 +185,15 @@ fn every_run_has_the_same_bits() {
         for step in 1..=50 {
             pair.gpu.step(DT).unwrap();
             if frames && step % 10 == 0 {
-                pair.gpu.capture(&pair.moment).unwrap();
-                assert!(pair.gpu.collect(true).unwrap().is_some());
+                pair.gpu.capture(Output::Frame(0), &pair.moment).unwrap();
+                assert!(pair.gpu.collect(Output::Frame(0), true).unwrap().is_some());
             }
         }
         pair.gpu.check(50, true).unwrap();
         let bits = |state: &State<f32>| -> Vec<u32> {
             state.fields().iter().flatten().map(|x| x.to_bits()).collect()
         };
-        let changes = pair.gpu.water_changes().unwrap();
+        let changes = pair.gpu.account(0).unwrap().changes;
         (bits(&pair.gpu.state().unwrap()), changes)
     };
     for scheme in [Microphysics::default(), Microphysics::Kessler] {
@@ -216,16 +217,19 @@ fn frames_of_output_cost_little() {
     let mut time = |every: Option<usize>| {
         pair.gpu.check(0, true).unwrap();
         let start = std::time::Instant::now();
+        let mut under_way = 0;
         for step in 1..=STEPS {
             pair.gpu.step(DT).unwrap();
             if every.is_some_and(|every| step % every == 0) {
-                if pair.gpu.frames_under_way() == FRAMES_IN_FLIGHT {
-                    assert!(pair.gpu.collect(true).unwrap().is_some());
+                if under_way == FRAMES_IN_FLIGHT {
+                    assert!(pair.gpu.collect(Output::Frame(0), true).unwrap().is_some());
+                    under_way -= 1;
                 }
-                pair.gpu.capture(&pair.moment).unwrap();
+                pair.gpu.capture(Output::Frame(0), &pair.moment).unwrap();
+                under_way += 1;
             }
         }
-        while pair.gpu.collect(true).unwrap().is_some() {}
+        while pair.gpu.collect(Output::Frame(0), true).unwrap().is_some() {}
         pair.gpu.check(STEPS, true).unwrap();
         start.elapsed().as_secs_f64() / STEPS as f64
     };
@@ -264,7 +268,7 @@ fn time_of_a_step() {
                 })
                 .unwrap();
             println!("{fallout:?} {mapping:?}: {:.1} us a step", seconds / 200.0 * 1e6);
-            println!("{:?}", pair.gpu.times().unwrap());
+            println!("{:?}", pair.gpu.info().unwrap().times);
         }
     }
 }

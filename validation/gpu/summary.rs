@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
-use nwp_mini::backend::{Backend, Region, Summary, WaterChange};
+use nwp_mini::backend::{Account, Backend, Collected, Output, Region, Summary, WaterChange};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::{Continuity, Moment};
 use nwp_mini::io::wrf;
@@ -60,13 +60,13 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         Continuity::new(coordinate).close(&mut flux);
     }
     for steps in 0..3 {
-        on_gpu.capture(&moment).unwrap();
-        let water = on_gpu.water().unwrap();
-        let changes = on_gpu.water_changes().unwrap();
+        on_gpu.capture(Output::Frame(0), &moment).unwrap();
+        let Account { water, changes, .. } = on_gpu.account(0).unwrap();
         // What comes after has to leave the frame alone.
         on_gpu.drive(&moment).unwrap();
         on_gpu.step(DT).unwrap();
-        let frame = on_gpu.collect(true).unwrap().expect("a frame");
+        let frame = on_gpu.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+        let frame = frame.expect("a frame");
         let found = &frame.summary;
         let about = format!("{} {has_sequence} after {steps} steps", <R as Real>::NAME);
         assert_eq!(found.changes, changes, "{about}");

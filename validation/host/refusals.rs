@@ -14,14 +14,16 @@ use nwp_mini::chemistry::rosenbrock::{Tolerances, methods};
 use nwp_mini::error::Error;
 use nwp_mini::forcing::Forcing;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
+use nwp_mini::lanes::Instructions;
 use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
+use nwp_mini::physics::{self, Scratch};
 use nwp_mini::plan::{Length, Plan};
 use nwp_mini::state::{
     BoundaryValues, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface,
 };
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{self, Column, DiagnosticFields, Fallout, Fields, Scratch};
+use nwp_mini::wsm5::{self, Column, DiagnosticFields, Fallout, Work};
 
 const SHAPE: Shape = Shape { nx: 9, ny: 8, nz: 6 };
 const OTHER: Shape = Shape { nx: 9, ny: 7, nz: 6 };
@@ -69,36 +71,41 @@ fn columns_that_do_not_fit_are_refused() {
 fn fields_that_do_not_fit_are_refused() {
     for fallout in Fallout::ALL {
         let scheme = Scheme::<f32>::default().with_fallout(fallout);
-        let call = |scratch: &Scratch<f32>, dt, mut state: State<f32>, air: Environment<f32>| {
+        let call = |scratch: &Scratch<Work<f32>>,
+                    dt,
+                    mut state: State<f32>,
+                    air: Environment<f32>| {
             let mut ground = Surface::zeros(SHAPE);
-            wsm5::call(&scheme, dt, scratch, Fields::new(300.0, &mut state, &air, &mut ground));
+            physics::call(&scheme, dt, scratch, wsm5::block(300.0, &mut state, &air, &mut ground));
         };
-        let scratch = Scratch::new(SHAPE.nz);
+        let scratch = Scratch::new(&scheme, SHAPE.nz);
         call(&scratch, 60.0, state(SHAPE), air(SHAPE));
-        expect("layers", || call(&Scratch::new(5), 60.0, state(SHAPE), air(SHAPE)));
-        expect("shapes of rho", || call(&scratch, 60.0, state(SHAPE), air(OTHER)));
+        expect("layers", || call(&Scratch::new(&scheme, 5), 60.0, state(SHAPE), air(SHAPE)));
+        expect("shape of den", || call(&scratch, 60.0, state(SHAPE), air(OTHER)));
         for number in 1..6 {
             let mut state = state(SHAPE);
             state.fields_mut()[number] = Array3::zeros(OTHER.centre());
-            expect("shapes of qv", || call(&scratch, 60.0, state, air(SHAPE)));
+            expect("beside the first", || call(&scratch, 60.0, state, air(SHAPE)));
         }
         for dt in WRONG_LENGTHS {
             expect("give a number", || call(&scratch, dt, state(SHAPE), air(SHAPE)));
         }
         expect("at the ground", || {
             let (mut state, air, mut ground) = (state(SHAPE), air(SHAPE), Surface::zeros(OTHER));
-            wsm5::call(&scheme, 60.0, &scratch, Fields::new(300.0, &mut state, &air, &mut ground));
+            let block = wsm5::block(300.0, &mut state, &air, &mut ground);
+            physics::call(&scheme, 60.0, &scratch, block);
         });
         expect("diagnosed", || {
             let (state, air) = (state(SHAPE), air(SHAPE));
             let mut out = CloudDiagnostics::zeros(OTHER);
             let fields = DiagnosticFields::new(300.0, &state, &air, &mut out);
-            wsm5::diagnose(&scheme, &Bins::default(), &scratch, fields);
+            wsm5::diagnose(&scheme, &Bins::default(), Instructions::best(), fields);
         });
         // No columns are no fault.
         let none = Shape { ny: 0, ..SHAPE };
         let (mut state, air, mut ground) = (state(none), air(none), Surface::zeros(none));
-        wsm5::call(&scheme, 60.0, &scratch, Fields::new(300.0, &mut state, &air, &mut ground));
+        let block = wsm5::block(300.0, &mut state, &air, &mut ground);
+        physics::call(&scheme, 60.0, &scratch, block);
     }
 }
 

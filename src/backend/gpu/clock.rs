@@ -9,7 +9,7 @@ use crate::error::Result;
 pub(super) struct Clock {
     /// Before, between and after the two phases of a timed step.
     pub(super) marks: [Event; 3],
-    /// Whether a timed step has been asked for and not yet been read.
+    /// A timed step is under way, whose times have not been read.
     pub(super) is_running: bool,
     /// Sums over the timed steps, s, and their number.
     advection: f64,

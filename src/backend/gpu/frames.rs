@@ -1,4 +1,4 @@
-//! How a frame of output is packed into one array: the state, what is diagnosed, the ground.
+//! Layout of a frame of output in one array: state, diagnosed fields, planes at the ground.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Packing {
         SURFACE_PLANES * self.shape.columns()
     }
 
-    /// What stands before the water above each column.
+    /// Elements before the column sums of water.
     pub(super) fn before_contents(self) -> usize {
         self.fields() + self.surface()
     }

@@ -15,7 +15,7 @@ use super::{Air, OnDevice, OnGpu};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::passive::{self, Passive};
 use crate::advection::gpu::transport::{self, Transport};
-use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Microphysics, Region};
+use crate::backend::{Attached, Backend, FRAMES_IN_FLIGHT, Microphysics, Region, Start};
 use crate::device::Source;
 use crate::device::{Branches, Buffer, Gpu, Parcel};
 use crate::error::{Advice, Error, Result};
@@ -44,17 +44,33 @@ impl<R: OnDevice> OnGpu<R> {
     /// would fit, and when the kernels are not made for the grid.
     pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
         let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
-        let mut backend = Self::of_members(gpu, setting, &[scheme])?;
-        backend.restore(state)?;
+        let mut backend = Self::with_schemes(gpu, setting, &[scheme])?;
+        backend.start(Start::from(state))?;
         Ok(backend)
     }
 
-    /// The same for several states, all zero, each with parameters of WSM5 of its own.
-    pub(super) fn of_members(
+    /// The same for the members of an ensemble, each with parameters of WSM5 of its own, and with a state that `state`
+    /// makes, one after the other. The variant of all schemes is that of the setting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the memory does not suffice, with the number of members that would fit, and when the kernels
+    /// are not made for the grid.
+    pub fn of_members(
         gpu: &Gpu,
         setting: &Setting<'_>,
         schemes: &[Scheme<R>],
+        mut state: impl FnMut(usize) -> State<R>,
     ) -> Result<Self> {
+        let mut backend = Self::with_schemes(gpu, setting, schemes)?;
+        for member in 0..schemes.len() {
+            backend.put(member, &state(member))?;
+        }
+        Ok(backend)
+    }
+
+    /// All but the states, which are zero.
+    fn with_schemes(gpu: &Gpu, setting: &Setting<'_>, schemes: &[Scheme<R>]) -> Result<Self> {
         let Setting { grid, coordinate, microphysics, .. } = *setting;
         let fallout = microphysics.fallout();
         let (shape, count) = (grid.shape, schemes.len());
@@ -148,6 +164,7 @@ impl<R: OnDevice> OnGpu<R> {
             packing,
             parcel: Parcel::new(gpu, packing.frame())?,
             samples: Samples::new(gpu, (layout, fields_of_one), &Attached::default())?,
+            checkpoint: None,
             summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             steps: 0,
@@ -181,7 +198,7 @@ fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
     .advise(Advice::UseCpu))
 }
 
-/// What a run with calls of one minor step asks for; the rest is compiled when it is needed.
+/// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
 fn sources<R: OnDevice>(
     setting: &Setting<'_>,
     settings: &[TransportSettings],

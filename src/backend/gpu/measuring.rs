@@ -1,11 +1,11 @@
-//! What only those ask for who measure.
+//! Resources of the kernels, for measurements.
 
 use super::{OnDevice, OnGpu};
 use crate::device::Resources;
 use crate::error::Result;
 
 impl<R: OnDevice> OnGpu<R> {
-    /// What the kernels of transport and microphysics take of the device in steps of `dt` seconds.
+    /// Registers, spills and shared memory of the kernels of transport and microphysics in steps of `dt` seconds.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What each of several states on the device has of its own.
+//! Members on the device.
 
 use super::summing::changes;
 use super::{OnDevice, OnGpu};
@@ -13,7 +13,7 @@ use crate::state::gpu::turn::Turn;
 use crate::state::{State, Surface};
 use crate::wsm5::gpu::clouds::{Abreast, Clouds, PLANES, Place};
 
-/// What a state has of its own beside its fields.
+/// A member: all that is not shared, but for its fields.
 #[derive(Debug)]
 pub(super) struct Member<R> {
     /// WSM5, which diagnoses in any case.
@@ -21,7 +21,7 @@ pub(super) struct Member<R> {
     /// The Kessler scheme in its place.
     kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
-    /// Where its fields are.
+    /// Places of its fields.
     pub(super) abreast: Abreast,
     /// Frames of it in either array of all states, recorded.
     pub(super) gathering: [Option<Graph>; 2],
@@ -65,7 +65,7 @@ impl<R: OnDevice> Member<R> {
 }
 
 impl<R: OnDevice> OnGpu<R> {
-    /// What a run has of its own that is not one of several.
+    /// The member of a run of one.
     pub(super) fn alone(&self) -> &Member<R> {
         &self.members[0]
     }
@@ -87,27 +87,27 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(())
     }
 
-    /// How the water of a member has changed. Waits for the device.
+    /// Changes of the water of a member. Waits for the device.
     pub(super) fn changes_of(&self, member: &Member<R>) -> Result<WaterChange> {
         let terms = self.budget.terms(member.abreast.number)?;
         Ok(changes(terms, &self.transport.entered()?, member.abreast))
     }
 
-    /// What has fallen in a member. Waits for the device.
+    /// Planes at the ground of a member. Waits for the device.
     pub(super) fn surface_of(&self, member: &Member<R>) -> Result<Surface<R>> {
         let mut planes = vec![R::ZERO; PLANES.len() * self.layout.columns()];
         member.surface.download_from(0, &mut planes)?;
         Ok(self.packing.surface_of(&self.layout.pick(&planes)))
     }
 
-    /// What a member has had of precipitation. Waits for the device.
+    /// Precipitation of a member since the start. Waits for the device.
     pub(super) fn precipitation_of(&self, member: usize) -> Result<Precipitation> {
         let surface = self.surface_of(&self.members[member])?;
         Ok(self.region.precipitation(&surface.rain, &surface.snow))
     }
 }
 
-/// Where the ground has the terms of the water budget.
+/// The first of the planes with the terms of the water budget.
 pub(super) fn terms_of<R: OnDevice>(surface: &Buffer<R>, layout: Layout) -> ReadPointer<R> {
     surface.pointer_to((PLANES.len() - TERMS) * layout.columns()).read()
 }

@@ -1,4 +1,4 @@
-//! How much memory of the device a run takes, known before any is taken.
+//! Device memory of a run, known before any is taken.
 
 use super::OnDevice;
 use super::frames::Packing;
@@ -14,7 +14,7 @@ use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
 use crate::wsm5::gpu::clouds::SURFACE_PLANES;
 
-/// What the driver keeps for itself and what is lost between the pieces, bytes.
+/// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
 
 /// Memory that a run takes.
@@ -29,17 +29,17 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What something else takes on a grid of this shape, bytes on the device.
+    /// Needs of so many bytes of the device on a grid of this shape.
     pub fn new(device: usize, shape: Shape) -> Self {
         Self { device, shape, states: 1, each: device }
     }
 
-    /// What a run of this setting takes.
+    /// Needs of a run of this setting.
     pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Self {
         Self::of_members::<R>(gpu, setting, 1)
     }
 
-    /// What a number of members of this setting takes.
+    /// Needs of a number of members of this setting.
     pub fn of_members<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> Self {
         let [device, fewer] = [states, states - 1].map(|n| Self::bytes::<R>(gpu, setting, n));
         Self { device, shape: setting.grid.shape, states, each: device - fewer }

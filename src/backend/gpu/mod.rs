@@ -10,7 +10,6 @@ mod gathering;
 mod making;
 mod measuring;
 mod member;
-mod members;
 mod memory;
 mod order;
 mod passive;
@@ -27,7 +26,6 @@ use chemist::Chemist;
 use clock::Clock;
 use frames::Packing;
 use member::Member;
-pub use members::MembersOnGpu;
 pub use memory::Needs;
 use order::Order;
 use samples::Samples;
@@ -36,8 +34,8 @@ use steps::{Recorded, Waiting};
 use summing::Summing;
 
 use super::{
-    Backend, Captured, Computing, Gathered, PhaseTime, PhaseTimes, Precipitation, Region, Standing,
-    TracerAmount, WaterChange, check_finite,
+    Account, Backend, Collected, Computing, Info, Output, PhaseTime, PhaseTimes, Region, Standing,
+    Start, WaterChange, check_finite,
 };
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
@@ -64,16 +62,19 @@ pub trait OnDevice: Computing + Reducible {}
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
 
-/// The state of a run on the device and what a step needs beside it.
+/// The states of all members on the device and what a step needs beside them.
+///
+/// In a step the tracers of all members are one set, so that masses and fluxes are read once, and the calls of the
+/// microphysics run side by side.
 #[derive(Debug)]
 pub struct OnGpu<R> {
     gpu: Gpu,
     grid: Grid,
     region: Region,
     transport: Transport<R>,
-    /// What each state has of its own: a run has one, an ensemble several.
+    /// Members: a run has one, an ensemble several.
     members: Vec<Member<R>>,
-    /// What lets their microphysics run side by side; a single one has no need for it.
+    /// Streams for the microphysics of several members side by side.
     branches: Option<Branches>,
     budget: Budget<R>,
     watch: Watch,
@@ -102,11 +103,12 @@ pub struct OnGpu<R> {
     launched: usize,
     launched_together: usize,
     recorded: Vec<Recorded>,
-    /// How rows lie on the device; frames of output have them without gaps.
+    /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
     packing: Packing,
     parcel: Parcel<R>,
     samples: Samples<R>,
+    checkpoint: Option<Box<Standing<R>>>,
     summing: Summing<R>,
     /// Steps done when the frames under way were begun, and whose frames they are.
     captured: VecDeque<(usize, usize)>,
@@ -114,7 +116,7 @@ pub struct OnGpu<R> {
     clock: Clock,
 }
 
-/// Where the air is that the microphysics reads.
+/// Memory of the air that the microphysics reads.
 #[derive(Debug)]
 enum Air<R> {
     /// In an array of its own, the same in all steps.
@@ -154,12 +156,7 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(self.packing.state_of(&self.order, &self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
-    /// Frames of output that have been begun and not collected.
-    pub fn frames_under_way(&self) -> usize {
-        self.captured.len()
-    }
-
-    /// What has fallen. Waits for the device.
+    /// Planes at the ground. Waits for the device.
     ///
     /// # Errors
     ///
@@ -186,7 +183,7 @@ impl<R: OnDevice> OnGpu<R> {
         self.tracers[self.now].pointer_to(first).read()
     }
 
-    /// What lies between two frames, where the device holds two.
+    /// Interpolation between two frames, where the device holds two.
     fn between(&self) -> Option<&Between<R>> {
         match (&self.air, self.uploaded) {
             (Air::Between(between), Some(_)) => Some(between),
@@ -203,6 +200,45 @@ impl<R: OnDevice> OnGpu<R> {
 
     fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> Place<'a, R> {
         Place { state, air: self.air.array(&self.transport), surface: &member.surface }
+    }
+
+    /// Goes back to the states of all members.
+    fn restore(&mut self, states: &[State<R>]) -> Result<()> {
+        assert_eq!(states.len(), self.members.len(), "a state for each member");
+        self.hand_over()?;
+        self.gpu.synchronize()?;
+        while self.parcel.receive(|_| ())?.is_some() {}
+        self.samples.clear()?;
+        let abreast = self.members[0].abreast;
+        while self.summing.receive(&self.transport, &self.budget, abreast)?.is_some() {}
+        self.captured.clear();
+        for (number, state) in states.iter().enumerate() {
+            self.put(number, state)?;
+            self.members[number].surface.clear()?;
+        }
+        self.budget.reset()?;
+        self.transports().try_for_each(Transport::forget_entered)?;
+        if let Some(passive) = &self.passive {
+            passive.resume_decayed(&[])?;
+        }
+        if let Some(chemist) = &mut self.chemist {
+            chemist.take_up(ChemistryTally::default(), &[], &[])?;
+        }
+        (self.steps, self.launched, self.launched_together) = (0, 0, 0);
+        self.clock.restart();
+        self.watch.reset()
+    }
+
+    /// Time spent in the phases. Waits for the device.
+    fn times(&mut self) -> Result<PhaseTimes> {
+        self.hand_over()?;
+        self.gpu.synchronize()?;
+        self.clock.read()?;
+        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
+        let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
+        let chemistry =
+            PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
+        Ok(PhaseTimes { chemistry, ..self.clock.times(self.steps, transfer) })
     }
 
     /// Copies the frames of a moment to the device, unless they are there.
@@ -247,49 +283,30 @@ impl<R: OnDevice> OnGpu<R> {
 }
 
 impl<R: OnDevice> Backend<R> for OnGpu<R> {
-    fn kind(&self) -> &'static str {
-        "gpu"
+    fn info(&mut self) -> Result<Info> {
+        let device = self.gpu.device().name.clone();
+        let description = format!("GPU, {device}");
+        Ok(Info {
+            kind: "gpu",
+            description,
+            device,
+            members: self.members.len(),
+            times: self.times()?,
+        })
     }
 
-    fn describe(&self) -> String {
-        format!("GPU, {}", self.gpu.device().name)
-    }
-
-    fn device(&self) -> String {
-        self.gpu.device().name.clone()
-    }
-
-    fn restore(&mut self, state: &State<R>) -> Result<()> {
-        self.hand_over()?;
-        self.gpu.synchronize()?;
-        while self.parcel.receive(|_| ())?.is_some() {}
-        self.samples.clear()?;
-        let abreast = self.alone().abreast;
-        while self.summing.receive(&self.transport, &self.budget, abreast)?.is_some() {}
-        self.captured.clear();
-        self.put(0, state)?;
-        self.alone().surface.clear()?;
-        self.budget.reset()?;
-        self.transports().try_for_each(Transport::forget_entered)?;
-        if let Some(passive) = &self.passive {
-            passive.resume_decayed(&[])?;
+    fn start(&mut self, start: Start<'_, R>) -> Result<()> {
+        let Start { states, gathered, attached } = start;
+        if !states.is_empty() {
+            self.restore(states)?;
         }
-        if let Some(chemist) = &mut self.chemist {
-            chemist.take_up(ChemistryTally::default(), &[], &[])?;
+        if let Some(gathered) = gathered {
+            assert_eq!(self.members.len(), 1, "sums of a run of one");
+            self.hand_over()?;
+            self.take_up(gathered)?;
         }
-        (self.steps, self.launched, self.launched_together) = (0, 0, 0);
-        self.clock.restart();
-        self.watch.reset()
-    }
-
-    fn resume(&mut self, gathered: &Gathered<R>) -> Result<()> {
-        self.hand_over()?;
-        self.take_up(gathered)
-    }
-
-    fn standing(&mut self, step: usize) -> Result<Standing<R>> {
-        self.check(step, true)?;
-        self.whole_standing(step)
+        self.samples = Samples::new(&self.gpu, (self.layout, self.order.set.len()), &attached)?;
+        Ok(())
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
@@ -315,48 +332,54 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         self.watch.flaw().map_or(Ok(()), |flaw| Err(self.blow_up(flaw)))
     }
 
-    fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.begin_frame(0, moment)
+    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()> {
+        let is_of_one = matches!(output, Output::Frame(_)) || self.members.len() == 1;
+        assert!(is_of_one, "an output of a run of one");
+        match output {
+            Output::Frame(member) => self.begin_frame(member, moment),
+            Output::Products(operator) => {
+                self.show(moment)?;
+                self.begin_products(operator, moment)
+            }
+            Output::Profiles => {
+                self.show(moment)?;
+                self.begin_profiles(moment)
+            }
+            Output::Checkpoint(step) => {
+                self.check(step, true)?;
+                self.checkpoint = Some(Box::new(self.standing(step)?));
+                Ok(())
+            }
+        }
     }
 
-    fn collect(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
-        self.end_frame(wait)
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<R>>> {
+        let collected = match output {
+            Output::Frame(member) => {
+                let oldest = self.captured.front().map_or(member, |(_, oldest)| *oldest);
+                assert_eq!(oldest, member, "the member of the oldest frame");
+                return Ok(self.end_frame(wait)?.map(Box::new).map(Collected::Frame));
+            }
+            Output::Products(operator) => {
+                self.end_products(operator, wait).map(|found| found.map(Collected::Products))
+            }
+            Output::Profiles => self.end_profiles(wait).map(|found| found.map(Collected::Profiles)),
+            Output::Checkpoint(_) => Ok(self.checkpoint.take().map(Collected::Checkpoint)),
+        };
+        collected.map_err(|error| self.in_step(error))
     }
 
-    fn water(&mut self) -> Result<f64> {
+    fn account(&mut self, member: usize) -> Result<Account> {
         self.hand_over()?;
-        let water = self.water_of(self.alone());
-        self.budget.water(water).map_err(|error| self.in_step(error))
-    }
-
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        self.hand_over()?;
-        self.changes_of(self.alone())
-    }
-
-    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
-        self.hand_over()?;
-        self.passive_amounts().map_err(|error| self.in_step(error))
-    }
-
-    fn chemistry(&mut self) -> Result<Option<ChemistryTally>> {
-        self.hand_over()?;
-        self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        self.hand_over()?;
-        self.precipitation_of(0)
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        self.hand_over()?;
-        self.gpu.synchronize()?;
-        self.clock.read()?;
-        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
-        let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
-        let chemistry =
-            PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
-        Ok(PhaseTimes { chemistry, ..self.clock.times(self.steps, transfer) })
+        let water = self.water_of(&self.members[member]);
+        let water = self.budget.water(water).map_err(|error| self.in_step(error))?;
+        let passive = self.passive_amounts(member).map_err(|error| self.in_step(error))?;
+        Ok(Account {
+            water,
+            changes: self.changes_of(&self.members[member])?,
+            passive,
+            chemistry: self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()?,
+            precipitation: self.precipitation_of(member)?,
+        })
     }
 }

@@ -23,20 +23,20 @@ impl<R: OnDevice> OnGpu<R> {
         Ok(())
     }
 
-    /// Amounts of the passive tracers of a run by itself, and their changes. Waits for the device.
-    pub(super) fn passive_amounts(&self) -> Result<Vec<TracerAmount>> {
+    /// Amounts of the passive tracers of a member, and their changes. Waits for the device.
+    pub(super) fn passive_amounts(&self, member: usize) -> Result<Vec<TracerAmount>> {
         let Some(passive) = &self.passive else { return Ok(Vec::new()) };
-        let changes = self.passive_changes()?;
+        let changes = self.passive_changes(member)?;
         let amount = |(number, change)| {
-            let place = self.order.place(0, STATE_FIELDS + number);
+            let place = self.order.place(member, STATE_FIELDS + number);
             let field = self.tracers[self.now].pointer_to(place * self.layout.cells());
             Ok(TracerAmount { amount: passive.amount(field)?, change })
         };
         changes.into_iter().enumerate().map(amount).collect()
     }
 
-    /// Changes of the passive tracers of a run by itself. Waits for the device.
-    pub(super) fn passive_changes(&self) -> Result<Vec<TracerChange>> {
+    /// Changes of the passive tracers of a member. Waits for the device.
+    pub(super) fn passive_changes(&self, member: usize) -> Result<Vec<TracerChange>> {
         let Some(passive) = &self.passive else { return Ok(Vec::new()) };
         let mut entered = Vec::with_capacity(self.order.len());
         for transport in self.transports() {
@@ -44,8 +44,8 @@ impl<R: OnDevice> OnGpu<R> {
         }
         let decayed = passive.decayed()?;
         let change = |number: usize| TracerChange {
-            sides: entered[self.order.place(0, STATE_FIELDS + number)],
-            decayed: decayed[number * self.order.states],
+            sides: entered[self.order.place(member, STATE_FIELDS + number)],
+            decayed: decayed[number * self.order.states + member],
             ..TracerChange::default()
         };
         let mut changes: Vec<_> = (0..self.order.set.passive().len()).map(change).collect();

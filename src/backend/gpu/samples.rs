@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::memory::Needs;
 use super::{OnDevice, OnGpu};
-use crate::backend::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
+use crate::backend::{Attached, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::forcing::Moment;
@@ -22,7 +22,7 @@ pub(super) struct Samples<R> {
     /// State, in the order of the set, and ground of the last sample, where they lie with gaps or in another order
     /// otherwise.
     picked: Option<[Buffer<R>; 2]>,
-    /// What is diagnosed, for the last sample.
+    /// Diagnosed fields of the last sample.
     diagnosed: Buffer<R>,
     /// When that was: steps done, number of the frame before, and weight of the air.
     moment: Option<(usize, usize, u64)>,
@@ -92,7 +92,7 @@ impl<R: OnDevice> Samples<R> {
 
 impl<R: OnDevice> OnGpu<R> {
     /// Begins the products of an operator with the fields in the air of a moment.
-    fn begin_sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+    pub(super) fn begin_products(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
         self.diagnose_once(moment)?;
         let (state, surface) = match &self.samples.picked {
             Some([state, surface]) => (state, surface),
@@ -110,7 +110,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// Begins to bring the columns together in the air of a moment.
-    fn begin_profiles(&mut self, moment: &Moment<R>) -> Result<()> {
+    pub(super) fn begin_profiles(&mut self, moment: &Moment<R>) -> Result<()> {
         self.diagnose_once(moment)?;
         let Samples { columns, picked, diagnosed, .. } = &mut self.samples;
         let state = picked.as_ref().map_or(&self.tracers[self.now], |[state, _]| state);
@@ -123,7 +123,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// The oldest columns under way.
-    fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
+    pub(super) fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
         let Some(columns) = &mut self.samples.columns else { return Ok(None) };
         if !wait && !columns.are_here()? {
             return Ok(None);
@@ -162,7 +162,11 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// The oldest products of an operator.
-    fn end_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
+    pub(super) fn end_products(
+        &mut self,
+        operator: usize,
+        wait: bool,
+    ) -> Result<Option<Products<R>>> {
         let nz = self.grid.shape.nz;
         let count = PRODUCT_VOLUMES + self.passive();
         let operator = &mut self.samples.operators[operator];
@@ -179,31 +183,5 @@ impl<R: OnDevice> OnGpu<R> {
             volumes: (0..count).map(|number| part(volumes, number, nz * places)).collect(),
             planes: std::array::from_fn(|number| part(planes, number, places)),
         }))
-    }
-}
-
-impl<R: OnDevice> Observed<R> for OnGpu<R> {
-    fn attach(&mut self, attached: &Attached<R>) -> Result<()> {
-        self.samples = Samples::new(&self.gpu, (self.layout, self.order.set.len()), attached)?;
-        Ok(())
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
-        self.show(moment)?;
-        self.begin_sample(operator, moment)
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<R>>> {
-        let products = self.end_sample(operator, wait);
-        products.map_err(|error| self.in_step(error))
-    }
-
-    fn profile(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.show(moment)?;
-        self.begin_profiles(moment)
-    }
-
-    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
-        self.end_profiles(wait).map_err(|error| self.in_step(error))
     }
 }

@@ -15,14 +15,14 @@ use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::gpu::Mapping;
 
-/// What a run on the GPU is made for.
+/// Grid, schemes and tracers that a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The grid and its sides.
     pub grid: &'a Grid,
     /// Its air.
     pub coordinate: &'a MassCoordinate,
-    /// What keeps the water species in bounds.
+    /// Limiter of the water species.
     pub limiter: Limiter,
     /// The microphysics.
     pub microphysics: Microphysics,
@@ -30,7 +30,7 @@ pub struct Setting<'a> {
     pub mapping: Option<Mapping>,
     /// The tracers that the air carries.
     pub tracers: &'a Arc<TracerSet>,
-    /// Whether the input has several frames.
+    /// `true` for an input of several frames.
     pub has_sequence: bool,
 }
 

@@ -1,12 +1,12 @@
-//! Where a run on the device stands, brought to the host and taken up again.
+//! Checkpoint of a run on the device: brought to the host, and taken up again.
 
-use super::{OnDevice, OnGpu, check_finite};
-use crate::backend::{Gathered, Standing, WaterChange};
+use super::{OnDevice, OnGpu, Standing, WaterChange, check_finite};
+use crate::backend::Gathered;
 use crate::error::Result;
 
 impl<R: OnDevice> OnGpu<R> {
     /// State and sums after all steps asked for.
-    pub(super) fn whole_standing(&mut self, step: usize) -> Result<Standing<R>> {
+    pub(super) fn standing(&mut self, step: usize) -> Result<Standing<R>> {
         let state = self.state();
         let state = state.map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
@@ -15,7 +15,7 @@ impl<R: OnDevice> OnGpu<R> {
         parts.extend(self.transport.entered_sums()?);
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.alone())?;
-        let passive = self.passive_changes()?;
+        let passive = self.passive_changes(0)?;
         let chemist = self.chemist.as_ref();
         let chemistry = chemist.map(|chemist| chemist.tally()).transpose()?.unwrap_or_default();
         let first_steps = chemist.map(|chemist| chemist.first_steps()).transpose()?;

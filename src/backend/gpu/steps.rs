@@ -50,16 +50,16 @@ pub(super) struct Recorded {
     graph: Graph,
 }
 
-/// What steps of a graph have in common.
+/// Properties that all steps of a graph share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     /// Which of the two states the first starts from.
     now: usize,
     count: usize,
     dt: f64,
-    /// Whether phases are timed, of a single step.
+    /// Single step whose phases are timed.
     is_timed: bool,
-    /// Whether it is to fail, for tests.
+    /// Step that is to fail, for tests.
     is_failing: bool,
 }
 

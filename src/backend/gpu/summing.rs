@@ -15,7 +15,7 @@ use crate::shared::ReadPointer;
 use crate::wsm5::gpu::clouds::Abreast;
 use ndarray::Array3;
 
-/// What sums up frames.
+/// Reductions of frames of output.
 #[derive(Debug)]
 pub(super) struct Summing<R> {
     shape: Shape,
@@ -25,7 +25,7 @@ pub(super) struct Summing<R> {
     parcel: Parcel<u64>,
 }
 
-/// What the words of a frame say.
+/// Results of the reductions of a frame.
 #[derive(Debug)]
 pub(super) struct Numbers<R> {
     levels: Vec<Statistics<R>>,
@@ -90,7 +90,7 @@ impl<R: OnDevice> Summing<R> {
         transport.gather_entered(words, at + 1 + budget.words())
     }
 
-    /// Whether the oldest numbers under way are here.
+    /// Returns `true` when the oldest numbers under way have arrived.
     pub(super) fn are_here(&self) -> Result<bool> {
         self.parcel.is_here()
     }

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::figure::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
-use crate::backend::Backend;
 use crate::backend::cpu::{self, Cpu};
+use crate::backend::{Backend, Start};
 use crate::error::Result;
 use crate::grid::{Grid, Side, Sides};
 use crate::mass::AirMass;
@@ -74,7 +74,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             let times = wall_times(
                 runs,
                 &mut cpu,
-                |b| b.restore(state),
+                |b| b.start(Start::from(state)),
                 |b| {
                     b.microphysics(dt);
                     Ok(())
@@ -85,7 +85,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             let times = wall_times(
                 runs,
                 &mut cpu,
-                |b| b.restore(state),
+                |b| b.start(Start::from(state)),
                 |b| {
                     b.microphysics(dt);
                     b.diagnose(&mut radar);

@@ -5,8 +5,8 @@ use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
-use crate::backend::Backend;
 use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::backend::{Backend, Start};
 use crate::cli::device::MappingChoice;
 use crate::device::{Buffer, Gpu, Shuttle};
 use crate::error::Result;
@@ -452,12 +452,12 @@ fn phases<R: Working + OnDevice>(
     dt: f64,
     steps: usize,
 ) -> Result<Option<Phases>> {
-    run.restore(state)?;
+    run.start(Start::from(state))?;
     for number in 1..=steps {
         run.step(dt)?;
         run.check(number, true)?;
     }
-    let times = run.times()?;
+    let times = run.info()?.times;
     let of_a_step = |seconds: f64| seconds / steps as f64;
     Ok(Some(Phases {
         advection_s: of_a_step(times.advection.kernel_s),

@@ -1,8 +1,8 @@
 //! Timing of calls on the GPU.
 
 use super::figure::Timing;
-use crate::backend::Backend;
 use crate::backend::gpu::{OnDevice, OnGpu};
+use crate::backend::{Backend, Start};
 use crate::device::Gpu;
 use crate::error::Result;
 use crate::state::State;
@@ -99,7 +99,7 @@ pub(super) fn step_times<R: OnDevice>(
         return (0..fewer(runs, once)).map(|_| gpu.elapsed(|| run.step_untimed(dt, 1))).collect();
     }
     let mut time = || -> Result<f64> {
-        run.restore(state)?;
+        run.start(Start::from(state))?;
         // As above.
         run.step_untimed(dt, STEPS)?;
         Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ndarray::{ArrayBase, Data, Dimension};
+use ndarray::{Array3, ArrayBase, Data, Dimension};
 
 use super::{Columns, Steps, Work};
 use crate::backend::{PhaseTime, PhaseTimes};
@@ -10,6 +10,7 @@ use crate::cli::{BackendChoice, pair};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
+use crate::grid::Shape;
 use crate::io::columns::physics::PhysicsCase;
 use crate::io::writer::{Stored, Writer};
 use crate::model::Outcome;
@@ -25,8 +26,13 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] if the backends disagree.
-    pub(super) fn run_physics<R, P, W>(&self, physics: &P, references: (&P, &W)) -> Result<()>
+    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] where the backends disagree.
+    pub(super) fn run_physics<R, P, W>(
+        &self,
+        physics: &P,
+        references: (&P, &W),
+        mapping: impl FnOnce(&Gpu, &Shape) -> Option<P::Mapping>,
+    ) -> Result<()>
     where
         R: Stored + Element + Value,
         P: OnDevice<R>,
@@ -34,23 +40,31 @@ impl Columns {
     {
         let mut case = PhysicsCase::<R>::read::<P>(&self.input)?;
         let steps = self.steps(case.dt, case.calls)?;
-        let device = self.device(case.shape.nz, &P::LEVELS)?;
+        let device = self.device(case.shape.nz, &P::DEVICE_LEVELS)?;
         let writer = Writer::create(&self.output, self.force)?;
         let before = (self.backend == BackendChoice::Both).then(|| case.clone());
         let start = Instant::now();
         let mut first = None;
         let (place, compute) = match &device {
             None => ("the CPU".to_owned(), on_cpu(physics, &mut case, steps)?),
-            Some(gpu) => on_gpu(gpu, physics, &mut case, steps, &mut |case| {
-                if before.is_some() {
-                    first.get_or_insert_with(|| case.clone());
-                }
-            })?,
+            Some(gpu) => {
+                let shape = case.shape;
+                let places = Places::all(shape);
+                let mapping = mapping(gpu, &shape);
+                let launcher = physics.launcher(gpu, shape.nz, places, R::ZERO, mapping)?;
+                on_gpu::<R, P>(gpu, &launcher, &mut case, steps, &mut |case| {
+                    if before.is_some() {
+                        first.get_or_insert_with(|| case.clone());
+                    }
+                })?
+            }
         };
         let seconds = start.elapsed().as_secs_f64();
         case.write::<P>(writer, [steps.dt, steps.calls as f64])?;
         let (scheme, precision, shape) = (P::NAME, R::NAME, case.shape);
-        let rest = "tendencies, checks, copies";
+        let is_diagnosed = !P::DIAGNOSED.is_empty();
+        let rest = ["tendencies, checks, copies", "tendencies, checks, copies, diagnosis"];
+        let rest = rest[usize::from(is_diagnosed)];
         let work = Work { scheme, place: place.clone(), precision, shape, compute, seconds, rest };
         self.summarise(&work, steps, &case.surface[0])?;
         let (Some(before), Some(first)) = (before, first) else { return Ok(()) };
@@ -124,6 +138,7 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
         compute += start.elapsed().as_secs_f64();
         check_finite::<R, P>(case, number)?;
     }
+    case.diagnosed = physics.diagnose(&case.tracers, &case.air);
     Ok(compute)
 }
 
@@ -131,12 +146,11 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
 /// the precipitation after each call.
 fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     gpu: &Gpu,
-    physics: &P,
+    launcher: &P::Launcher,
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
     watch: &mut dyn FnMut(&PhysicsCase<R>),
 ) -> Result<(String, f64)> {
-    let launcher = physics.launcher(gpu, case.shape.nz, Places::all(case.shape), R::ZERO)?;
     let tracers = gpu.upload(&values(&case.tracers))?;
     let air = gpu.upload(&values(&case.air))?;
     let surface = gpu.upload(&values(&case.surface))?;
@@ -161,6 +175,14 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
         }
         check_finite::<R, P>(case, number)?;
         watch(case);
+    }
+    let out = gpu.zeros::<R>(P::DIAGNOSED.len() * cells)?;
+    launcher.diagnose(&memory, &out)?;
+    for at in 0..P::DIAGNOSED.len() {
+        let mut field = Array3::zeros(case.shape.centre());
+        let values = field.as_slice_mut().expect("fields are in standard layout");
+        out.download_from(at * cells, values)?;
+        case.diagnosed.push(field);
     }
     Ok((format!("the {}, {}", gpu.device().name, launcher.mapping()), compute))
 }

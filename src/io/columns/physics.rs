@@ -22,6 +22,8 @@ pub struct PhysicsCase<R> {
     pub air: Vec<Array3<R>>,
     /// The planes at the ground, all 0 at first. Shape of each: (1, nx).
     pub surface: Vec<Array2<R>>,
+    /// The fields diagnosed after the last call; none before. Shape of each: (nz, 1, nx).
+    pub diagnosed: Vec<Array3<R>>,
     /// Changes of the first two tracers before every call, in their units a second. Shape of each: (nz, 1, nx).
     pub tendencies: [Option<Array3<R>>; 2],
     /// Time step of a call (attribute `dt`), s.
@@ -50,6 +52,7 @@ impl<R: Stored> PhysicsCase<R> {
             tracers: all(P::TRACERS)?,
             air: all(P::AIR)?,
             surface: P::SURFACE.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
+            diagnosed: Vec::new(),
             tendencies: [theta?, qv?],
             dt: fields.number("dt")?,
             calls: fields.number("calls")?,
@@ -101,7 +104,9 @@ impl<R: Stored> PhysicsCase<R> {
         writer.text("precision", R::NAME)?;
         writer.number("dt", dt)?;
         writer.number("calls", calls)?;
-        for (Field { name, units, about }, field) in P::TRACERS.iter().zip(&self.tracers) {
+        let tracers = P::TRACERS.iter().zip(&self.tracers);
+        let diagnosed = P::DIAGNOSED.iter().zip(&self.diagnosed);
+        for (Field { name, units, about }, field) in tracers.chain(diagnosed) {
             let values = field.as_slice().expect("standard layout");
             writer.variable(name, &["level", "column"], [units, about], values)?;
         }

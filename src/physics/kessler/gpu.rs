@@ -8,6 +8,9 @@ pub use in_run::KesslerInRun;
 use super::cell::KesslerCell;
 use super::params::{KesslerConstants, KesslerFactors};
 use super::{Kessler, Vectorised};
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+
 use crate::constants::Constants;
 use crate::device::{Branch, Element, Gpu, Kernel, Launch, Source};
 use crate::error::{Advice, Error, Result};
@@ -144,7 +147,10 @@ pub struct KesslerLauncher<R> {
 }
 
 impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
+    const DEVICE_LEVELS: RangeInclusive<usize> = <Self as ColumnPhysics<R>>::LEVELS;
+
     type Launcher = KesslerLauncher<R>;
+    type Mapping = Infallible;
 
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)> {
         vec![(source(precision, nz), "")]
@@ -156,8 +162,9 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
         nz: usize,
         places: Places,
         theta_base: R,
+        _mapping: Option<Infallible>,
     ) -> Result<KesslerLauncher<R>> {
-        let levels = <Self as ColumnPhysics<R>>::LEVELS;
+        let levels = <Self as OnDevice<R>>::DEVICE_LEVELS;
         if !levels.contains(&nz) {
             let [least, most] = [levels.start(), levels.end()];
             return Err(Error::Gpu(format!(

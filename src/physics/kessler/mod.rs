@@ -39,7 +39,6 @@ use self::params::{KesslerConstants, KesslerFactors};
 use super::{Block, ColumnPhysics, Field};
 use crate::lanes::stretches::{Stretch, for_stretches, give, give_plane, take, take_plane};
 use crate::lanes::{Instructions, LANES, Task};
-use crate::mass::mismatch::mass_mismatch;
 use crate::real::Real;
 
 /// The scheme with the factors of its processes.
@@ -168,19 +167,16 @@ fn for_each<R: Real, S: KesslerConstants, const N: usize>(
             give_plane(&mut budget.fallen, stretches, from, &columns.fallen);
             give_plane(&mut budget.fall_residual, stretches, from, &columns.fall_residual);
             give_plane(&mut budget.clipped, stretches, from, &columns.clipped);
-            let mut sums = [R::ZERO; N];
-            // The fields still hold the values before the call.
-            for (k, level) in levels.iter().enumerate() {
-                for (at, lane) in stretches.iter().flat_map(Stretch::columns) {
-                    let here = [k, at[0], at[1]];
-                    let before = water(qv[here], qc[here], qr[here]);
-                    let [qv, qc, qr] = [&level.qv, &level.qc, &level.qr].map(|q| from(q[lane]));
-                    let (mass, per_area) = (budget.mass_at(k, at), budget.per_area[at]);
-                    let (rho, dz, after) = (rho[here], dz[here], water(qv, qc, qr));
-                    sums[lane] += mass_mismatch(mass, per_area, rho, dz, before, after);
-                }
+            for Stretch { j, columns, lane } in stretches {
+                let Some(weighing) = &mut budget.weighing else { continue };
+                // The fields still hold what they did before the call.
+                let (row, species) = ((*j, columns.clone()), [&*qv, &*qc, &*qr]);
+                let total = |[qv, qc, qr]: [R; 3]| water(qv, qc, qr);
+                weighing.weigh(row, species, [rho, dz], total, |k, n| {
+                    let (level, l) = (&levels[k], lane + n);
+                    water(from(level.qv[l]), from(level.qc[l]), from(level.qr[l]))
+                });
             }
-            give_plane(&mut budget.mass_mismatch, stretches, |sum| sum, &sums);
         }
         give(theta, stretches, levels, from, |level| &level.theta);
         give(qv, stretches, levels, from, |level| &level.qv);

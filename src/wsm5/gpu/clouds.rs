@@ -309,7 +309,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         )
     }
 
-    fn launch(&self, branch: Branch<'_>, args: &CloudArgs<R>) -> Result<()> {
+    pub(super) fn launch(&self, branch: Branch<'_>, args: &CloudArgs<R>) -> Result<()> {
         let [blocks, threads] = self.mapping.blocks(args.region.count as usize);
         if blocks == 0 {
             return Ok(());
@@ -353,7 +353,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
     }
 
-    fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
+    pub(super) fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
         let region = region_of(self.layout, &self.inside, self.mapping.together());
         self.args(turn, place, region, dt)
     }

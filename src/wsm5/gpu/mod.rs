@@ -31,6 +31,7 @@
 pub mod clouds;
 pub(crate) mod prelude;
 pub mod region;
+pub mod tenant;
 pub(crate) mod tuning;
 
 use std::fmt;

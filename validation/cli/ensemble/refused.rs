@@ -4,8 +4,8 @@
 use std::fs;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Microphysics;
-use nwp_mini::backend::members::{Members, MembersOnCpu, Start};
+use nwp_mini::backend::cpu::Cpu;
+use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
@@ -68,11 +68,11 @@ fn a_member_that_blows_up_is_named() {
         if member == 2 {
             state.qi_mut()[[3, 4, 5]] = f32::NAN;
         }
-        Start { scheme: Scheme::default(), state }
+        (Scheme::default(), state)
     });
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let schemes = (Limiter::PositiveDefinite, Microphysics::default());
-    let mut members = MembersOnCpu::new(grid, coordinate, schemes, &case.forcing, starts);
+    let mut members = Cpu::of_members(grid, coordinate, schemes, &case.forcing, starts);
     let error = members.check(7, true).expect_err("not a number");
     assert_eq!(error.exit_code(), 5);
     let text = error.to_string();

@@ -5,7 +5,7 @@ use ndarray::{Array2, Array3};
 use nwp_mini::mass::Layered;
 use nwp_mini::physics::device::Places;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
-use nwp_mini::physics::{Budget, Scratch, call};
+use nwp_mini::physics::{Budget, Scratch, Weighing, call};
 use nwp_mini::shared::Bytes;
 use nwp_mini::state::gpu::notes::Flaw;
 
@@ -58,7 +58,9 @@ fn on_cpu<R: Vectorised>(
     let scheme = Kessler::<R>::default();
     let scratch = Scratch::<Work<R>>::with(&scheme, nz, vectors);
     let mut block = state.block();
-    block.budget = Some(Budget::new([fallen, residual, clipped], mismatch, mass, per_area));
+    let [fallen, fall_residual, clipped] = [fallen, residual, clipped].map(|x| x.view_mut());
+    let weighing = Some(Weighing::new(mass, per_area, mismatch));
+    block.budget = Some(Budget { fallen, fall_residual, clipped, weighing });
     call(&scheme, dt, &scratch, block);
     terms
 }

@@ -2,7 +2,7 @@
 
 use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::reflectivity::Bins;
-use nwp_mini::wsm5::{DiagnosticFields, Scratch, diagnose};
+use nwp_mini::wsm5::{DiagnosticFields, diagnose};
 
 use super::clouds::{Diagnosis, Exchanged};
 use super::columns::columns;
@@ -22,7 +22,7 @@ fn check<R: Exchanged>(nz: usize, count: usize, rows: usize) {
     let weather = Weather::<R>::of(&columns(nz, count), rows, 300.0);
     let mut cpu = CloudDiagnostics::zeros(weather.shape());
     let fields = DiagnosticFields::new(weather.theta_base, &weather.state, &weather.air, &mut cpu);
-    diagnose(&p, &Bins::default(), &Scratch::with(nz, None), fields);
+    diagnose(&p, &Bins::default(), None, fields);
     let device = diagnosis.run(&p, &weather, count as u64);
     let about = format!("{nz} levels, {count} columns, {}", R::NAME);
     let radii = |d: &CloudDiagnostics<R>| {

@@ -33,6 +33,7 @@ fn case<R: Real>(name: &str) -> PhysicsCase<R> {
         tracers: ["th", "q", "qc", "qr"].map(field).into(),
         air: ["den", "pii", "delz"].map(field).into(),
         surface: vec![ndarray::Array2::zeros((1, nx)); 2],
+        diagnosed: Vec::new(),
         tendencies: [tendency(0), tendency(1)],
         dt: None,
         calls: None,

@@ -7,10 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{
-    Attached, Backend, Captured, FRAMES_IN_FLIGHT, Gathered, Observed, PhaseTimes, Precipitation,
-    Products, Profiles, Standing, TracerAmount, WaterChange,
-};
+use nwp_mini::backend::{Account, Backend, Collected, FRAMES_IN_FLIGHT, Info, Output, Start};
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::Moment;
 use nwp_mini::io::output::Snapshot;
@@ -19,62 +16,23 @@ use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Case, Frames, Probe, Sink};
 use nwp_mini::plan::{Past, Plan};
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::state::State;
 use nwp_mini::wsm5::Fallout;
 
 /// Hands frames over only to one who waits, and tells of a failure one step late.
 struct Ahead {
     cpu: Cpu<f32>,
-    frames: VecDeque<Captured<f32>>,
+    frames: VecDeque<Collected<f32>>,
     most_in_flight: usize,
     fails_at: Option<usize>,
 }
 
-impl Observed<f32> for Ahead {
-    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
-        self.cpu.attach(attached)
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
-        self.cpu.sample(operator, moment)
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
-        if wait { self.cpu.collect_sample(operator, wait) } else { Ok(None) }
-    }
-
-    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
-        self.cpu.profile(moment)
-    }
-
-    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
-        if wait { self.cpu.collect_profiles(wait) } else { Ok(None) }
-    }
-}
-
 impl Backend<f32> for Ahead {
-    fn kind(&self) -> &'static str {
-        "ahead"
+    fn info(&mut self) -> Result<Info> {
+        Ok(Info { kind: "ahead", device: "none".to_owned(), ..self.cpu.info()? })
     }
 
-    fn describe(&self) -> String {
-        "ahead".to_owned()
-    }
-
-    fn device(&self) -> String {
-        "none".to_owned()
-    }
-
-    fn restore(&mut self, state: &State<f32>) -> Result<()> {
-        self.cpu.restore(state)
-    }
-
-    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
-        self.cpu.resume(gathered)
-    }
-
-    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
-        self.cpu.standing(step)
+    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
+        self.cpu.start(start)
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -94,36 +52,26 @@ impl Backend<f32> for Ahead {
         }
     }
 
-    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
-        assert!(self.frames.len() < FRAMES_IN_FLIGHT);
-        self.cpu.capture(moment)?;
-        self.frames.extend(self.cpu.collect(true)?);
-        self.most_in_flight = self.most_in_flight.max(self.frames.len());
+    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+        self.cpu.capture(output, moment)?;
+        if let Output::Frame(_) = output {
+            assert!(self.frames.len() < FRAMES_IN_FLIGHT);
+            self.frames.extend(self.cpu.collect(output, true)?);
+            self.most_in_flight = self.most_in_flight.max(self.frames.len());
+        }
         Ok(())
     }
 
-    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
-        Ok(if wait { self.frames.pop_front() } else { None })
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+        match output {
+            _ if !wait => Ok(None),
+            Output::Frame(_) => Ok(self.frames.pop_front()),
+            _ => self.cpu.collect(output, wait),
+        }
     }
 
-    fn water(&mut self) -> Result<f64> {
-        self.cpu.water()
-    }
-
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        self.cpu.water_changes()
-    }
-
-    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
-        self.cpu.passive()
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        self.cpu.precipitation()
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        self.cpu.times()
+    fn account(&mut self, member: usize) -> Result<Account> {
+        self.cpu.account(member)
     }
 }
 

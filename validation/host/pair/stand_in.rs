@@ -3,8 +3,8 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Attached, Backend, Captured, Gathered, Observed, PhaseTimes, Precipitation, Products, Profiles,
-    Standing, Summary, TracerAmount, WaterChange, check_finite,
+    Account, Attached, Backend, Captured, Collected, Gathered, Info, Output, Standing, Start,
+    Summary,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::Moment;
@@ -18,51 +18,14 @@ pub(crate) struct Pooled {
     pub(crate) cpu: Cpu<f32>,
 }
 
-impl Observed<f32> for Pooled {
-    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
-        self.cpu.attach(attached)
-    }
-
-    fn sample(&mut self, operator: usize, moment: &Moment<f32>) -> Result<()> {
-        self.pool.install(|| self.cpu.sample(operator, moment))
-    }
-
-    fn collect_sample(&mut self, operator: usize, wait: bool) -> Result<Option<Products<f32>>> {
-        self.cpu.collect_sample(operator, wait)
-    }
-
-    fn profile(&mut self, moment: &Moment<f32>) -> Result<()> {
-        self.pool.install(|| self.cpu.profile(moment))
-    }
-
-    fn collect_profiles(&mut self, wait: bool) -> Result<Option<Profiles<f32>>> {
-        self.cpu.collect_profiles(wait)
-    }
-}
-
 impl Backend<f32> for Pooled {
-    fn kind(&self) -> &'static str {
-        "pooled"
+    fn info(&mut self) -> Result<Info> {
+        let info = self.pool.install(|| self.cpu.info())?;
+        Ok(Info { kind: "pooled", device: "a stand-in".to_owned(), ..info })
     }
 
-    fn describe(&self) -> String {
-        self.pool.install(|| self.cpu.describe())
-    }
-
-    fn device(&self) -> String {
-        "a stand-in".to_owned()
-    }
-
-    fn restore(&mut self, state: &State<f32>) -> Result<()> {
-        self.cpu.restore(state)
-    }
-
-    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
-        self.cpu.resume(gathered)
-    }
-
-    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
-        self.cpu.standing(step)
+    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
+        self.cpu.start(start)
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -77,32 +40,16 @@ impl Backend<f32> for Pooled {
         self.cpu.check(step, wait)
     }
 
-    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
-        self.pool.install(|| self.cpu.capture(moment))
+    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+        self.pool.install(|| self.cpu.capture(output, moment))
     }
 
-    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
-        self.cpu.collect(wait)
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+        self.cpu.collect(output, wait)
     }
 
-    fn water(&mut self) -> Result<f64> {
-        self.pool.install(|| self.cpu.water())
-    }
-
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        self.cpu.water_changes()
-    }
-
-    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
-        self.cpu.passive()
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        self.cpu.precipitation()
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        self.cpu.times()
+    fn account(&mut self, member: usize) -> Result<Account> {
+        self.pool.install(|| self.cpu.account(member))
     }
 }
 
@@ -124,61 +71,22 @@ fn narrow<D: Dimension>(field: &Array<f64, D>) -> Array<f32, D> {
     field.mapv(|x| x as f32)
 }
 
-impl Observed<f32> for Wide {
-    fn attach(&mut self, attached: &Attached<f32>) -> Result<()> {
+impl Backend<f32> for Wide {
+    fn info(&mut self) -> Result<Info> {
+        let description = "double precision".to_owned();
+        Ok(Info { kind: "wide", description, device: "a stand-in".to_owned(), ..self.0.info()? })
+    }
+
+    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
+        let Start { states, gathered, attached } = start;
         assert!(
             attached.operators.is_empty() && attached.weights.is_none(),
             "nothing is sampled here"
         );
-        Ok(())
-    }
-
-    fn sample(&mut self, _operator: usize, _moment: &Moment<f32>) -> Result<()> {
-        unreachable!("no operator is attached")
-    }
-
-    fn collect_sample(&mut self, _operator: usize, _wait: bool) -> Result<Option<Products<f32>>> {
-        unreachable!("no operator is attached")
-    }
-
-    fn profile(&mut self, _moment: &Moment<f32>) -> Result<()> {
-        unreachable!("no weights are attached")
-    }
-
-    fn collect_profiles(&mut self, _wait: bool) -> Result<Option<Profiles<f32>>> {
-        Ok(None)
-    }
-}
-
-impl Backend<f32> for Wide {
-    fn kind(&self) -> &'static str {
-        "wide"
-    }
-
-    fn describe(&self) -> String {
-        "double precision".to_owned()
-    }
-
-    fn device(&self) -> String {
-        "a stand-in".to_owned()
-    }
-
-    fn restore(&mut self, state: &State<f32>) -> Result<()> {
-        self.0.restore(&state.widened())
-    }
-
-    fn resume(&mut self, gathered: &Gathered<f32>) -> Result<()> {
-        self.0.resume(&gathered.widened())
-    }
-
-    fn standing(&mut self, step: usize) -> Result<Standing<f32>> {
-        let Standing { state, gathered } = self.0.standing(step)?;
-        let state = state.map(narrow);
-        let surface = Surface::of(gathered.surface.planes().map(narrow));
-        let Gathered { changes, passive, chemistry, parts, .. } = gathered;
-        let first_steps = Vec::new();
-        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-        Ok(Standing { state, gathered })
+        let states: Vec<_> = states.iter().map(State::widened).collect();
+        let gathered = gathered.map(Gathered::widened);
+        let (gathered, attached) = (gathered.as_ref(), Attached::default());
+        self.0.start(Start { states: &states, gathered, attached })
     }
 
     fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
@@ -189,22 +97,32 @@ impl Backend<f32> for Wide {
         self.0.step(dt)
     }
 
-    fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
-        check_finite(self.0.state(), step)
+    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
+        self.0.check(step, wait)
     }
 
-    fn capture(&mut self, moment: &Moment<f32>) -> Result<()> {
-        self.0.capture(&moment.widened())
+    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+        self.0.capture(output, &moment.widened())
     }
 
-    fn collect(&mut self, wait: bool) -> Result<Option<Captured<f32>>> {
-        let Some(Captured { state, diagnostics, surface, summary }) = self.0.collect(wait)? else {
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+        let collected = self.0.collect(output, wait)?;
+        if let Some(Collected::Checkpoint(standing)) = collected {
+            let Standing { state, gathered } = *standing;
+            let surface = Surface::of(gathered.surface.planes().map(narrow));
+            let Gathered { changes, passive, chemistry, first_steps, parts, .. } = gathered;
+            let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
+            let standing = Standing { state: state.map(narrow), gathered };
+            return Ok(Some(Collected::Checkpoint(Box::new(standing))));
+        }
+        let frame = collected.and_then(Collected::frame);
+        let Some(Captured { state, diagnostics, surface, summary }) = frame else {
             return Ok(None);
         };
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &diagnostics;
         let [refl_10cm, re_cloud, re_ice, re_snow] =
             [refl_10cm, re_cloud, re_ice, re_snow].map(narrow);
-        Ok(Some(Captured {
+        Ok(Some(Collected::Frame(Box::new(Captured {
             state: state.map(narrow),
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: Surface {
@@ -224,26 +142,10 @@ impl Backend<f32> for Wide {
                 water: summary.water,
                 changes: summary.changes,
             },
-        }))
+        }))))
     }
 
-    fn water(&mut self) -> Result<f64> {
-        self.0.water()
-    }
-
-    fn water_changes(&mut self) -> Result<WaterChange> {
-        self.0.water_changes()
-    }
-
-    fn passive(&mut self) -> Result<Vec<TracerAmount>> {
-        self.0.passive()
-    }
-
-    fn precipitation(&mut self) -> Result<Precipitation> {
-        self.0.precipitation()
-    }
-
-    fn times(&mut self) -> Result<PhaseTimes> {
-        self.0.times()
+    fn account(&mut self, member: usize) -> Result<Account> {
+        self.0.account(member)
     }
 }

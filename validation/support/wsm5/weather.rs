@@ -5,10 +5,11 @@ use ndarray::{Array2, Array3, s};
 use nwp_mini::grid::Shape;
 use nwp_mini::io::writer::Stored;
 use nwp_mini::lanes::Instructions;
+use nwp_mini::physics::{Scratch, call};
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{DiagnosticFields, Fields, Scratch, Vectorised, call, diagnose};
+use nwp_mini::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 
 use super::case::Columns;
 
@@ -74,10 +75,9 @@ fn diagnose_with<R: Precision>(
     weather: &Weather<R>,
 ) -> CloudDiagnostics<R> {
     let mut diagnostics = CloudDiagnostics::zeros(weather.shape());
-    let scratch = Scratch::with(weather.shape().nz, instructions);
     let Weather { theta_base, state, air, .. } = weather;
     let fields = DiagnosticFields::new(*theta_base, state, air, &mut diagnostics);
-    diagnose(scheme, &Bins::default(), &scratch, fields);
+    diagnose(scheme, &Bins::default(), instructions, fields);
     diagnostics
 }
 
@@ -88,10 +88,10 @@ fn call_with<R: Precision>(
     weather: &mut Weather<R>,
     region: &Region,
 ) {
-    let scratch = Scratch::with(weather.shape().nz, instructions);
+    let scratch = Scratch::with(scheme, weather.shape().nz, instructions);
     let Weather { theta_base, state, air, surface, .. } = weather;
-    let fields = Fields::new(*theta_base, state, air, surface);
-    call(scheme, dt, &scratch, fields.within(region.rows.clone(), region.columns.clone()));
+    let block = block(*theta_base, state, air, surface);
+    call(scheme, dt, &scratch, block.within(region.rows.clone(), region.columns.clone()));
 }
 
 /// The columns of some rows and columns of a grid.

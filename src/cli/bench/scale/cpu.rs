@@ -6,8 +6,8 @@ use super::super::Bench;
 use super::super::figure::{Timing, wall_times};
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
-use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
+use crate::backend::{Backend, Start};
 use crate::error::Result;
 use crate::grid::{Grid, Side, Sides};
 use crate::mass::AirMass;
@@ -50,7 +50,7 @@ pub(super) fn measure<R: Working>(
             patient_times(
                 bench.runs,
                 &mut cpu,
-                |b| b.restore(state),
+                |b| b.start(Start::from(state)),
                 |b| {
                     b.microphysics(dt);
                     Ok(())

@@ -57,7 +57,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
         };
         let scheme = Kessler::<R>::default();
         Ok(Self {
-            launcher: scheme.launcher(gpu, layout.shape.nz, places, R::THETA_BASE)?,
+            launcher: scheme.launcher(gpu, layout.shape.nz, places, R::THETA_BASE, None)?,
             layout,
             mass,
             per_area: Arc::new(gpu.upload(&layout.lay(&per_area))?),

@@ -1,0 +1,110 @@
+//! Outputs of a backend: frames, products of operators, profiles and checkpoints.
+
+use std::sync::Arc;
+
+use super::{SPECIES, Summary};
+use crate::primitives::csr::Csr;
+use crate::state::{CloudDiagnostics, Standing, State, Surface};
+
+/// An output of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A frame of output of a member.
+    Frame(usize),
+    /// Products of an operator, by its place in [`Attached::operators`], with the fields and what is diagnosed from
+    /// them, level by level. No field leaves the device.
+    Products(usize),
+    /// The columns brought together, and what they hold.
+    Profiles,
+    /// The state and all sums after a step. It is complete when [`capture`](super::Backend::capture) returns, and does
+    /// not depend on its moment.
+    Checkpoint(usize),
+}
+
+/// An output, as a backend hands it over.
+#[derive(Clone, Debug)]
+pub enum Collected<R> {
+    /// That of [`Output::Frame`].
+    Frame(Box<Captured<R>>),
+    /// That of [`Output::Products`].
+    Products(Products<R>),
+    /// That of [`Output::Profiles`].
+    Profiles(Profiles<R>),
+    /// That of [`Output::Checkpoint`].
+    Checkpoint(Box<Standing<R>>),
+}
+
+impl<R> Collected<R> {
+    /// The frame, where it is one.
+    pub fn frame(self) -> Option<Captured<R>> {
+        if let Self::Frame(frame) = self { Some(*frame) } else { None }
+    }
+
+    /// The products, where it is some.
+    pub fn products(self) -> Option<Products<R>> {
+        if let Self::Products(products) = self { Some(products) } else { None }
+    }
+
+    /// The profiles, where it is some.
+    pub fn profiles(self) -> Option<Profiles<R>> {
+        if let Self::Profiles(profiles) = self { Some(profiles) } else { None }
+    }
+
+    /// The checkpoint, where it is one.
+    pub fn checkpoint(self) -> Option<Standing<R>> {
+        if let Self::Checkpoint(standing) = self { Some(*standing) } else { None }
+    }
+}
+
+/// A frame of output, as far as a backend makes it.
+#[derive(Clone, Debug)]
+pub struct Captured<R> {
+    /// Tracers.
+    pub state: State<R>,
+    /// Reflectivity and effective radii.
+    pub diagnostics: CloudDiagnostics<R>,
+    /// Precipitation.
+    pub surface: Surface<R>,
+    /// Sums and extrema of the frame.
+    pub summary: Summary<R>,
+}
+
+/// Outputs of a run beside frames.
+#[derive(Clone, Debug, Default)]
+pub struct Attached<R> {
+    /// Operators, which [`Output::Products`] names by their places in the list. Each takes a level of the grid, columns
+    /// as `c = j nx + i`, to some places.
+    pub operators: Vec<Arc<Csr<R>>>,
+    /// Weights of the cells in the totals of [`Profiles`]; `None` where nobody asks for these.
+    /// Shape: (ny, nx, nz).
+    pub weights: Option<Arc<Vec<R>>>,
+}
+
+/// Number of fields with levels in [`Products`] before those of passive tracers: the fields of WSM5 and what is
+/// diagnosed from them.
+pub const PRODUCT_VOLUMES: usize = 10;
+
+/// Number of fields of the ground in [`Products`].
+pub const PRODUCT_PLANES: usize = 3;
+
+/// Products of an operator with the fields. Units: those of the fields, where its weights have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Products<R> {
+    /// Of the fields of WSM5, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
+    /// Shape of each: (nz, places).
+    pub volumes: Vec<Vec<R>>,
+    /// Of `rain`, `snow` and `sr` of [`Surface`](crate::state::Surface). Shape of each: (places).
+    pub planes: [Vec<R>; PRODUCT_PLANES],
+}
+
+/// The columns of a state, each one contiguous, and what they hold. Units of the fields: their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profiles<R> {
+    /// The fields of WSM5, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
+    /// Shape of each: (ny, nx, nz).
+    pub volumes: Vec<Vec<R>>,
+    /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).
+    pub totals: [Vec<R>; SPECIES],
+    /// Largest reflectivity of each column, dBZ. Shape: (ny, nx).
+    pub strongest: Vec<R>,
+}

@@ -1,0 +1,82 @@
+//! Times of the phases of a run.
+
+use serde::Serialize;
+
+/// Time of a phase, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseTime {
+    /// Computation; on the CPU the whole phase.
+    pub kernel_s: f64,
+    /// Copies between host and device; `None` where there is no device.
+    pub transfer_s: Option<f64>,
+    /// All of it, as the caller had to wait or would have had to.
+    pub total_s: f64,
+}
+
+impl PhaseTime {
+    /// Adds time that was spent computing on the host.
+    pub fn add_host(&mut self, seconds: f64) {
+        self.kernel_s += seconds;
+        self.total_s += seconds;
+    }
+
+    /// The time since another reading of the same clocks.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            kernel_s: self.kernel_s - before.kernel_s,
+            transfer_s: self.transfer_s.map(|x| x - before.transfer_s.unwrap_or(0.0)),
+            total_s: self.total_s - before.total_s,
+        }
+    }
+
+    /// Both one after the other.
+    pub fn plus(&self, other: &Self) -> Self {
+        let transfer_s = match (self.transfer_s, other.transfer_s) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+        Self {
+            kernel_s: self.kernel_s + other.kernel_s,
+            transfer_s,
+            total_s: self.total_s + other.total_s,
+        }
+    }
+}
+
+/// Time spent in the phases of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseTimes {
+    /// Transport.
+    pub advection: PhaseTime,
+    /// Microphysics, with the sums of the water budget.
+    pub microphysics: PhaseTime,
+    /// Chemistry.
+    pub chemistry: PhaseTime,
+    /// Winds, air and boundary values of the steps: frames of the input and their interpolation.
+    pub input: PhaseTime,
+    /// Diagnostics and frames of output.
+    pub output: PhaseTime,
+}
+
+impl PhaseTimes {
+    /// The times since another reading of the same clocks.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            advection: self.advection.since(&before.advection),
+            microphysics: self.microphysics.since(&before.microphysics),
+            chemistry: self.chemistry.since(&before.chemistry),
+            input: self.input.since(&before.input),
+            output: self.output.since(&before.output),
+        }
+    }
+
+    /// The phases of a step.
+    pub fn steps(&self) -> PhaseTime {
+        self.advection.plus(&self.microphysics).plus(&self.chemistry)
+    }
+
+    /// All phases.
+    pub fn sum(&self) -> PhaseTime {
+        self.steps().plus(&self.input).plus(&self.output)
+    }
+}

@@ -1,0 +1,90 @@
+//! WSM5 on a device as any scheme of column physics has it.
+
+use std::ops::RangeInclusive;
+
+use super::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
+use super::{CloudArgs, LEVELS, Mapping, Purpose};
+use crate::device::{Branch, Buffer, Element, Gpu, Source};
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::grid::gpu::Layout;
+use crate::physics::ColumnPhysics;
+use crate::physics::device::{Launcher, Memory, OnDevice, Places};
+use crate::real::Precision;
+use crate::state::gpu::turn::Turn;
+use crate::wsm5::scheme::Scheme;
+use crate::wsm5::{Fallout, Vectorised, check_length};
+
+/// The compiled kernels for some columns, and the planes of the water budget, which nobody reads.
+#[derive(Debug)]
+pub struct Wsm5Launcher<R> {
+    clouds: Clouds<R>,
+    ground: Buffer<R>,
+    columns: usize,
+}
+
+impl<R: Vectorised + Element> OnDevice<R> for Scheme<R> {
+    const DEVICE_LEVELS: RangeInclusive<usize> = LEVELS;
+
+    type Launcher = Wsm5Launcher<R>;
+    type Mapping = Mapping;
+
+    fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)> {
+        let call = |fallout| clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
+        vec![(call(Fallout::SemiLagrangian), ""), (call(Fallout::Substepped), "sub-steps")]
+    }
+
+    fn launcher(
+        &self,
+        gpu: &Gpu,
+        nz: usize,
+        places: Places,
+        theta_base: R,
+        mapping: Option<Mapping>,
+    ) -> Result<Wsm5Launcher<R>> {
+        let Places { width, rows, first, pitch, level } = places;
+        // The whole of the memory, of which the scheme acts in these columns.
+        let shape = Shape { nx: pitch, ny: level / pitch, nz };
+        let [j, i] = [first / pitch, first % pitch];
+        let inside = Inside { rows: j..j + rows, columns: i..i + width };
+        let mapping = mapping.unwrap_or_else(|| {
+            Mapping::for_device(gpu, places.columns(), R::PRECISION, self.fallout, nz)
+        });
+        let layout = Layout::tight(shape);
+        let clouds = Clouds::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
+        Ok(Wsm5Launcher { clouds, ground: gpu.zeros(SURFACE_PLANES * level)?, columns: level })
+    }
+}
+
+impl<R: Vectorised + Element> Wsm5Launcher<R> {
+    fn place<'a>(&'a self, memory: &Memory<'a, R>) -> Place<'a, R> {
+        Place { state: memory.tracers, air: memory.air, surface: &self.ground }
+    }
+}
+
+impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
+    fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()> {
+        check_length(R::of(dt))?;
+        let planes = <Scheme<R> as ColumnPhysics<R>>::SURFACE.len();
+        assert!(memory.surface.len() >= planes * self.columns, "all planes of the ground");
+        let plane = |number: usize| memory.surface.pointer_to(number * self.columns);
+        let args = CloudArgs {
+            rain: plane(0),
+            rainncv: plane(1),
+            snow: plane(2),
+            snowncv: plane(3),
+            sr: plane(4),
+            ..self.clouds.args_of_call(Turn::ALONE, &self.place(memory), R::of(dt))
+        };
+        self.clouds.launch(Branch::TRUNK, &args)
+    }
+
+    fn diagnose(&self, memory: &Memory<'_, R>, out: &Buffer<R>) -> Result<()> {
+        debug_assert_eq!(<Scheme<R> as ColumnPhysics<R>>::DIAGNOSED.len(), DIAGNOSED_FIELDS);
+        self.clouds.diagnose(&self.place(memory), out, 0)
+    }
+
+    fn mapping(&self) -> String {
+        self.clouds.mapping().to_string()
+    }
+}
