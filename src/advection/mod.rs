@@ -48,8 +48,8 @@ pub use crate::tracers::Limiter;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};
-pub use stage::REACH;
-use stage::{Ending, Stage, memory};
+use stage::{Ending, Entrance, Stage, memory};
+pub use stage::{MARGIN, REACH};
 use terms::Perturbation;
 
 /// Wind of one step, common to all tracers.
@@ -130,8 +130,9 @@ impl<R: Real> Workspace<R> {
 /// where it enters, to what `inflow` says.
 ///
 /// Returns the net amount of tracer that the fluxes of the last stage carried into the region
-/// inside the specified and open rows; 0 where all sides are periodic. The result is the same
-/// for any number of threads.
+/// inside the specified and open rows; 0 where all sides are periodic. Of a part of a grid it is the
+/// amount through the sides of the global grid at owned cells, and owned cells are as in the global grid
+/// where the margin had [`MARGIN`] cells of it at the start. The result is the same for any number of threads.
 ///
 /// Source: WS02 (time scheme), SW09, W09 (limiters).
 /// Shape: `q` (nz, ny, nx), i fastest.
@@ -157,7 +158,7 @@ pub fn step<R: FluxConstants>(
     let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
-    let ending = Ending::Update;
+    let (ending, entrance) = (Ending::Update, &Entrance::new(wind.grid));
     let start = memory(q);
 
     let stage = Stage {
@@ -167,6 +168,7 @@ pub fn step<R: FluxConstants>(
         dt: third,
         limiter: Limiter::None,
         ending,
+        entrance,
         perturbation,
     };
     march::run(&stage, block, scratch, sums, first);
@@ -179,13 +181,22 @@ pub fn step<R: FluxConstants>(
         dt: half,
         limiter: Limiter::None,
         ending,
+        entrance,
         perturbation,
     };
     march::run(&stage, block, scratch, sums, second);
     specified::set_specified(wind, inflow, second);
 
-    let stage =
-        Stage { wind, field: memory(second), start, dt: whole, limiter, ending, perturbation };
+    let stage = Stage {
+        wind,
+        field: memory(second),
+        start,
+        dt: whole,
+        limiter,
+        ending,
+        entrance,
+        perturbation,
+    };
     let entered = march::run(&stage, block, scratch, sums, first);
     specified::set_specified(wind, inflow, first);
 
@@ -220,6 +231,7 @@ pub fn net_outflow<R: FluxConstants>(
         dt: R::of(wind.dt),
         limiter,
         ending: Ending::Outflow,
+        entrance: &Entrance::new(wind.grid),
         perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());

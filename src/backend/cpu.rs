@@ -10,29 +10,31 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::chemist::Chemist;
+use super::finite::check_owned;
+use super::margins::{Margins, refresh};
+use super::microphysics::warm_rain;
 use super::operators::Operator;
 use super::present::Present;
 use super::turned::Turning;
 use super::{
     Attached, Backend, Captured, Computing, FRAMES_IN_FLIGHT, Gathered, Microphysics, Observed,
     PhaseTimes, Precipitation, Products, Profiles, Region, Shift, Standing, Summary, TracerAmount,
-    WaterChange, check_finite,
+    WaterChange,
 };
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::chemistry::coupled::Coupled;
-use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::{Continuity, Forcing, Moment};
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Window};
 use crate::lanes::Instructions;
-use crate::mass::{AirMass, Layered, MassCoordinate};
-use crate::physics::kessler::{self, Kessler};
-use crate::physics::{self, Block, Budget};
+use crate::mass::{AirMass, MassCoordinate};
+use crate::physics::{
+    self,
+    kessler::{self, Kessler},
+};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
-use crate::state::{
-    ChemistryTally, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface, TracerChange,
-};
+use crate::state::{ChemistryTally, CloudDiagnostics, STATE_FIELDS, State, Surface, TracerChange};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
@@ -62,6 +64,8 @@ pub struct Cpu<R: Real> {
     chemist: Option<Box<Chemist>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
+    /// What refreshes the margins of a part of a grid.
+    margins: Option<Box<dyn Margins<R>>>,
     /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
     frames: VecDeque<Captured<R>>,
@@ -118,6 +122,7 @@ impl<R: Computing> Cpu<R> {
             changes: WaterChange::default(),
             passive: vec![TracerChange::default(); passive],
             chemist: None,
+            margins: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
@@ -135,6 +140,13 @@ impl<R: Computing> Cpu<R> {
     pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
         let chemist = coupled.map(|coupled| Box::new(Chemist::new(Arc::clone(coupled))));
         Self { chemist, ..self }
+    }
+
+    /// Has the margins of a part of a grid refreshed; the grid, the coordinate, the forcing and the state of the
+    /// constructor are those of the part.
+    #[must_use]
+    pub fn with_margins(self, margins: Box<dyn Margins<R>>) -> Self {
+        Self { margins: Some(margins), ..self }
     }
 
     /// Moves all fields with the air, and lets passive tracers decay; returns the water that came in through the
@@ -176,14 +188,9 @@ impl<R: Computing> Cpu<R> {
         }
     }
 
-    /// One call of the microphysics over `dt` seconds, outside the specified rows.
+    /// One call of the microphysics over `dt` seconds, in the owned columns outside the specified rows.
     pub fn microphysics(&mut self, dt: f64) {
-        let inside = |low: Side, high: Side, n: usize| {
-            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-        };
-        let sides = self.grid.sides;
-        let rows = inside(sides.south, sides.north, self.grid.shape.ny);
-        let columns = inside(sides.west, sides.east, self.grid.shape.nx);
+        let Window { rows, columns } = self.grid.unspecified();
         let environment = &self.present.get().environment;
         if let Some((scheme, scratch)) = &self.kessler {
             let (air, weight) = (&self.air.cell, &self.per_area);
@@ -251,25 +258,6 @@ impl<R: Computing> Cpu<R> {
     }
 }
 
-/// The columns of a run for the Kessler scheme.
-fn warm_rain<'a, R: Constants>(
-    state: &'a mut State<R>,
-    air: &'a Environment<R>,
-    surface: &'a mut Surface<R>,
-    (mass, per_area, mass_mismatch): (&'a Layered<R>, &'a Array2<R>, &'a mut Array2<R>),
-) -> Block<'a, R> {
-    let Surface { rain, rainncv, fallen, fall_residual, clipped, .. } = surface;
-    let [theta, qv, qc, qr, _, _] = state.moist_air_mut().each_mut().map(|field| field.view_mut());
-    let terms = [fallen, fall_residual, clipped];
-    Block {
-        theta_base: R::THETA_BASE,
-        tracers: vec![theta, qv, qc, qr],
-        air: [&air.rho, &air.exner, &air.dz].map(|field| field.view()).into(),
-        surface: vec![rain.view_mut(), rainncv.view_mut()],
-        budget: Some(Budget::new(terms, mass_mismatch, mass, per_area)),
-    }
-}
-
 impl<R> Backend<R> for Cpu<R>
 where
     R: Computing + Number,
@@ -328,12 +316,13 @@ where
     }
 
     fn standing(&mut self, step: usize) -> Result<Standing<R>> {
-        check_finite(&self.state, step)?;
-        let (surface, changes) = (self.surface.clone(), self.changes);
+        check_owned(&self.grid, &self.state, step)?;
+        let owned = self.grid.owned();
+        let (surface, changes) = (self.surface.within(&owned), self.changes);
         let passive = self.passive.clone();
         let chemistry = self.chemist.as_ref().map(|chemist| chemist.tally).unwrap_or_default();
         let gathered = Gathered { surface, changes, passive, chemistry, parts: Vec::new() };
-        Ok(Standing { state: self.state.clone(), gathered })
+        Ok(Standing { state: self.state.within(&owned), gathered })
     }
 
     fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
@@ -357,6 +346,7 @@ where
             *seed += 1;
         }
         let start = Instant::now();
+        refresh(&self.grid, self.margins.as_deref_mut(), &mut self.state)?;
         let sides = self.transport(dt);
         let between = Instant::now();
         self.times.advection.add_host((between - start).as_secs_f64());
@@ -383,7 +373,7 @@ where
     }
 
     fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
-        check_finite(&self.state, step)
+        check_owned(&self.grid, &self.state, step)
     }
 
     fn capture(&mut self, moment: &Moment<R>) -> Result<()> {
@@ -396,9 +386,11 @@ where
         }
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose(&mut diagnostics);
-        let (state, surface) = (self.state.clone(), self.surface.clone());
         let flux = &self.present.get().flux;
-        let summary = Summary::of(&self.region, &self.air, &state, flux, self.changes);
+        let summary = Summary::of(&self.region, &self.air, &self.state, flux, self.changes);
+        let owned = self.grid.owned();
+        let (state, surface) = (self.state.within(&owned), self.surface.within(&owned));
+        let diagnostics = diagnostics.within(&owned);
         self.frames.push_back(Captured { state, diagnostics, surface, summary });
         self.times.output.add_host(start.elapsed().as_secs_f64());
         Ok(())

@@ -1,5 +1,11 @@
 //! The microphysics that a run is made with.
 
+use ndarray::Array2;
+
+use crate::constants::Constants;
+use crate::mass::Layered;
+use crate::physics::{Block, Budget};
+use crate::state::{Environment, State, Surface};
 use crate::wsm5::Fallout;
 
 /// A scheme of microphysics.
@@ -50,5 +56,24 @@ impl Microphysics {
             Self::Wsm5(fallout) => fallout,
             Self::Kessler => Fallout::default(),
         }
+    }
+}
+
+/// The columns of a run for the Kessler scheme.
+pub(super) fn warm_rain<'a, R: Constants>(
+    state: &'a mut State<R>,
+    air: &'a Environment<R>,
+    surface: &'a mut Surface<R>,
+    (mass, per_area, mass_mismatch): (&'a Layered<R>, &'a Array2<R>, &'a mut Array2<R>),
+) -> Block<'a, R> {
+    let Surface { rain, rainncv, fallen, fall_residual, clipped, .. } = surface;
+    let [theta, qv, qc, qr, _, _] = state.moist_air_mut().each_mut().map(|field| field.view_mut());
+    let terms = [fallen, fall_residual, clipped];
+    Block {
+        theta_base: R::THETA_BASE,
+        tracers: vec![theta, qv, qc, qr],
+        air: [&air.rho, &air.exner, &air.dz].map(|field| field.view()).into(),
+        surface: vec![rain.view_mut(), rainncv.view_mut()],
+        budget: Some(Budget::new(terms, mass_mismatch, mass, per_area)),
     }
 }

@@ -8,6 +8,7 @@ pub mod cpu;
 mod finite;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod margins;
 pub mod members;
 mod microphysics;
 mod observed;
@@ -28,6 +29,7 @@ use crate::state::{ChemistryTally, CloudDiagnostics, State, Surface, TracerChang
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 use crate::wsm5;
 pub use finite::check_finite;
+pub use margins::Margins;
 pub use microphysics::Microphysics;
 pub use observed::{Attached, Observed, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
 pub use region::Region;
@@ -78,7 +80,8 @@ pub trait Backend<R>: Observed<R> {
     /// Those of the device.
     fn resume(&mut self, gathered: &Gathered<R>) -> Result<()>;
 
-    /// Where the run stands after the steps asked for, of which `step` is the last. Waits for them.
+    /// Where the run stands after the steps asked for, of which `step` is the last; of a part of a grid in its
+    /// owned cells. Waits for them.
     ///
     /// # Errors
     ///
@@ -184,7 +187,7 @@ pub trait Backend<R>: Observed<R> {
     fn times(&mut self) -> Result<PhaseTimes>;
 }
 
-/// A frame of output, as far as a backend makes it.
+/// A frame of output, as far as a backend makes it: the owned cells of a part of a grid.
 #[derive(Clone, Debug)]
 pub struct Captured<R> {
     /// What moves with the air.

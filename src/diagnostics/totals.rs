@@ -176,7 +176,7 @@ impl<'r> Source<'r> {
             unit: dx * dy / <f64 as Constants>::GRAVITY,
         };
         // Cell masses do not depend on the kind of sides.
-        let grid = Grid { shape, dx, dy, sides: Sides::all(Side::Open) };
+        let grid = Grid::whole(shape, [dx, dy], Sides::all(Side::Open));
         Ok(Some(AirMass::new(&grid, &coordinate).cell))
     }
 }

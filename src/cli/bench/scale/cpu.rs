@@ -9,7 +9,7 @@ use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
-use crate::grid::{Grid, Side, Sides};
+use crate::grid::{Side, Sides};
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::Tiled;
@@ -44,7 +44,7 @@ pub(super) fn measure<R: Working>(
     let times = match subject {
         Subject::Wsm5 => {
             // Without sides, so that it acts in all columns.
-            let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
+            let grid = grid.with_sides(Sides::all(Side::Periodic));
             let limiter = Limiter::None;
             let mut cpu = Cpu::new(&grid, coordinate, limiter, fallout, forcing, state.clone());
             patient_times(
