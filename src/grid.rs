@@ -5,14 +5,26 @@
 //! lies between cells i-1 and i (`nx + 1` faces), a y-face j between rows j-1 and j, a z-face k
 //! between layers k-1 and k.
 //!
-//! Fields have no halo: periodic neighbours are found by their index, and the lateral boundary conditions of the other
-//! sides set the outermost cells of the grid, not ghost cells beyond it.
+//! Periodic neighbours are found by their index, and the lateral boundary conditions of the other sides set the
+//! outermost cells of the grid, not ghost cells beyond it: a grid by itself has no halo.
+//!
+//! A grid may be a part of a larger one, the global grid ([`Parts`]). Its shape then covers the cells that it owns and
+//! around them a margin (a halo) of cells that its neighbours own. Fields, layouts and kernels have the shape with the
+//! margin and do not distinguish the two; sums, checks of finite values, microphysics and frames of output use
+//! [`Grid::owned`], [`Grid::inner`] and [`Grid::unspecified`], in which a cell of the global grid is in exactly one
+//! part. A grid by itself owns all of its cells and has no margin.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod part;
+mod parts;
 
 use std::fmt;
 use std::str::FromStr;
+
+use part::Part;
+pub use part::{Margins, Window};
+pub use parts::{Parts, Piece};
 
 /// Radius of the Earth, m (WRF `EARTH_RADIUS_M` of `share/module_llxy`).
 pub const EARTH_RADIUS: f64 = 6_370_000.0;
@@ -160,12 +172,36 @@ impl FromStr for Sides {
 /// The horizontal extent of the grid and its sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
-    /// Number of cells.
+    /// Number of cells, those of the margin of a part included.
     pub shape: Shape,
     /// Distance between columns from west to east on the map, m.
     pub dx: f64,
     /// Distance between rows from south to north on the map, m.
     pub dy: f64,
-    /// The lateral sides.
+    /// The lateral sides, as the transport treats them; [`Grid::boundaries`] says which of them are sides of the
+    /// global grid.
     pub sides: Sides,
+    /// The cells of the global grid that this one has, if it is a part of one.
+    part: Option<Part>,
+}
+
+impl Grid {
+    /// A grid by itself.
+    ///
+    /// Units: `dx` and `dy` m.
+    pub fn whole(shape: Shape, [dx, dy]: [f64; 2], sides: Sides) -> Self {
+        Self { shape, dx, dy, sides, part: None }
+    }
+
+    /// A grid by itself with the spacing and the number of cells of this one, and other sides.
+    #[must_use]
+    pub fn with_sides(self, sides: Sides) -> Self {
+        Self::whole(self.shape, [self.dx, self.dy], sides)
+    }
+
+    /// A grid by itself with the spacing and the sides of this one, and another number of cells.
+    #[must_use]
+    pub fn with_shape(self, shape: Shape) -> Self {
+        Self::whole(shape, [self.dx, self.dy], self.sides)
+    }
 }

@@ -42,7 +42,7 @@
 //!
 //! // A periodic box of 32 x 8 cells of a kilometre and ten layers of 1,000 Pa.
 //! let shape = Shape { nx: 32, ny: 8, nz: 10 };
-//! let grid = Grid { shape, dx: 1.0e3, dy: 1.0e3, sides: Sides::all(Side::Periodic) };
+//! let grid = Grid::whole(shape, [1.0e3; 2], Sides::all(Side::Periodic));
 //! let ones = Array2::ones((shape.ny, shape.nx));
 //! let air = AirMass::new(&grid, &MassCoordinate {
 //!     mu: 1.0e4 * &ones,

@@ -11,7 +11,7 @@ pub mod mismatch;
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 
-use crate::grid::{Grid, Shape};
+use crate::grid::{Grid, Shape, Window};
 use crate::real::Real;
 
 /// A field that is a sum of two products of a plane and a profile.
@@ -89,6 +89,17 @@ pub struct MassCoordinate {
 }
 
 impl MassCoordinate {
+    /// The columns that a part of the grid has.
+    ///
+    /// # Panics
+    ///
+    /// When this is not of the global grid of the part.
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        let [mu, map_x, map_y] = [&self.mu, &self.map_x, &self.map_y].map(|x| part.columns(x));
+        Self { mu, map_x, map_y, ..self.clone() }
+    }
+
     /// Eta thickness of layer k, positive, `1 / |rdnw|`. Units: 1.
     pub fn thickness(&self, k: usize) -> f64 {
         1.0 / self.rdnw[k].abs()
@@ -263,6 +274,18 @@ pub struct MassFlux<R> {
     pub z: Array3<R>,
 }
 
+impl<R: Copy> MassFlux<R> {
+    /// The fluxes through the faces that a part of the grid has. Winds are projected as a whole before.
+    ///
+    /// # Panics
+    ///
+    /// When these are not of the global grid of the part.
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        Self { x: part.x_faces(&self.x), y: part.y_faces(&self.y), z: part.cells(&self.z) }
+    }
+}
+
 /// The longest time step for which no cell loses more than its own mass, s.
 ///
 /// `min over cells of M / Σ max(F out, 0)`
@@ -306,22 +329,23 @@ pub struct Outflow {
 ///
 /// # Panics
 ///
-/// When masses or fluxes are not of this shape.
-pub fn fastest_outflow<R: Real>(shape: Shape, air: &AirMass<R>, flux: &MassFlux<R>) -> Outflow {
+/// When masses or fluxes are not of this grid.
+pub fn fastest_outflow<R: Real>(grid: &Grid, air: &AirMass<R>, flux: &MassFlux<R>) -> Outflow {
+    let Window { rows, columns } = grid.owned();
     let of_level = |k: usize| {
-        let mut fastest = Outflow { rate: 0.0, cell: [k, 0, 0] };
-        for j in 0..shape.ny {
-            for i in 0..shape.nx {
-                let cell = [k, j, i];
-                let rate = outflow_rate(air, flux, cell) as f32;
-                if rate > fastest.rate {
-                    fastest = Outflow { rate, cell };
+        let (mut fastest, mut at) = (0.0, [rows.start, columns.start]);
+        for j in rows.clone() {
+            for i in columns.clone() {
+                let rate = outflow_rate(air, flux, [k, j, i]) as f32;
+                if rate > fastest {
+                    (fastest, at) = (rate, [j, i]);
                 }
             }
         }
-        fastest
+        let [j, i] = grid.global_column(at);
+        Outflow { rate: fastest, cell: [k, j, i] }
     };
-    let levels: Vec<Outflow> = (0..shape.nz).into_par_iter().map(of_level).collect();
+    let levels: Vec<Outflow> = (0..grid.shape.nz).into_par_iter().map(of_level).collect();
     let faster = |a: Outflow, b: Outflow| if b.rate > a.rate { b } else { a };
     levels.into_iter().reduce(faster).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod part;
 
 use std::sync::Arc;
 

@@ -47,8 +47,8 @@ pub use crate::tracers::Limiter;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};
-pub use stage::REACH;
-use stage::{Ending, Stage, memory};
+use stage::{Ending, Entrance, Stage, memory};
+pub use stage::{MARGIN, REACH};
 use terms::Perturbation;
 
 /// Wind of one step, common to all tracers.
@@ -155,7 +155,7 @@ pub fn step<R: FluxConstants>(
     let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
-    let ending = Ending::Update;
+    let (ending, entrance) = (Ending::Update, &Entrance::new(wind.grid));
     let start = memory(q);
 
     let stage = Stage {
@@ -165,6 +165,7 @@ pub fn step<R: FluxConstants>(
         dt: third,
         limiter: Limiter::None,
         ending,
+        entrance,
         perturbation,
     };
     march::run(&stage, block, scratch, sums, first);
@@ -177,13 +178,22 @@ pub fn step<R: FluxConstants>(
         dt: half,
         limiter: Limiter::None,
         ending,
+        entrance,
         perturbation,
     };
     march::run(&stage, block, scratch, sums, second);
     specified::set_specified(wind, inflow, second);
 
-    let stage =
-        Stage { wind, field: memory(second), start, dt: whole, limiter, ending, perturbation };
+    let stage = Stage {
+        wind,
+        field: memory(second),
+        start,
+        dt: whole,
+        limiter,
+        ending,
+        entrance,
+        perturbation,
+    };
     let entered = march::run(&stage, block, scratch, sums, first);
     specified::set_specified(wind, inflow, first);
 
@@ -218,6 +228,7 @@ pub fn net_outflow<R: FluxConstants>(
         dt: R::of(wind.dt),
         limiter,
         ending: Ending::Outflow,
+        entrance: &Entrance::new(wind.grid),
         perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());

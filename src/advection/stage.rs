@@ -13,14 +13,18 @@ use super::rows::{
 use super::strip::Rows;
 use super::terms::{Perturbation, Term};
 use super::{Limiter, Wind};
-use crate::grid::Shape;
+use crate::grid::{Grid, Shape, Window};
 use crate::mass::Layered;
 use crate::real::Real;
 
 /// Half width of the fifth-order stencil: cells on either side of a face.
 pub const REACH: usize = 3;
 
-/// Quantity that a stage writes for every cell.
+/// Cells beyond a cell that its value after a step depends on: three stages, and the scale factors of the limiter of
+/// the neighbours. Without a limiter one less.
+pub const MARGIN: usize = 3 * REACH + 1;
+
+/// Results of a stage for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The new mixing ratio.
@@ -49,8 +53,23 @@ pub(super) struct Stage<'a, R> {
     pub(super) dt: R,
     pub(super) limiter: Limiter,
     pub(super) ending: Ending,
-    /// A perturbed term, for tests.
+    pub(super) entrance: &'a Entrance,
+    /// A term that is to be wrong.
     pub(super) perturbation: Option<Perturbation>,
+}
+
+/// The faces through which tracer enters the region of the budgets: those of the specified and open sides.
+pub(super) struct Entrance {
+    /// The region.
+    inner: Window,
+    /// The region ends at a side to the west, east, south, north; elsewhere at a cut, or nowhere.
+    is_side: [bool; 4],
+}
+
+impl Entrance {
+    pub(super) fn new(grid: &Grid) -> Self {
+        Self { inner: grid.inner(), is_side: grid.boundaries().map(|side| side.is_some()) }
+    }
 }
 
 impl<'a, R: FluxConstants> Stage<'a, R> {
@@ -225,21 +244,23 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     /// Tracer that enters the region inside the outermost rows through the sides of row j, kg s⁻¹.
     #[inline(always)]
     pub(super) fn side_inflow(&self, j: usize, x: &[R], south: &[R], north: &[R]) -> f64 {
-        let Shape { nx, ny, .. } = self.shape();
-        let sides = self.wind.grid.sides;
-        let inner: Range<usize> = sides.inner_x(nx);
-        if self.outermost_row(j) {
+        let Entrance { inner: Window { rows, columns }, is_side } = self.entrance;
+        let [at_west, at_east, at_south, at_north] = *is_side;
+        if !rows.contains(&j) {
             return 0.0;
         }
-        let sum = |row: &[R]| row[inner.clone()].iter().map(|x| x.f64()).sum::<f64>();
+        let sum = |row: &[R]| row[columns.clone()].iter().map(|x| x.f64()).sum::<f64>();
         let mut inflow = 0.0;
-        if !sides.periodic_x() {
-            inflow += x[inner.start].f64() - x[inner.end].f64();
+        if at_west {
+            inflow += x[columns.start].f64();
         }
-        if !sides.periodic_y() && j == 1 {
+        if at_east {
+            inflow -= x[columns.end].f64();
+        }
+        if at_south && j == rows.start {
             inflow += sum(south);
         }
-        if !sides.periodic_y() && j + 2 == ny {
+        if at_north && j + 1 == rows.end {
             inflow -= sum(north);
         }
         inflow

@@ -10,7 +10,7 @@ use crate::chemistry::cells::{Outcome, integrate};
 use crate::chemistry::coupled::{Coupled, Daylight};
 use crate::chemistry::coupling::mixing_ratio;
 use crate::constants::Constants;
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Shape, Window};
 use crate::mass::AirMass;
 use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange};
 
@@ -48,14 +48,9 @@ pub(super) fn is_due(waited: f64, interval: f64) -> bool {
     waited >= interval * (1.0 - SLACK)
 }
 
-/// The cells that have chemistry: all but those of specified rows.
+/// The cells that have chemistry: all owned ones but those of specified rows.
 pub(super) fn cells_of(grid: &Grid) -> Vec<usize> {
-    let (shape, sides) = (grid.shape, grid.sides);
-    let inside = |low: Side, high: Side, n: usize| {
-        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-    };
-    let rows = inside(sides.south, sides.north, shape.ny);
-    let columns = inside(sides.west, sides.east, shape.nx);
+    let (shape, Window { rows, columns }) = (grid.shape, grid.unspecified());
     let levels = 0..shape.nz;
     levels
         .flat_map(|k| rows.clone().map(move |j| k * shape.ny + j))
@@ -118,7 +113,7 @@ impl Chemist {
                 .collect();
             for solved in solved {
                 solved.store(&fields, state, changes);
-                self.tally.count(&solved.outcomes, &solved.cells, [shape.ny, shape.nx]);
+                self.tally.count(&solved.outcomes, &solved.cells, grid);
                 if coupled.keeps_steps {
                     self.first_steps.extend(solved.outcomes.iter().map(Outcome::step_of_next_call));
                 }
@@ -129,8 +124,9 @@ impl Chemist {
 }
 
 impl ChemistryTally {
-    /// Counts cells by their numbers in a grid of (ny, nx) columns.
-    fn count(&mut self, outcomes: &[Outcome], cells: &[usize], [ny, nx]: [usize; 2]) {
+    /// Counts cells by their numbers in a grid.
+    fn count(&mut self, outcomes: &[Outcome], cells: &[usize], grid: &Grid) {
+        let Shape { nx, ny, .. } = grid.shape;
         for (outcome, &cell) in outcomes.iter().zip(cells) {
             let steps = u64::from(outcome.counters.steps);
             self.cells += 1;
@@ -140,7 +136,8 @@ impl ChemistryTally {
                 continue;
             }
             if self.failed == 0 {
-                let place = [cell % nx, cell / nx % ny, cell / nx / ny];
+                let [j, i] = grid.global_column([cell / nx % ny, cell % nx]);
+                let place = [i, j, cell / nx / ny];
                 self.first_failed = (outcome.status.0, place);
             }
             self.failed += 1;

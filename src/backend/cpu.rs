@@ -13,19 +13,21 @@ use rayon::prelude::*;
 use member::{Member, warm_rain};
 
 use super::chemist::Chemist;
+use super::finite::check_owned;
+use super::margins::{Margins, refresh};
 use super::operators::Operator;
 use super::present::Present;
 use super::turned::Turning;
 use super::{
     Account, Attached, Backend, Captured, Collected, Computing, FRAMES_IN_FLIGHT, Gathered, Info,
     Microphysics, Output, PhaseTimes, Region, Shift, Standing, Start, Summary, TracerAmount,
-    WaterChange, check_finite,
+    WaterChange,
 };
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::chemistry::coupled::Coupled;
 use crate::error::{Error, Result};
 use crate::forcing::{Continuity, Forcing, Moment};
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Window};
 use crate::lanes::Instructions;
 use crate::mass::{AirMass, MassCoordinate};
 use crate::physics::kessler::{self, Kessler};
@@ -57,6 +59,8 @@ pub struct Cpu<R: Real> {
     chemist: Option<Box<Chemist>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
+    /// Refreshes the margins of a part of a grid.
+    margins: Option<Box<dyn Margins<R>>>,
     /// Mass mismatch of the changes of the last call, where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
     /// Frames under way, with the numbers of their members.
@@ -121,6 +125,7 @@ impl<R: Computing> Cpu<R> {
             present: Present::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
             chemist: None,
+            margins: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
@@ -143,6 +148,13 @@ impl<R: Computing> Cpu<R> {
         assert!(coupled.is_none() || self.members.len() == 1, "chemistry in a run of one");
         let chemist = coupled.map(|coupled| Box::new(Chemist::new(Arc::clone(coupled))));
         Self { chemist, ..self }
+    }
+
+    /// Has the margins of a part of a grid refreshed; the grid, the coordinate, the forcing and the state of the
+    /// constructor are those of the part.
+    #[must_use]
+    pub fn with_margins(self, margins: Box<dyn Margins<R>>) -> Self {
+        Self { margins: Some(margins), ..self }
     }
 
     /// Moves all fields of the first member with the air, and lets its passive tracers decay; returns the water that
@@ -184,18 +196,14 @@ impl<R: Computing> Cpu<R> {
         water
     }
 
-    /// One call of the microphysics of the first member over `dt` seconds, outside the specified rows.
+    /// One call of the microphysics of the first member over `dt` seconds, in the owned columns outside the
+    /// specified rows.
     pub fn microphysics(&mut self, dt: f64) {
         self.microphysics_of(0, dt);
     }
 
     fn microphysics_of(&mut self, member: usize, dt: f64) {
-        let inside = |low: Side, high: Side, n: usize| {
-            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-        };
-        let sides = self.grid.sides;
-        let rows = inside(sides.south, sides.north, self.grid.shape.ny);
-        let columns = inside(sides.west, sides.east, self.grid.shape.nx);
+        let Window { rows, columns } = self.grid.unspecified();
         let environment = &self.present.get().environment;
         let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
         let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
@@ -283,8 +291,11 @@ impl<R: Computing + Number> Cpu<R> {
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose_of(member, &mut diagnostics);
         let Member { state, surface, changes, .. } = &self.members[member];
-        let (state, surface, flux) = (state.clone(), surface.clone(), &self.present.get().flux);
-        let summary = Summary::of(&self.region, &self.air, &state, flux, *changes);
+        let flux = &self.present.get().flux;
+        let summary = Summary::of(&self.region, &self.air, state, flux, *changes);
+        let owned = self.grid.owned();
+        let (state, surface) = (state.within(&owned), surface.within(&owned));
+        let diagnostics = diagnostics.within(&owned);
         let frame = Captured { state, diagnostics, surface, summary };
         self.frames.push_back((member, Box::new(frame)));
     }
@@ -320,9 +331,10 @@ impl<R: Computing + Number> Cpu<R> {
         let Member { state, surface, changes, passive, .. } = self.alone();
         let chemistry = self.chemist.as_deref().map(Chemist::standing);
         let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
-        let (surface, changes, passive) = (surface.clone(), *changes, passive.clone());
+        let owned = self.grid.owned();
+        let (surface, changes, passive) = (surface.within(&owned), *changes, passive.clone());
         let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-        Standing { state: state.clone(), gathered }
+        Standing { state: state.within(&owned), gathered }
     }
 }
 
@@ -394,6 +406,8 @@ where
                 *seed += 1;
             }
             let start = Instant::now();
+            let state = &mut self.members[member].state;
+            refresh(&self.grid, self.margins.as_deref_mut(), state)?;
             let sides = self.transport_of(member, dt);
             let between = Instant::now();
             self.times.advection.add_host((between - start).as_secs_f64());
@@ -422,7 +436,7 @@ where
 
     fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
         self.members.iter().enumerate().try_for_each(|(number, member)| {
-            check_finite(&member.state, step).map_err(|error| self.told(number, error))
+            check_owned(&self.grid, &member.state, step).map_err(|error| self.told(number, error))
         })
     }
 

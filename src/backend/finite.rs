@@ -1,6 +1,9 @@
 //! Check of the fields for values that are not finite.
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
+use crate::grid::{Grid, Window};
 use crate::primitives::reduce;
 use crate::real::Real;
 use crate::state::State;
@@ -26,6 +29,38 @@ pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
                 step,
                 cell,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Fails where a field holds such a value in a cell that the grid owns: those of a margin are the matter of their
+/// owners, and may be anything between two steps.
+///
+/// # Errors
+///
+/// [`Error::BlowUp`] with the first such cell of the first such field, in the numbers of the global grid.
+///
+/// # Panics
+///
+/// When a field is not of the grid.
+pub(super) fn check_owned<R: Real>(grid: &Grid, state: &State<R>, step: usize) -> Result<()> {
+    if grid.owns_all() {
+        return check_finite(state, step);
+    }
+    let Window { rows, columns } = grid.owned();
+    for (tracer, field) in state.tracers() {
+        assert_eq!(field.dim(), grid.shape.centre(), "shape of a field");
+        let is_flawed = |&cell: &[usize; 3]| !field[cell].is_finite();
+        let first_of_level = |k| {
+            let cells = rows.clone().flat_map(|j| columns.clone().map(move |i| [k, j, i]));
+            cells.into_iter().find(is_flawed)
+        };
+        let first = (0..grid.shape.nz).into_par_iter().find_map_first(first_of_level);
+        if let Some(at @ [k, j, i]) = first {
+            let [j, i] = grid.global_column([j, i]);
+            let (variable, value) = (tracer.name, field[at].f64());
+            return Err(Error::BlowUp { variable, value, step, cell: [k, j, i] });
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ pub mod cpu;
 mod finite;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod margins;
 mod microphysics;
 mod operators;
 mod output;
@@ -26,6 +27,7 @@ use crate::state::{ChemistryTally, State, TracerChange};
 pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 use crate::wsm5;
 pub use finite::check_finite;
+pub use margins::Margins;
 pub use microphysics::Microphysics;
 pub use output::{
     Attached, Captured, Collected, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,

@@ -6,33 +6,34 @@ use ndarray::{Array2, Array3, Axis, s};
 use rayon::prelude::*;
 
 use super::Precipitation;
-use crate::grid::Grid;
+use crate::grid::{Grid, Window};
 use crate::mass::{AirMass, MassCoordinate};
 use crate::primitives::reduce;
 use crate::real::Real;
 use crate::state::State;
 
-/// The columns inside the specified and open rows, and sums over them.
+/// The owned columns inside the specified and open rows, and sums over them. Those of all parts of a grid add up to
+/// the sums of the whole.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// Layers of the grid.
-    nz: usize,
+    pub(super) grid: Grid,
     /// Rows j of the region.
     pub rows: Range<usize>,
     /// Columns i of the region.
     pub columns: Range<usize>,
-    /// Area of the cells of the whole grid. Shape: (ny, nx). Units: m².
+    /// Area of the cells of the grid, those of the margin included. Shape: (ny, nx). Units: m².
     pub area: Array2<f64>,
 }
 
 impl Region {
     /// The region of a grid.
     pub fn new(grid: &Grid, coordinate: &MassCoordinate) -> Self {
-        let Grid { shape, sides, dx, dy } = *grid;
+        let Grid { shape, dx, dy, .. } = *grid;
+        let Window { rows, columns } = grid.inner();
         let area = Array2::from_shape_fn((shape.ny, shape.nx), |c| {
             dx * dy / (coordinate.map_x[c] * coordinate.map_y[c])
         });
-        Self { nz: shape.nz, rows: sides.inner_y(shape.ny), columns: sides.inner_x(shape.nx), area }
+        Self { grid: *grid, rows, columns, area }
     }
 
     /// Water of a state, kg.
@@ -48,7 +49,7 @@ impl Region {
     /// A tracer inside the region, kg of dry air times its units: `Σ M q`, row by row and then level by level,
     /// whatever the number of threads. Shape: (nz, ny, nx).
     pub fn amount<R: Real>(&self, air: &AirMass<R>, q: &Array3<R>) -> f64 {
-        let levels: Vec<f64> = (0..self.nz)
+        let levels: Vec<f64> = (0..self.grid.shape.nz)
             .into_par_iter()
             .map(|k| {
                 let places =
@@ -70,7 +71,7 @@ impl Region {
     ) -> f64 {
         let water: Vec<&[R]> = state.water().iter().map(memory).collect();
         let (ny, nx) = self.area.dim();
-        let levels: Vec<f64> = (0..self.nz)
+        let levels: Vec<f64> = (0..self.grid.shape.nz)
             .into_par_iter()
             .map(|k| {
                 let (mut row, mut weights) = (vec![R::ZERO; nx], vec![0.0; nx]);
@@ -109,13 +110,15 @@ impl Region {
         self.area.slice(s![self.rows.clone(), self.columns.clone()]).sum()
     }
 
-    /// Precipitation by what has fallen, all and frozen. Shapes: (ny, nx). Units: mm.
+    /// Precipitation by what has fallen, all and frozen; that of a part is of its own columns alone.
+    ///
+    /// Shapes: (ny, nx). Units: mm.
     pub fn precipitation<R: Real>(&self, rain: &Array2<R>, snow: &Array2<R>) -> Precipitation {
         let area = self.extent();
         Precipitation {
             mean: self.total(rain) / area,
             frozen_mean: self.total(snow) / area,
-            most: rain.iter().map(|x| x.f64()).fold(0.0, f64::max),
+            most: self.grid.owned().of_plane(rain).iter().map(|x| x.f64()).fold(0.0, f64::max),
         }
     }
 }

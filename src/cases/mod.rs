@@ -120,7 +120,7 @@ impl Wish {
             ny: self.ny.unwrap_or(ny),
             nz: self.nz.unwrap_or(nz),
         };
-        Grid { shape, dx, dy: self.dy.unwrap_or(dx), sides: usual.sides }
+        Grid::whole(shape, [dx, self.dy.unwrap_or(dx)], usual.sides)
     }
 }
 

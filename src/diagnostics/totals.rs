@@ -175,8 +175,8 @@ impl<'r> Source<'r> {
             fnp: vec![0.5; nz],
             unit: dx * dy / <f64 as Constants>::GRAVITY,
         };
-        // Cell masses do not depend on the kinds of sides.
-        let grid = Grid { shape, dx, dy, sides: Sides::all(Side::Open) };
+        // Cell masses do not depend on the kind of sides.
+        let grid = Grid::whole(shape, [dx, dy], Sides::all(Side::Open));
         Ok(Some(AirMass::new(&grid, &coordinate).cell))
     }
 }

@@ -79,7 +79,7 @@ impl Filter {
 impl Noise {
     /// Noise with a correlation length, m, on a grid.
     pub(super) fn new(grid: &Grid, length: f64) -> Self {
-        let Grid { shape, dx, dy, sides } = *grid;
+        let Grid { shape, dx, dy, sides, .. } = *grid;
         Self {
             x: Filter::new(shape.nx, sides.periodic_x(), length / dx),
             y: Filter::new(shape.ny, sides.periodic_y(), length / dy),
@@ -119,7 +119,7 @@ mod tests {
     const DX: f64 = 10e3;
 
     fn grid(nx: usize, ny: usize, side: Side) -> Grid {
-        Grid { shape: Shape { nx, ny, nz: 1 }, dx: DX, dy: DX, sides: Sides::all(side) }
+        Grid::whole(Shape { nx, ny, nz: 1 }, [DX; 2], Sides::all(side))
     }
 
     /// The mean over planes of the products of values at two points.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
+use crate::grid::Grid;
 use crate::mass::MassFlux;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment};
@@ -156,6 +157,23 @@ impl<R: Real> Forcing<R> {
                     })
                 })
                 .collect(),
+        }
+    }
+}
+
+impl<R: Real> Forcing<R> {
+    /// Prescribed input for a part of the grid.
+    ///
+    /// # Panics
+    ///
+    /// When this is not of the global grid of the part.
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        let of_part = |values: &Option<BoundaryValues<R>>| values.as_ref().map(|x| x.part(part));
+        Self {
+            flux: self.flux.part(part),
+            environment: self.environment.part(part),
+            inflow: self.inflow.iter().map(of_part).collect(),
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
     ];
     for side in [Side::Specified, Side::Periodic] {
-        let grid = Grid { shape: Shape { nz, ..SMALL }, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
+        let grid = Grid::whole(Shape { nz, ..SMALL }, [1.0; 2], Sides::all(side));
         let source = step_end::source(precision, &grid);
         entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
     }
@@ -108,7 +108,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 continue;
             }
             let shape = Shape { nz, ..shape };
-            let grid = Grid { shape, sides: Sides::all(side), dx: 1.0, dy: 1.0 };
+            let grid = Grid::whole(shape, [1.0; 2], Sides::all(side));
             let shares = Shares::of(
                 March::choose(shape.columns(), precision),
                 &grid,

@@ -168,7 +168,7 @@ mod tests {
 
     fn grid(nx: usize, side: Side) -> Grid {
         let shape = Shape { nx, ny: 2, nz: 1 };
-        Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(side) }
+        Grid::whole(shape, [1.0; 2], Sides::all(side))
     }
 
     #[test]

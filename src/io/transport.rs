@@ -220,7 +220,7 @@ fn read_grid(file: &Reader) -> Result<Grid> {
         )));
     }
     let [dx, dy] = [positive(file, "rdx")?.recip(), positive(file, "rdy")?.recip()];
-    Ok(Grid { shape, dx, dy, sides })
+    Ok(Grid::whole(shape, [dx, dy], sides))
 }
 
 fn read_sides(file: &Reader) -> Result<Sides> {

@@ -113,7 +113,7 @@ impl<R: Working> Tiled<R> {
         };
         let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
         Self {
-            grid: Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Periodic) },
+            grid: Grid::whole(shape, [1.0; 2], Sides::all(Side::Periodic)),
             coordinate,
             forcing: Arc::new(Forcing { flux, environment, inflow }),
             state,
@@ -158,7 +158,7 @@ impl<R: Working> Tiled<R> {
             return self.gathered(shape, |field| gather(field, shape, pick));
         }
         let shape = Shape { nx, ny, ..self.grid.shape };
-        let grid = Grid { shape, ..self.grid };
+        let grid = self.grid.with_shape(shape);
         let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
         let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, tile));
         let coordinate = MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() };

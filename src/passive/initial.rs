@@ -114,7 +114,7 @@ impl Kind {
 
 /// Distances of a column from a centre along x and along y, m; the shorter distance on a periodic axis.
 fn distances(grid: &Grid, [i, j]: [usize; 2], centre: Option<[f64; 2]>) -> [f64; 2] {
-    let Grid { shape, dx, dy, sides } = *grid;
+    let Grid { shape, dx, dy, sides, .. } = *grid;
     let along = |cell: usize, count: usize, d: f64, middle: Option<f64>, is_periodic: bool| {
         let length = count as f64 * d;
         let away = ((cell as f64 + 0.5) * d - middle.unwrap_or(0.5 * length)).abs();
@@ -134,7 +134,7 @@ mod tests {
 
     fn field(kind: Kind, side: Side) -> Array3<f32> {
         let shape = grid::Shape { nx: 8, ny: 6, nz: 3 };
-        let grid = Grid { shape, dx: 1000.0, dy: 1000.0, sides: Sides::all(side) };
+        let grid = Grid::whole(shape, [1000.0; 2], Sides::all(side));
         let heights = Array3::from_shape_fn(shape.centre(), |(k, _, _)| 500.0 + 1000.0 * k as f64);
         let shape = Shape { kind, value: 2.0, background: 0.5 };
         shape.field(&Place { grid: &grid, heights: &heights })

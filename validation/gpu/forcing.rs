@@ -78,7 +78,7 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
     // Rows with and without places that have no cell, before and behind the others.
     for (nx, ny, nz) in [(71, 58, 27), (5, 4, 2), (13, 6, 5), (70, 3, 4)] {
         let shape = Shape { nx, ny, nz };
-        let grid = Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Specified) };
+        let grid = Grid::whole(shape, [1.0; 2], Sides::all(Side::Specified));
         let layout = Layout::of(&grid, 4);
         let coordinate = coordinate(shape);
         let mut continuity = Continuity::new(&coordinate);

@@ -267,7 +267,7 @@ fn candidates_compile() {
         (_, Setting::Transport(march)) => {
             let shape = Shape { nx: 71, ny: 58, nz: 27 };
             let sides = Sides::all(Side::Specified);
-            let grid = Grid { shape, sides, dx: 1.0, dy: 1.0 };
+            let grid = Grid::whole(shape, [1.0; 2], sides);
             let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
             let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
             let limiter = Limiter::PositiveDefinite;

@@ -110,7 +110,7 @@ fn fields_that_do_not_fit_are_refused() {
 }
 
 fn grid(shape: Shape) -> Grid {
-    Grid { shape, dx: 1.0e3, dy: 1.0e3, sides: Sides::all(Side::Specified) }
+    Grid::whole(shape, [1.0e3; 2], Sides::all(Side::Specified))
 }
 
 fn coordinate(shape: Shape) -> MassCoordinate {

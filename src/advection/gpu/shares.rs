@@ -341,7 +341,7 @@ mod tests {
         let offer = Offer { multiprocessors: 132, shared_bytes: 227 << 10 };
         let shares = |nx, ny, tracers| {
             let shape = Shape { nx, ny, nz: 27 };
-            let grid = Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(Side::Specified) };
+            let grid = Grid::whole(shape, [1.0; 2], Sides::all(Side::Specified));
             let march = March::choose(shape.columns(), Precision::F32);
             Shares::of(march, &grid, tracers, offer, Precision::F32)
         };

@@ -25,7 +25,7 @@ use crate::gpu::budget::{self, Budget, Columns};
 use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::summary;
 use crate::gpu::watch::Watch;
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Window};
 use crate::mass::AirMass;
 use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
 use crate::primitives::gpu::reduce;
@@ -74,6 +74,7 @@ impl<R: OnDevice> OnGpu<R> {
         let Setting { grid, coordinate, microphysics, .. } = *setting;
         let fallout = microphysics.fallout();
         let (shape, count) = (grid.shape, schemes.len());
+        refuse_margins(grid)?;
         refuse_too_many(count, setting.tracers.len())?;
         Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
         let region = Region::new(grid, coordinate);
@@ -173,16 +174,22 @@ impl<R: OnDevice> OnGpu<R> {
     }
 }
 
-/// The columns that the microphysics acts in: all but those of the specified rows.
+/// The columns that the microphysics acts in: all owned ones but those of the specified rows.
 fn inside_of(grid: &Grid) -> Inside {
-    let inside = |low: Side, high: Side, n: usize| {
-        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-    };
-    let (shape, sides) = (grid.shape, grid.sides);
-    Inside {
-        rows: inside(sides.south, sides.north, shape.ny),
-        columns: inside(sides.west, sides.east, shape.nx),
+    let Window { rows, columns } = grid.unspecified();
+    Inside { rows, columns }
+}
+
+/// Fails for a part of a grid whose margins would have to be refreshed.
+fn refuse_margins(grid: &Grid) -> Result<()> {
+    if grid.owns_all() {
+        return Ok(());
     }
+    let (part, global) = (grid.shape, grid.global());
+    let found = format!(
+        "a part of {part} cells of a grid of {global}, whose margins the GPU cannot refresh"
+    );
+    Err(Error::Gpu(found).advise(Advice::UseCpu))
 }
 
 /// Fails where there are more fields than the notes of the kernels can tell apart.

@@ -8,7 +8,7 @@ use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::cpu::{self, Cpu};
 use crate::backend::{Backend, Start};
 use crate::error::Result;
-use crate::grid::{Grid, Side, Sides};
+use crate::grid::{Side, Sides};
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::{Tiled, has_condensate};
@@ -58,8 +58,8 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
     };
     let (runs, dt) = (bench.runs, bench.dt);
     if bench.wants(Part::Wsm5) {
-        // Without boundaries, so that the scheme acts in all columns.
-        let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
+        // Without sides, so that it acts in all columns.
+        let grid = grid.with_sides(Sides::all(Side::Periodic));
         let mut radar = CloudDiagnostics::zeros(shape);
         for fallout in bench.fallouts() {
             let variants = match fallout {

@@ -304,7 +304,7 @@ impl RestartFile {
         let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;
         Ok(Domain {
             path: self.path().to_owned(),
-            grid: Grid { shape, dx: self.number("dx")?, dy: self.number("dy")?, sides },
+            grid: Grid::whole(shape, [self.number("dx")?, self.number("dy")?], sides),
             coordinate,
             face_maps: FaceMaps { u_x: plane(3)?, u_y: plane(4)?, v_x: plane(5)?, v_y: plane(6)? },
             vertical,

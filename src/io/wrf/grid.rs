@@ -45,7 +45,7 @@ pub(super) fn at(source: &Source<'_>) -> Result<(Domain, Option<String>)> {
     let vertical = Vertical::classic(vec![1.0, 0.0], 0.0);
     let domain = Domain {
         path: reader.path().to_owned(),
-        grid: Grid { shape: Shape { nz: 1, ..source.shape }, dx, dy, sides },
+        grid: Grid::whole(Shape { nz: 1, ..source.shape }, [dx, dy], sides),
         coordinate: MassCoordinate {
             mu: Array2::zeros((ny, nx)),
             map_x: maps.centre_x,

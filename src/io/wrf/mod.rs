@@ -289,7 +289,7 @@ const MIN_CELLS: usize = 4;
 fn read_domain(source: &Source<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;
-    let grid = Grid { shape: source.shape, dx, dy, sides };
+    let grid = Grid::whole(source.shape, [dx, dy], sides);
     let maps = read_maps(source)?;
     let vertical = Vertical::read(source)?;
     let coordinate = MassCoordinate {

@@ -143,7 +143,7 @@ pub fn domain(coarse: &Domain, count: usize) -> Domain {
     let FaceMaps { u_x, u_y, v_x, v_y } = &coarse.face_maps;
     let MassCoordinate { mu, map_x, map_y, unit, .. } = &coarse.coordinate;
     Domain {
-        grid: Grid { shape, dx: grid.dx / parts, dy: grid.dy / parts, ..grid },
+        grid: Grid::whole(shape, [grid.dx / parts, grid.dy / parts], grid.sides),
         coordinate: MassCoordinate {
             mu: divide.cells(mu),
             map_x: divide.cells(map_x),

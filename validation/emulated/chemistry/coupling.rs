@@ -114,7 +114,7 @@ const BLOCKS: usize = 3;
 impl<R: Real + Element + Constants> Case<R> {
     fn new(random: &mut Random, [nx, ny]: [usize; 2], side: Side) -> Self {
         let shape = Shape { nx, ny, nz: NZ };
-        let grid = Grid { shape, sides: Sides::all(side), dx: 3000.0, dy: 2500.0 };
+        let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(side));
         let air = AirMass::<R>::new(&grid, &coordinate(random, shape));
         let region = Region::new(&grid, &coordinate(random, shape));
         let set = Arc::new(TracerSet::with_passive(["a", "b", "c", "ch4"].map(species)));

@@ -24,7 +24,7 @@ fn values<R: Copy, D: Dimension>(field: &Array<R, D>) -> Vec<R> {
 /// Two steps of decay, and the amounts before and after them.
 fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], blocks: usize) {
     let shape = Shape { nx, ny, nz: NZ };
-    let grid = Grid { shape, sides: Sides::all(Side::Specified), dx: 3000.0, dy: 2500.0 };
+    let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Specified));
     let coordinate = coordinate(random, shape);
     let air = AirMass::<R>::new(&grid, &coordinate);
     let region = Region::new(&grid, &coordinate);

@@ -44,7 +44,7 @@ fn values<R: Copy, D: Dimension>(field: &Array<R, D>) -> Vec<R> {
 /// What drives a case: the largest flux, which tells where it may come out alike in many cells.
 fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strength: f64) {
     let shape = Shape { nx, ny, nz: NZ };
-    let grid = Grid { shape, sides: Sides::all(Side::Periodic), dx: 3000.0, dy: 2500.0 };
+    let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Periodic));
     let coordinate = coordinate(random, shape);
     let air = AirMass::<R>::new(&grid, &coordinate);
     let region = Region::new(&grid, &coordinate);
@@ -70,7 +70,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     let water = state.water();
     records.put("water", &water.iter().map(values).collect::<Vec<_>>().concat());
     // As rows lie where they can be filled up.
-    let filled = Grid { sides: Sides::all(Side::Specified), ..grid };
+    let filled = grid.with_sides(Sides::all(Side::Specified));
     let layout = Layout::of(&filled, 4);
     records.put("with_mu", &layout.lay(&values(&air.cell.with_mu)));
     records.put("without_mu", &layout.lay(&values(&air.cell.without_mu)));

@@ -32,7 +32,7 @@ struct Steps<R> {
 impl<R: Real + Element> Steps<R> {
     fn new(random: &mut Random, [nx, ny]: [usize; 2]) -> Self {
         let shape = Shape { nx, ny, nz: NZ };
-        let grid = Grid { shape, sides: Sides::all(Side::Specified), dx: 3000.0, dy: 2500.0 };
+        let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Specified));
         let mut draw = |count: usize, low, high| -> Vec<f64> {
             (0..count).map(|_| random.between(low, high)).collect()
         };

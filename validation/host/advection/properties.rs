@@ -22,7 +22,7 @@ struct Box3<R> {
 impl<R: FluxConstants> Box3<R> {
     fn new(shape: Shape, side: Side, flux: MassFlux<R>) -> Self {
         let Shape { nx, ny, nz } = shape;
-        let grid = Grid { shape, dx: 1.0, dy: 1.0, sides: Sides::all(side) };
+        let grid = Grid::whole(shape, [1.0; 2], Sides::all(side));
         let coordinate = MassCoordinate {
             mu: Array2::ones((ny, nx)),
             map_x: Array2::ones((ny, nx)),

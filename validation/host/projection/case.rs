@@ -25,7 +25,7 @@ impl Case {
     pub(crate) fn random(seed: u64, [nx, ny, nz]: [usize; 3], sides: Sides) -> Self {
         let random = &mut Random::new(seed);
         let shape = Shape { nx, ny, nz };
-        let grid = Grid { shape, dx: 30_000.0, dy: 20_000.0, sides };
+        let grid = Grid::whole(shape, [30_000.0, 20_000.0], sides);
         let eta: Vec<f64> = (0..nz).map(|_| random.between(0.5, 1.5)).collect();
         let depth: f64 = eta.iter().sum();
         let c1: Vec<f64> = (0..nz).map(|_| random.between(0.2, 1.0)).collect();

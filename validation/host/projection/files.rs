@@ -32,8 +32,7 @@ fn wrf(path: &Path) -> (Case, Array3<f64>, Array3<f64>) {
     let (ny, nx) = mu.dim();
     let winds = Winds { u: three("U"), v: three("V") };
     let shape = Shape { nx, ny, nz: winds.u.dim().0 };
-    let grid =
-        Grid { shape, dx: spacing("DX"), dy: spacing("DY"), sides: Sides::all(Side::Specified) };
+    let grid = Grid::whole(shape, [spacing("DX"), spacing("DY")], Sides::all(Side::Specified));
     let coordinate = MassCoordinate {
         mu,
         map_x: two("MAPFAC_MX"),

@@ -74,7 +74,7 @@ pub fn read(group: &Group<'_>, tracer: &str) -> Case {
     let (dx, dy) = (1.0 / attribute("rdx"), 1.0 / attribute("rdy"));
     let profile = |name: &str| profile(group, name).to_vec();
     Case {
-        grid: Grid { shape: Shape { nx, ny, nz }, dx, dy, sides },
+        grid: Grid::whole(Shape { nx, ny, nz }, [dx, dy], sides),
         coordinate: MassCoordinate {
             mu: table(group, "mub") + table(group, "mu_old"),
             map_x: table(group, "msftx"),

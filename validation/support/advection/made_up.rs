@@ -93,7 +93,7 @@ pub fn random_case(shape: Shape, sides: Sides, seed: u64) -> Case {
     let mut q = Array3::from_shape_simple_fn(shape.centre(), || noise.between(-0.5, 1.0).max(0.0));
     // One cell always does, or nothing could be compared in the smallest grids.
     q[[0, 0, 0]] = 1.0;
-    let grid = Grid { shape, dx, dy, sides };
+    let grid = Grid::whole(shape, [dx, dy], sides);
     Case { grid, coordinate, mu_end, ru, rv, rom, q, dt, steps: 2 }
 }
 

@@ -9,7 +9,7 @@ use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Start};
 use crate::error::Result;
-use crate::grid::{Grid, Side, Sides};
+use crate::grid::{Side, Sides};
 use crate::mass::AirMass;
 use crate::model::Working;
 use crate::model::tiled::Tiled;
@@ -43,8 +43,8 @@ pub(super) fn measure<R: Working>(
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
     let times = match subject {
         Subject::Wsm5 => {
-            // Without boundaries, so that the scheme acts in all columns.
-            let grid = Grid { sides: Sides::all(Side::Periodic), ..*grid };
+            // Without sides, so that it acts in all columns.
+            let grid = grid.with_sides(Sides::all(Side::Periodic));
             let limiter = Limiter::None;
             let mut cpu = Cpu::new(&grid, coordinate, limiter, fallout, forcing, state.clone());
             patient_times(

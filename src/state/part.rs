@@ -1,0 +1,84 @@
+//! Fields of a part of a grid out of those of the global grid, and windows of fields.
+
+use crate::grid::{Grid, Window};
+use crate::state::{BoundaryValues, CloudDiagnostics, Environment, State, Surface};
+
+impl<R: Copy> State<R> {
+    /// The cells that a part of the grid has.
+    ///
+    /// # Panics
+    ///
+    /// When these are not of the global grid of the part, as all below.
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        self.map(|field| part.cells(field))
+    }
+
+    /// The columns of a window.
+    ///
+    /// # Panics
+    ///
+    /// When there are none such, as all below.
+    #[must_use]
+    pub fn within(&self, window: &Window) -> Self {
+        self.map(|field| window.of(field).to_owned())
+    }
+}
+
+impl<R: Copy> Environment<R> {
+    /// The cells that a part of the grid has.
+    ///
+    /// # Panics
+    ///
+    /// As [`State::part`].
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        let Self { rho, exner, p, dz } = self;
+        let [rho, exner, p, dz] = [rho, exner, p, dz].map(|field| part.cells(field));
+        Self { rho, exner, p, dz }
+    }
+}
+
+impl<R: Copy> Surface<R> {
+    /// The columns of a window.
+    ///
+    /// # Panics
+    ///
+    /// As [`State::within`].
+    #[must_use]
+    pub fn within(&self, window: &Window) -> Self {
+        Self::of(self.planes().map(|plane| window.of_plane(plane).to_owned()))
+    }
+}
+
+impl<R: Copy> CloudDiagnostics<R> {
+    /// The columns of a window.
+    ///
+    /// # Panics
+    ///
+    /// As [`State::within`].
+    #[must_use]
+    pub fn within(&self, window: &Window) -> Self {
+        let [refl_10cm, re_cloud, re_ice, re_snow] =
+            self.fields().map(|field| window.of(field).to_owned());
+        Self { refl_10cm, re_cloud, re_ice, re_snow }
+    }
+}
+
+impl<R: Copy> BoundaryValues<R> {
+    /// The rows and columns of the sides that a part of the grid has. Where it has a cut in place of a side, these are
+    /// values that its margin may have as well as any.
+    ///
+    /// # Panics
+    ///
+    /// As [`State::part`].
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        Self {
+            west: part.along_y(&self.west),
+            east: part.along_y(&self.east),
+            south: part.along_x(&self.south),
+            north: part.along_x(&self.north),
+        }
+    }
+}
