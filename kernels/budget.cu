@@ -1,6 +1,6 @@
 // The sum of all water over the columns inside the specified and open rows. Every block adds up
 // the rows that fall to it in the same order in every run; the host adds up the blocks.
-// See src/backend/region.rs.
+// See src/backend/budget_domain.rs.
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 

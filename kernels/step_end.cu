@@ -1,7 +1,7 @@
 // End of one step or of several, in one launch, since no part of it fills a device: inflow through the sides, and the
 // terms of the water budget.
-#include "primitives/begin.cuh"
-#include "primitives/counted.cuh"
+#include "primitives/pdl_wait.cuh"
+#include "primitives/ticket.cuh"
 #include "step_end/entered.cuh"
 #include "step_end/tally.cuh"
 

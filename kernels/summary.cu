@@ -1,6 +1,6 @@
 // Reductions of a frame of output besides the statistics of its levels: see src/backend/summary.rs. The x of a thread
 // is its column.
-#include "primitives/largest.cuh"
+#include "primitives/atomic_max.cuh"
 #include "primitives/layered.cuh"
 
 // Water of species blockIdx.y above each square metre of the ground.

@@ -16,7 +16,7 @@ use crate::grid::Sides;
 use crate::io::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::Recipe;
-use crate::plan::Length;
+use crate::time_steps::Length;
 
 /// A run as the user wants it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Physical constants, each with its unit, as WRF passes them to its microphysics.
 
+use crate::cuda_abi::shared_constants;
 use crate::real::Real;
-use crate::shared::shared_constants;
 
 shared_constants! {
     /// Physical constants of dry air, water vapour, water and ice.

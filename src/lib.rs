@@ -38,7 +38,7 @@
 //! use ndarray::{Array2, Array3};
 //! use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
 //! use nwp_mini::grid::{Grid, Shape, Side, Sides};
-//! use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
+//! use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 //!
 //! // A periodic box of 32 x 8 cells of a kilometre and ten layers of 1,000 Pa.
 //! let shape = Shape { nx: 32, ny: 8, nz: 10 };
@@ -149,7 +149,7 @@
 //! | warm rain | [`wsm5::warm`] | `kernels/wsm5/warm.cuh` | |
 //! | cold rates | [`wsm5::ice`] | `kernels/wsm5/ice.cuh` | |
 //! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
-//! | sedimentation of rain, snow and ice | [`wsm5::fall`] | `kernels/wsm5/fall.cuh` | |
+//! | sedimentation of rain, snow and ice | [`wsm5::sedimentation`] | `kernels/wsm5/sedimentation.cuh` | |
 //! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::clouds` |
 //! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
@@ -188,8 +188,8 @@
 //! | Δt | `dt`; minor step `dt_cloud` | `DT`; `dtcld` | s |
 //! | μ, η | `mu`; `c1`, `c2`, `rdnw` | `MU + MUB`; `C1H`, `C2H`, `RDNW` | Pa; 1, Pa, 1 |
 //! | m_x, m_y | `map_x`, `map_y` | `MAPFAC_MX`, `MAPFAC_MY` | 1 |
-//! | M | [`AirMass`](mass::AirMass) `cell` | `c1h mut + c2h`, times area / g | kg |
-//! | F | [`MassFlux`](mass::MassFlux) `x` `y` `z`; `flux_x` ... | `ru` `rv` `rom`, times area / g | kg s⁻¹ |
+//! | M | [`AirMass`](dry_mass::AirMass) `cell` | `c1h mut + c2h`, times area / g | kg |
+//! | F | [`MassFlux`](dry_mass::MassFlux) `x` `y` `z`; `flux_x` ... | `ru` `rv` `rom`, times area / g | kg s⁻¹ |
 //! | q | `q`, `latest`, `start` | `field`, `field_old` | kg kg⁻¹ |
 //! | q_sw, q_si | `qsw`, `qsi` | `qs(:,:,1)`, `qs(:,:,2)` | kg kg⁻¹ |
 //! | 1/λ | [`Slope`](wsm5::slope::Slope) `length` | `rslope` | m |
@@ -228,12 +228,12 @@
 //! - WK82: Weisman, Klemp 1982, Mon. Wea. Rev. 110, 504-520 (sounding of deep convection).
 //! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
 
+pub mod counter_rng;
+pub mod cuda_abi;
 pub mod error;
-pub mod lanes;
 pub mod os_text;
-pub mod random;
 pub mod real;
-pub mod shared;
+pub mod simd;
 
 pub mod calendar;
 pub mod constants;
@@ -242,10 +242,10 @@ pub mod device;
 pub mod grid;
 pub mod tracers;
 
-pub mod mass;
-pub mod plan;
+pub mod dry_mass;
 pub mod state;
 pub mod thermo;
+pub mod time_steps;
 
 pub mod advection;
 pub mod chemistry;

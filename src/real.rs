@@ -32,7 +32,7 @@ impl Precision {
     }
 }
 
-/// `f32` or `f64`, or their substitutes in loops over many cells ([`crate::lanes`]).
+/// `f32` or `f64`, or their substitutes in loops over many cells ([`crate::simd`]).
 pub trait Real:
     Float + NumAssign + Sum + Default + Debug + Display + LowerExp + Send + Sync + 'static
 {

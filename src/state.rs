@@ -331,7 +331,7 @@ impl ChemistryTally {
 
 /// Accumulated results since the start of a run.
 #[derive(Clone, Debug)]
-pub struct Gathered<R> {
+pub struct Accumulators<R> {
     /// Precipitation.
     pub surface: Surface<R>,
     /// Changes of the water inside the specified and open rows.
@@ -348,23 +348,23 @@ pub struct Gathered<R> {
     pub parts: Vec<f64>,
 }
 
-impl<R: Real> Gathered<R> {
+impl<R: Real> Accumulators<R> {
     /// The same in double precision, with exact values.
-    pub fn widened(&self) -> Gathered<f64> {
+    pub fn widened(&self) -> Accumulators<f64> {
         let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
         let Self { changes, passive, chemistry, first_steps, parts, .. } = self.clone();
         let surface = Surface::of(planes);
-        Gathered { surface, changes, passive, chemistry, first_steps, parts }
+        Accumulators { surface, changes, passive, chemistry, first_steps, parts }
     }
 }
 
 /// Checkpoint of a run between two steps, from which it continues as if it had not been stopped.
 #[derive(Clone, Debug)]
-pub struct Standing<R> {
+pub struct Checkpoint<R> {
     /// Transported fields.
     pub state: State<R>,
     /// Accumulated results.
-    pub gathered: Gathered<R>,
+    pub gathered: Accumulators<R>,
 }
 
 /// Diagnostics of the microphysics. Shape of each: (nz, ny, nx).

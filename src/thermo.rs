@@ -1,7 +1,7 @@
 //! Thermodynamics of moist air, and the transport coefficients of heat and vapour in it.
 
 use crate::constants::Constants;
-use crate::shared::{shared_constants, shared_struct};
+use crate::cuda_abi::{shared_constants, shared_struct};
 
 shared_constants! {
     /// Coefficients of the empirical transport laws.

@@ -1,7 +1,7 @@
 // Tracer carried through one face. Derivations, sources and units: src/advection/flux.rs.
 #pragma once
 
-#include "primitives/fused.cuh"
+#include "primitives/fma.cuh"
 
 // Fifth-order flux of six cells, WS02. See src/advection/flux.rs.
 __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
@@ -47,7 +47,7 @@ __device__ inline real upwind_flux(real mass, const real (&q)[2])
 }
 
 // First-order upwind flux of at most half the mass around the face, SW09. See src/advection/flux.rs.
-__device__ inline real capped_flux(real mass, real capacity, const real (&q)[2])
+__device__ inline real courant_limited_upwind(real mass, real capacity, const real (&q)[2])
 {
     return upwind_flux(min(max(mass, -capacity), capacity), q);
 }

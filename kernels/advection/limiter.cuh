@@ -4,13 +4,13 @@
 #include "advection/flux.cuh"
 
 // Amount of tracer in a cell after the low-order fluxes, SW09. See src/advection/limiter.rs.
-__device__ inline real provisional_amount(real mass, real q, real dt, const Faces& low)
+__device__ inline real low_order_mass(real mass, real q, real dt, const Faces& low)
 {
     return fused(mass, q, -(dt * low.net_outflow()));
 }
 
 // Share of the wanted amount that there is room for, SW09, W09. See src/advection/limiter.rs.
-__device__ inline real affordable(real room, real wanted)
+__device__ inline real limiter_ratio(real room, real wanted)
 {
     const real share = max(room / (wanted + SMALLEST), real(0));
     return wanted > room ? share : real(1);

@@ -1,5 +1,5 @@
 // Sums of passive tracers over the columns inside the specified and open rows, and their decay. Every block adds up
-// the rows that fall to it in the same order in every run; the host adds up the blocks. See src/backend/region.rs.
+// the rows that fall to it in the same order in every run; the host adds up the blocks. See src/backend/budget_domain.rs.
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 

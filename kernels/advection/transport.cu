@@ -3,7 +3,7 @@
 // never limited.
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
-#include "primitives/begin.cuh"
+#include "primitives/pdl_wait.cuh"
 #include "step_end/entered.cuh"
 
 // Shared memory of the blocks of tiles.

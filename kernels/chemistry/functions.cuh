@@ -1,4 +1,4 @@
-// Exponential, logarithm and power with the operations of src/lanes/double.rs, one by one: rate constants and
+// Exponential, logarithm and power with the operations of src/simd/double.rs, one by one: rate constants and
 // lengths of steps have the bits of the CPU version. Products that something is added to are rounded by name.
 #pragma once
 

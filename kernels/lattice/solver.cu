@@ -5,7 +5,7 @@
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/order.cuh"
 #include "primitives/block_sum.cuh"
-#include "primitives/counted.cuh"
+#include "primitives/ticket.cuh"
 
 static_assert(SUM_THREADS == BLOCK_THREADS && SIDE_THREADS == 1 && REGISTER_SIDES == 1, "one side");
 

@@ -4,7 +4,7 @@
 // its shared memory. Batches of matrices stand one after the other. See src/primitives/gpu/transpose.rs.
 #include "primitives/transpose/thin.cuh"
 #include "primitives/transpose/tile.cuh"
-#include "primitives/wide.cuh"
+#include "primitives/vector_load.cuh"
 
 // The bound: as many bytes moved, nothing turned. Several wide loads of a thread are on their way
 // together, since memory answers late and the more it is asked at a time the more it gives.

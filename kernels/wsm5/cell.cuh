@@ -16,7 +16,7 @@ __device__ inline bool is_clear(const Cell& cell)
 __device__ inline real water(const Cell& cell) { return cell.qv + cell.qc + cell.qr + cell.qi + cell.qs; }
 
 // Sets the invariants of a call. See src/wsm5/cell.rs.
-__device__ inline void settle(const Cell& cell, Air& air)
+__device__ inline void set_call_invariants(const Cell& cell, Air& air)
 {
     air.density_factor = sqrt(1 / air.rho * RHO_REFERENCE);
     air.heat_capacity = thermo::heat_capacity(cell.qv);
@@ -24,20 +24,20 @@ __device__ inline void settle(const Cell& cell, Air& air)
 }
 
 // Values of a cell at the start of a minor step. See src/wsm5/cell.rs.
-__device__ inline Onset onset(const Wsm5Params& p, const Air& air, const Cell& cell)
+__device__ inline StepStart onset(const Wsm5Params& p, const Air& air, const Cell& cell)
 {
     const Saturation saturation = thermo::saturation(cell.t, air.p, p.vapour_pressure_cap);
-    return Onset{cell.t, saturation.water, saturation.ice};
+    return StepStart{cell.t, saturation.water, saturation.ice};
 }
 
 // The coefficients of a cell; zeros where no rate looks at them. They are found in every cell, and chosen: see
 // warm.cuh. See src/wsm5/cell.rs.
 __device__ inline Coefficients coefficients(
-    const Wsm5Params& p, const Air& air, const Onset& onset, const Cell& cell)
+    const Wsm5Params& p, const Air& air, const StepStart& onset, const Cell& cell)
 {
     const bool rain = cell.qr > 0, snow = cell.qs > 0;
     const bool deposits = (cell.t < FREEZING) & (snow | (cell.qi > 0));
-    const real t_snow = FALLOUT == Fallout::SemiLagrangian ? cell.t : onset.t;
+    const real t_snow = FALLOUT == Sedimentation::SemiLagrangian ? cell.t : onset.t;
     const real n0s_factor = snow ? slope::snow_intercept_factor(p, t_snow) : real(1);
     Coefficients coefficients{};
     coefficients.rain = slope::slope_rain(p, air.rho, cell.qr);

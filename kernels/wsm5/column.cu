@@ -1,12 +1,12 @@
 // The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
 
-#include "primitives/begin.cuh"
+#include "primitives/pdl_wait.cuh"
 #include "wsm5/column/column.cuh"
-#include "wsm5/column/fall.cuh"
-#include "wsm5/column/flaw.cuh"
-#include "wsm5/column/place.cuh"
-#include "wsm5/column/sink.cuh"
-#include "wsm5/column/surface.cuh"
+#include "wsm5/column/sedimentation.cuh"
+#include "wsm5/common/flaw.cuh"
+#include "wsm5/common/place.cuh"
+#include "wsm5/column/substepped_sedimentation.cuh"
+#include "wsm5/common/surface.cuh"
 
 // One minor step: the processes of the scheme in their order. See src/wsm5/mod.rs.
 __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)
@@ -15,8 +15,8 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
     for (int k = 0; k < NZ; ++k)
         column.onset[k] = cell::onset(p, column.air[k], column.cells[k]);
     real ground[FALLING_SPECIES];
-    if constexpr (FALLOUT == Fallout::SemiLagrangian) {
-        carry_down(p, dt_cloud, column, sum, ground);
+    if constexpr (FALLOUT == Sedimentation::SemiLagrangian) {
+        sediment_semi_lagrangian(p, dt_cloud, column, sum, ground);
     } else {
         sink(p, dt_cloud, column, ground);
     }
@@ -24,7 +24,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const Air& air = column.air[k];
-        const real clipped = step::processes(p, dt_cloud, air, column.onset[k], column.qr_sized[k],
+        const real clipped = step::processes(p, dt_cloud, air, column.onset[k], column.qr_for_slope[k],
                                              column.cells[k]);
         sum.clipped += air.rho * air.dz * clipped;
     }
@@ -51,12 +51,12 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const int at = cell_of(a, k, place);
         column.cells[k] = Cell{(a.theta[at] + a.theta_base) * a.exner[at], a.qv[at], a.qc[at],
                                a.qr[at], a.qi[at], a.qs[at]};
-        strange += strangeness(column.cells[k], cell::water(column.cells[k]));
+        strange += nonfinite_indicator(column.cells[k], cell::water(column.cells[k]));
         column.air[k] = Air{a.rho[at], a.p[at], a.dz[at], 0, 0, 0};
     }
     if (strange != 0) note_flaws(a, place, column);
     Precipitation sum{};
-    set_out(column, sum);
+    begin_call(column, sum);
     const int steps = ONE_STEP ? 1 : a.minor_steps;
     for (int step = 0; step < steps; ++step) minor_step(a.params, a.dt_cloud, column, sum);
     real mismatch = 0;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
         const real water = cell::water(cell);
         const real before = cell::water(Cell{0, a.qv[at], a.qc[at], a.qr[at], a.qi[at], a.qs[at]});
         mismatch += mass_mismatch(a, place, k, a.rho[at], a.dz[at], before, water);
-        strange += strangeness(cell, water);
+        strange += nonfinite_indicator(cell, water);
         store_theta(a, at, a.exner[at], (a.theta[at] + a.theta_base) * a.exner[at], cell.t);
         a.qv[at] = cell.qv;
         a.qc[at] = cell.qc;

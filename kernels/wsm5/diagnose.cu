@@ -3,7 +3,7 @@
 // A block has as many columns as a warp has lanes, and some levels of each at a time. What is made of all
 // columns lies one column after the other.
 
-#include "wsm5/column/place.cuh"
+#include "wsm5/common/place.cuh"
 #include "wsm5/radii.cuh"
 #include "wsm5/reflectivity.cuh"
 

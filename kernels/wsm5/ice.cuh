@@ -89,7 +89,7 @@ __device__ inline real psaut(const Wsm5Params& p, real dt_cloud, real rho, real 
 
 // All cold rates of a cell. See src/wsm5/ice.rs.
 __device__ inline IceRates rates(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, const Cell& cell,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, const Cell& cell,
     const Coefficients& coefficients, real prevp)
 {
     const real cold = FREEZING - cell.t;

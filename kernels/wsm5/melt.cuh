@@ -110,8 +110,8 @@ __device__ inline real psfrz(
 }
 
 // Melts ice and freezes drops. See src/wsm5/melt.rs.
-__device__ inline void instantaneous(
-    const Wsm5Params& p, real dt_cloud, const Air& air, real qr_sized, Cell& cell)
+__device__ inline void adjust_phase(
+    const Wsm5Params& p, real dt_cloud, const Air& air, real qr_for_slope, Cell& cell)
 {
     const real cold = FREEZING - cell.t;
     const real fusion = cold < 0 ? L_FUSION : L_SUBLIMATION - air.latent_heat;
@@ -133,7 +133,7 @@ __device__ inline void instantaneous(
     cell.qi += pihtf;
     cell.t += warming * pihtf;
     cell.qc -= pihtf;
-    const Slope rain = slope::slope_rain(p, air.rho, qr_sized);
+    const Slope rain = slope::slope_rain(p, air.rho, qr_for_slope);
     const real psfrz = melt::psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
     cell.qs += psfrz;
     cell.t += warming * psfrz;
@@ -155,7 +155,7 @@ __device__ inline real pcond(real dt_cloud, const Air& air, const Cell& cell, re
 // Condenses the excess over water saturation, or evaporates cloud water into the deficit.
 // See src/wsm5/melt.rs.
 __device__ inline real condense(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, Cell& cell)
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, Cell& cell)
 {
     // Saturation at the start of the step holds as long as the temperature does.
     const bool is_unchanged = (cell.t - onset.t) == 0;

@@ -19,7 +19,7 @@ __device__ inline real clip(const Air& air, real& q)
 }
 
 // Removes cloud water or ice too little to count. See src/wsm5/step.rs.
-__device__ inline real clean_up(real& q)
+__device__ inline real remove_traces(real& q)
 {
     real removed = 0;
     if (q <= Q_MIN) {
@@ -31,10 +31,10 @@ __device__ inline real clean_up(real& q)
 
 // Everything that happens in a cell in a minor step when the fall is over. See src/wsm5/step.rs.
 __device__ inline real processes(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, real qr_sized,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, real qr_for_slope,
     Cell& cell)
 {
-    melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
+    melt::adjust_phase(p, dt_cloud, air, qr_for_slope, cell);
     // Then no rate but condensation is other than zero.
     const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi);
     real clipped = 0;
@@ -45,13 +45,13 @@ __device__ inline real processes(
         clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     }
     clipped += melt::condense(p, dt_cloud, air, onset, cell);
-    if (!is_calm) clipped -= clean_up(cell.qc) + clean_up(cell.qi);
+    if (!is_calm) clipped -= remove_traces(cell.qc) + remove_traces(cell.qi);
     return clipped;
 }
 
 // Adds the precipitation of a minor step to the sums of the call.
 // See src/wsm5/step.rs.
-__device__ inline void reach_ground(
+__device__ inline void deposit(
     real dt_cloud, real depth, real rain, real snow, real ice, Precipitation& sum)
 {
     const auto rate = [&](real mass) { return mass / depth / dt_cloud; };

@@ -2,11 +2,11 @@
 //
 // Processes and their order: src/wsm5/mod.rs.
 
-#include "primitives/begin.cuh"
-#include "wsm5/tile/act.cuh"
-#include "wsm5/tile/fall.cuh"
+#include "primitives/pdl_wait.cuh"
+#include "wsm5/tile/processes.cuh"
+#include "wsm5/tile/sedimentation.cuh"
 #include "wsm5/tile/load.cuh"
-#include "wsm5/tile/sink.cuh"
+#include "wsm5/tile/substepped_sedimentation.cuh"
 #include "wsm5/tile/store.cuh"
 
 // Older devices need a few registers more for the same, which would not fit.
@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     const Position at = position(a);
     Found found[ASKED];
     ask(a, at, 0, found);
-    if (has_account(at)) open_account(a, at, tile);
+    if (has_account(at)) column_sums_begin(a, at, tile);
     if (threadIdx.x == 0) {
         begin_minor_step(tile);
         tile.clips = 0;
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         const bool is_last = ONE_STEP || !is_any || step >= a.minor_steps;
         if (is_any) {
             if (tile.falling.any() != 0) {
-                if (FALLOUT == Fallout::SemiLagrangian) fall_in(a, tile);
+                if (FALLOUT == Sedimentation::SemiLagrangian) fall_in(a, tile);
                 else sink_in(a, tile);
                 __syncthreads();
             }
@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             }
             act(a, at, origin, active, step == 1, is_last, tile);
         }
-        if (is_accountant(at, tile)) {
+        if (is_column_sums_owner(at, tile)) {
             Precipitation sum = step == 1 ? Precipitation{} : tile.sum[at.column];
             if (is_any) gather(a, tile, at.column, sum);
             if (is_last) store_surface(a, tile.place[at.column], sum, 0);
@@ -80,5 +80,5 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
             __syncthreads();
         }
     }
-    if (warp() == WARPS - 1) close_account(a, tile, at, clipped);
+    if (warp() == WARPS - 1) column_sums_end(a, tile, at, clipped);
 }

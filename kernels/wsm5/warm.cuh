@@ -39,7 +39,7 @@ __device__ inline real prevp(
 
 // All warm rates of a cell. See src/wsm5/warm.rs.
 __device__ inline WarmRates rates(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const Onset& onset, const Cell& cell,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, const Cell& cell,
     const Coefficients& coefficients)
 {
     const real rhw = max(cell.qv / onset.qsw, Q_MIN);

@@ -5,8 +5,8 @@
 //! positive toward the cell of higher index, and the cells of a stencil come in the order of
 //! their index. Where the flux is zero the upwind side does not matter.
 
+use crate::cuda_abi::shared_constants;
 use crate::real::Real;
-use crate::shared::shared_constants;
 
 shared_constants! {
     /// Constants of the fluxes and of their limiters.
@@ -99,7 +99,7 @@ pub fn upwind_flux<R: Real>(mass: R, q: [R; 2]) -> R {
 /// Source: SW09 (low-order flux of the positive-definite limiter).
 /// Units: `mass` kg s⁻¹, `capacity` K kg s⁻¹, `q` kg kg⁻¹; returns kg s⁻¹.
 #[inline(always)]
-pub fn capped_flux<R: Real>(mass: R, capacity: R, q: [R; 2]) -> R {
+pub fn courant_limited_upwind<R: Real>(mass: R, capacity: R, q: [R; 2]) -> R {
     upwind_flux(mass.larger(-capacity).smaller(capacity), q)
 }
 

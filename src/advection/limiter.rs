@@ -15,7 +15,7 @@ use crate::real::Real;
 /// Source: SW09.
 /// Units: `mass` kg, `q` kg kg⁻¹, `dt` s, `low` kg s⁻¹; returns kg.
 #[inline(always)]
-pub fn provisional_amount<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
+pub fn low_order_mass<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
     mass * q - dt * low.net_outflow()
 }
 
@@ -30,7 +30,7 @@ pub fn provisional_amount<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
 /// Source: SW09; W09.
 /// Units: kg; returns 0 to 1.
 #[inline(always)]
-pub fn affordable<R: FluxConstants>(room: R, wanted: R) -> R {
+pub fn limiter_ratio<R: FluxConstants>(room: R, wanted: R) -> R {
     let share = (room / (wanted + R::SMALLEST)).larger(R::ZERO);
     if wanted > room { share } else { R::ONE }
 }

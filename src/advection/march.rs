@@ -19,7 +19,7 @@ use super::rows::{Outflow, lateral_outflow_rows};
 use super::stage::Stage;
 use super::strip::{Rows, Strip};
 use crate::grid::Shape;
-use crate::lanes::{Task, run_best};
+use crate::simd::{Task, run_best};
 pub(super) use scratch::Scratch;
 
 /// Fewest rows of a block, if the grid has as many.

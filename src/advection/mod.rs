@@ -29,27 +29,27 @@ pub mod flux;
 pub mod gpu;
 pub mod limiter;
 mod march;
+pub mod perturbation;
 mod rows;
 mod specified;
 mod stage;
 mod strip;
-pub mod terms;
 
 use std::sync::{Arc, Mutex};
 
 use ndarray::{Array2, Array3};
 
+use crate::dry_mass::{AirMass, MassFlux};
 use crate::grid::{Grid, Shape};
-use crate::mass::{AirMass, MassFlux};
 use crate::real::Real;
 use crate::state::BoundaryValues;
 pub use crate::tracers::Limiter;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};
+use perturbation::Perturbation;
 use stage::{Ending, Entrance, Stage, memory};
 pub use stage::{MARGIN, REACH};
-use terms::Perturbation;
 
 /// Wind of one step, common to all tracers.
 #[derive(Clone, Copy, Debug)]

@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use super::flux::{
-    Faces, FluxConstants, capped_flux, fifth_order_flux, linear_flux, third_order_flux, updated,
-    upwind_flux,
+    Faces, FluxConstants, courant_limited_upwind, fifth_order_flux, linear_flux, third_order_flux,
+    updated, upwind_flux,
 };
-use super::limiter::{affordable, bounds, monotonic_flux, positive_flux, provisional_amount};
+use super::limiter::{bounds, limiter_ratio, low_order_mass, monotonic_flux, positive_flux};
 use crate::real::Real;
 
-/// Rows of a [`Layered`](crate::mass::Layered) field at one level.
+/// Rows of a [`Layered`](crate::dry_mass::Layered) field at one level.
 #[derive(Clone, Copy)]
 pub(super) struct LayeredRows<'a, R> {
     pub(super) with_mu: &'a [R],
@@ -102,7 +102,7 @@ pub(super) fn split_capped_rows<R: Real>(
     let (mass, capacity, correction) = (&mass[..n], capacity.first(n), &mut correction[..n]);
     let high = &high[..n];
     for i in 0..n {
-        let flux = capped_flux(mass[i], capacity.at(i), [a[i], b[i]]);
+        let flux = courant_limited_upwind(mass[i], capacity.at(i), [a[i], b[i]]);
         low[i] = flux;
         correction[i] = high[i] - flux;
     }
@@ -156,8 +156,8 @@ pub(super) fn positive_scale_rows<R: FluxConstants>(
     let (mass, q) = (mass.first(n), &q[..n]);
     let (low, correction) = (low.first(n), correction.first(n));
     for i in 0..n {
-        let amount = provisional_amount(mass.at(i), q[i], dt, low.at(i));
-        outgoing[i] = affordable(amount, dt * correction.at(i).outgoing());
+        let amount = low_order_mass(mass.at(i), q[i], dt, low.at(i));
+        outgoing[i] = limiter_ratio(amount, dt * correction.at(i).outgoing());
     }
 }
 
@@ -194,11 +194,11 @@ pub(super) fn monotonic_scale_rows<R: FluxConstants>(
     let (mass, end, q, incoming) = (mass.first(n), end.first(n), &q[..n], &mut incoming[..n]);
     let (low, correction) = (low.first(n), correction.first(n));
     for i in 0..n {
-        let amount = provisional_amount(mass.at(i), q[i], dt, low.at(i));
+        let amount = low_order_mass(mass.at(i), q[i], dt, low.at(i));
         let (end, correction) = (end.at(i), correction.at(i));
         let (least, most) = (outgoing[i], incoming[i]);
-        outgoing[i] = affordable(amount - end * least, dt * correction.outgoing());
-        incoming[i] = affordable(end * most - amount, dt * correction.incoming());
+        outgoing[i] = limiter_ratio(amount - end * least, dt * correction.outgoing());
+        incoming[i] = limiter_ratio(end * most - amount, dt * correction.incoming());
     }
 }
 

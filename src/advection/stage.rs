@@ -6,15 +6,15 @@ use std::slice;
 use ndarray::{Array2, Array3};
 
 use super::flux::FluxConstants;
+use super::perturbation::{Perturbation, Term};
 use super::rows::{
     Content, LayeredRows, Outflow, fifth_order_rows, linear_rows, outflow_rows, shifted,
     third_order_rows, update_rows,
 };
 use super::strip::Rows;
-use super::terms::{Perturbation, Term};
 use super::{Limiter, Wind};
+use crate::dry_mass::Layered;
 use crate::grid::{Grid, Shape, Window};
-use crate::mass::Layered;
 use crate::real::Real;
 
 /// Half width of the fifth-order stencil: cells on either side of a face.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use ndarray::Array3;
 use rayon::prelude::*;
 
-use super::Region;
+use super::BudgetDomain;
 use crate::chemistry::cells::{Outcome, integrate};
 use crate::chemistry::coupled::{Coupled, Daylight};
 use crate::chemistry::coupling::mixing_ratio;
 use crate::constants::Constants;
+use crate::dry_mass::AirMass;
 use crate::grid::{Grid, Shape, Window};
-use crate::mass::AirMass;
 use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange};
 
 /// Cells that are worked on together.
@@ -79,7 +79,7 @@ impl Chemist {
     pub(super) fn step<R: Constants>(
         &mut self,
         dt: f64,
-        (grid, region, air): (&Grid, &Region, &AirMass<R>),
+        (grid, region, air): (&Grid, &BudgetDomain, &AirMass<R>),
         environment: &Environment<R>,
         state: &mut State<R>,
         changes: &mut [TracerChange],
@@ -149,7 +149,7 @@ impl ChemistryTally {
 fn solve<R: Constants>(
     coupled: &Coupled,
     (daylight, interval): (&Daylight, f64),
-    (region, air): (&Region, &AirMass<R>),
+    (region, air): (&BudgetDomain, &AirMass<R>),
     environment: &Environment<R>,
     (state, fields): (&State<R>, &[usize]),
     (numbers, first_steps): (&[usize], &[f64]),

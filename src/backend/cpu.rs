@@ -13,27 +13,27 @@ use rayon::prelude::*;
 use member::{Member, warm_rain};
 
 use super::chemist::Chemist;
-use super::finite::check_owned;
+use super::column_profiles::ProfileExtractor;
+use super::interpolation::Operator;
 use super::margins::{Margins, refresh};
-use super::operators::Operator;
+use super::nan_check::check_owned;
 use super::present::Present;
-use super::turned::Turning;
 use super::{
-    Account, Attached, Backend, Captured, Collected, Computing, FRAMES_IN_FLIGHT, Gathered, Info,
-    Microphysics, Output, PhaseTimes, Region, Shift, Standing, Start, Summary, TracerAmount,
-    WaterChange,
+    Account, Accumulators, Backend, BudgetDomain, Captured, Checkpoint, Collected, Computing,
+    FRAMES_IN_FLIGHT, Info, Microphysics, Output, PhaseTimes, SamplingRequest, Start, Summary,
+    TracerAmount, UlpPerturbation, WaterChange,
 };
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::chemistry::coupled::Coupled;
+use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::error::{Error, Result};
-use crate::forcing::{Continuity, Forcing, Moment};
+use crate::forcing::{Continuity, Forcing, TimeInterpolant};
 use crate::grid::{Grid, Window};
-use crate::lanes::Instructions;
-use crate::mass::{AirMass, MassCoordinate};
 use crate::physics::kessler::{self, Kessler};
 use crate::physics::{self, Scratch, Weighing};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
+use crate::simd::Instructions;
 use crate::state::{ChemistryTally, CloudDiagnostics, STATE_FIELDS, State};
 use crate::tracers::{Role, Tracer};
 use crate::wsm5::reflectivity::Bins;
@@ -46,7 +46,7 @@ use crate::wsm5::{self, DiagnosticFields};
 pub struct Cpu<R: Real> {
     grid: Grid,
     air: AirMass<R>,
-    region: Region,
+    region: BudgetDomain,
     limiter: Limiter,
     members: Vec<Member<R>>,
     /// The Kessler scheme in its place, with its work space.
@@ -65,9 +65,9 @@ pub struct Cpu<R: Real> {
     mass_mismatch: Array2<R>,
     /// Frames under way, with the numbers of their members.
     frames: VecDeque<(usize, Box<Captured<R>>)>,
-    checkpoint: Option<Box<Standing<R>>>,
+    checkpoint: Option<Box<Checkpoint<R>>>,
     operators: Vec<Operator<R>>,
-    turning: Option<Turning<R>>,
+    turning: Option<ProfileExtractor<R>>,
     /// One for each of the tracers that are carried at a time.
     workspaces: Vec<Workspace<R>>,
     scratch: Scratch<wsm5::Work<R>>,
@@ -111,7 +111,7 @@ impl<R: Computing> Cpu<R> {
         let workspace = Workspace::new(shape);
         let tracers = members[0].state.set().len();
         let each = tracers.div_ceil(rayon::current_num_threads());
-        let region = Region::new(grid, coordinate);
+        let region = BudgetDomain::new(grid, coordinate);
         let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
         Self {
             grid: *grid,
@@ -254,7 +254,7 @@ impl<R: Computing> Cpu<R> {
     }
 
     /// Sets the air and the winds of a time between two frames, or those of a frame.
-    fn show(&mut self, moment: &Moment<R>) {
+    fn show(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
             self.present.between().set(moment, &mut self.continuity);
         } else {
@@ -263,7 +263,7 @@ impl<R: Computing> Cpu<R> {
     }
 
     /// Sets the air alone.
-    fn show_air(&mut self, moment: &Moment<R>) {
+    fn show_air(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
             self.present.between().set_air(moment);
         } else {
@@ -285,7 +285,7 @@ impl<R: Computing> Cpu<R> {
 
 /// The outputs.
 impl<R: Computing + Number> Cpu<R> {
-    fn begin_frame(&mut self, member: usize, moment: &Moment<R>) {
+    fn begin_frame(&mut self, member: usize, moment: &TimeInterpolant<R>) {
         assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
         self.show(moment);
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
@@ -300,7 +300,7 @@ impl<R: Computing + Number> Cpu<R> {
         self.frames.push_back((member, Box::new(frame)));
     }
 
-    fn begin_products(&mut self, operator: usize, moment: &Moment<R>) {
+    fn begin_products(&mut self, operator: usize, moment: &TimeInterpolant<R>) {
         self.show_air(moment);
         let Member { scheme, state, surface, .. } = self.alone();
         let working = &self.operators[operator];
@@ -313,7 +313,7 @@ impl<R: Computing + Number> Cpu<R> {
         self.operators[operator].under_way.push_back(products);
     }
 
-    fn begin_profiles(&mut self, moment: &Moment<R>) {
+    fn begin_profiles(&mut self, moment: &TimeInterpolant<R>) {
         self.show_air(moment);
         let shape = self.grid.shape;
         let mut diagnostics = CloudDiagnostics::zeros(shape);
@@ -327,14 +327,14 @@ impl<R: Computing + Number> Cpu<R> {
     }
 
     /// The state and all sums.
-    fn standing(&self) -> Standing<R> {
+    fn standing(&self) -> Checkpoint<R> {
         let Member { state, surface, changes, passive, .. } = self.alone();
         let chemistry = self.chemist.as_deref().map(Chemist::standing);
         let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
         let owned = self.grid.owned();
         let (surface, changes, passive) = (surface.within(&owned), *changes, passive.clone());
-        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-        Standing { state: state.within(&owned), gathered }
+        let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
+        Checkpoint { state: state.within(&owned), gathered }
     }
 }
 
@@ -361,10 +361,10 @@ where
     }
 
     fn start(&mut self, start: Start<'_, R>) -> Result<()> {
-        let Start { states, gathered, attached: Attached { operators, weights } } = start;
+        let Start { states, gathered, attached: SamplingRequest { operators, weights } } = start;
         let shape = self.grid.shape;
         self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
-        self.turning = weights.as_ref().map(|weights| Turning::new(shape, weights));
+        self.turning = weights.as_ref().map(|weights| ProfileExtractor::new(shape, weights));
         if !states.is_empty() {
             assert_eq!(states.len(), self.members.len(), "a state for each member");
             for (member, state) in self.members.iter_mut().zip(states) {
@@ -375,7 +375,9 @@ where
             }
             self.frames.clear();
         }
-        if let Some(Gathered { surface, changes, passive, chemistry, first_steps, .. }) = gathered {
+        if let Some(Accumulators { surface, changes, passive, chemistry, first_steps, .. }) =
+            gathered
+        {
             if let Some(chemist) = &mut self.chemist {
                 chemist.resume(*chemistry, first_steps);
             }
@@ -387,7 +389,7 @@ where
         Ok(())
     }
 
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
+    fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let start = Instant::now();
         self.show(moment);
         if let Some(chemist) = &mut self.chemist {
@@ -402,7 +404,7 @@ where
         for member in 0..self.members.len() {
             if let Some(seed) = &mut self.disturbance {
                 let state = &mut self.members[member].state;
-                Shift::Either { units: 1, seed: *seed }.apply(state);
+                UlpPerturbation::Either { units: 1, seed: *seed }.apply(state);
                 *seed += 1;
             }
             let start = Instant::now();
@@ -440,7 +442,7 @@ where
         })
     }
 
-    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()> {
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
         let start = Instant::now();
         match output {
             Output::Frame(member) => self.begin_frame(member, moment),

@@ -1,6 +1,6 @@
 //! The microphysics that a run is made with.
 
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 
 /// A scheme of microphysics.
 ///
@@ -10,19 +10,19 @@ use crate::wsm5::Fallout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Microphysics {
     /// WSM5, in one of its variants.
-    Wsm5(Fallout),
+    Wsm5(Sedimentation),
     /// The warm rain of Kessler.
     Kessler,
 }
 
 impl Default for Microphysics {
     fn default() -> Self {
-        Self::Wsm5(Fallout::default())
+        Self::Wsm5(Sedimentation::default())
     }
 }
 
-impl From<Fallout> for Microphysics {
-    fn from(fallout: Fallout) -> Self {
+impl From<Sedimentation> for Microphysics {
+    fn from(fallout: Sedimentation) -> Self {
         Self::Wsm5(fallout)
     }
 }
@@ -45,10 +45,10 @@ impl Microphysics {
     }
 
     /// The variant of WSM5, which diagnoses in any case.
-    pub fn fallout(self) -> Fallout {
+    pub fn fallout(self) -> Sedimentation {
         match self {
             Self::Wsm5(fallout) => fallout,
-            Self::Kessler => Fallout::default(),
+            Self::Kessler => Sedimentation::default(),
         }
     }
 }

@@ -3,39 +3,40 @@
 //! A [`Backend`] holds the states of all members for the whole run, and the winds that drive them. It may run ahead of its
 //! caller: a step, or a frame of output, is asked for and need not be done when the call returns.
 
+mod budget_domain;
 mod chemist;
+mod column_profiles;
 pub mod cpu;
-mod finite;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod interpolation;
 mod margins;
 mod microphysics;
-mod operators;
+mod nan_check;
 mod output;
 mod present;
-mod region;
-mod shift;
 mod summary;
 mod times;
-mod turned;
+mod ulp_perturbation;
 
 use crate::advection::flux::FluxConstants;
 use crate::error::Result;
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::physics::kessler;
+pub use crate::state::{Accumulators, Checkpoint, SPECIES, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
-pub use crate::state::{Gathered, SPECIES, Standing, WaterChange};
 use crate::wsm5;
-pub use finite::check_finite;
+pub use budget_domain::BudgetDomain;
 pub use margins::Margins;
 pub use microphysics::Microphysics;
+pub use nan_check::check_finite;
 pub use output::{
-    Attached, Captured, Collected, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
+    Captured, Collected, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
+    SamplingRequest,
 };
-pub use region::Region;
-pub use shift::Shift;
 pub use summary::Summary;
 pub use times::{PhaseTime, PhaseTimes};
+pub use ulp_perturbation::UlpPerturbation;
 
 /// A precision that the transport and all schemes of microphysics can be run in.
 pub trait Computing: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
@@ -82,12 +83,12 @@ pub trait Backend<R> {
 
     /// Sets the winds, air and boundary values of the steps from here on, for all members.
     ///
-    /// A backend that copies the frames does so only when [`Moment::number`] changes.
+    /// A backend that copies the frames does so only when [`TimeInterpolant::number`] changes.
     ///
     /// # Errors
     ///
     /// Those of the device.
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()>;
+    fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()>;
 
     /// One time step of `dt` seconds of all members: transport, then microphysics, then chemistry.
     ///
@@ -119,7 +120,7 @@ pub trait Backend<R> {
     ///
     /// With [`FRAMES_IN_FLIGHT`] outputs of this kind begun and none collected; for an operator or profiles that
     /// [`Start::attached`] did not name; for operators, profiles and checkpoints of one of several members.
-    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()>;
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()>;
 
     /// Hands over the oldest output of a kind that was begun; `None` when it is not ready yet, or when there
     /// is none. With `wait` it waits for it. Frames come in the order that they were begun in, whatever their members.
@@ -166,15 +167,15 @@ pub struct Start<'a, R> {
     /// from the states that they have.
     pub states: &'a [State<R>],
     /// Sums of an earlier run that ended in this state.
-    pub gathered: Option<&'a Gathered<R>>,
+    pub gathered: Option<&'a Accumulators<R>>,
     /// Outputs that may be captured beside frames. What is under way of earlier ones is dropped.
-    pub attached: Attached<R>,
+    pub attached: SamplingRequest<R>,
 }
 
 impl<'a, R> Start<'a, R> {
     /// A run of one from its initial state, with frames alone for output.
     pub fn from(state: &'a State<R>) -> Self {
-        let attached = Attached { operators: Vec::new(), weights: None };
+        let attached = SamplingRequest { operators: Vec::new(), weights: None };
         Self { states: std::slice::from_ref(state), gathered: None, attached }
     }
 }

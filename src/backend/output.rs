@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::{SPECIES, Summary};
 use crate::primitives::csr::Csr;
-use crate::state::{CloudDiagnostics, Standing, State, Surface};
+use crate::state::{Checkpoint, CloudDiagnostics, State, Surface};
 
 /// An output of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A frame of output of a member.
     Frame(usize),
-    /// Products of an operator, by its place in [`Attached::operators`], with the fields and what is diagnosed from
+    /// Products of an operator, by its place in [`SamplingRequest::operators`], with the fields and what is diagnosed from
     /// them, level by level. No field leaves the device.
     Products(usize),
     /// The columns brought together, and what they hold.
@@ -31,7 +31,7 @@ pub enum Collected<R> {
     /// That of [`Output::Profiles`].
     Profiles(Profiles<R>),
     /// That of [`Output::Checkpoint`].
-    Checkpoint(Box<Standing<R>>),
+    Checkpoint(Box<Checkpoint<R>>),
 }
 
 impl<R> Collected<R> {
@@ -51,7 +51,7 @@ impl<R> Collected<R> {
     }
 
     /// The checkpoint, where it is one.
-    pub fn checkpoint(self) -> Option<Standing<R>> {
+    pub fn checkpoint(self) -> Option<Checkpoint<R>> {
         if let Self::Checkpoint(standing) = self { Some(*standing) } else { None }
     }
 }
@@ -71,7 +71,7 @@ pub struct Captured<R> {
 
 /// Outputs of a run beside frames.
 #[derive(Clone, Debug, Default)]
-pub struct Attached<R> {
+pub struct SamplingRequest<R> {
     /// Operators, which [`Output::Products`] names by their places in the list. Each takes a level of the grid, columns
     /// as `c = j nx + i`, to some places.
     pub operators: Vec<Arc<Csr<R>>>,

@@ -10,24 +10,24 @@ pub(super) enum Present<R> {
     /// A frame of the input as it is, shared.
     Frame(Arc<Forcing<R>>),
     /// One that lies between two frames, made here.
-    Between(Box<Forcing<R>>),
+    ForcingInterpolator(Box<Forcing<R>>),
 }
 
 impl<R: Clone> Present<R> {
     pub(super) fn get(&self) -> &Forcing<R> {
         match self {
             Self::Frame(frame) => frame,
-            Self::Between(made) => made,
+            Self::ForcingInterpolator(made) => made,
         }
     }
 
     /// The buffer for what lies between frames.
     pub(super) fn between(&mut self) -> &mut Forcing<R> {
         if let Self::Frame(frame) = self {
-            *self = Self::Between(Box::new(Forcing::clone(frame)));
+            *self = Self::ForcingInterpolator(Box::new(Forcing::clone(frame)));
         }
         match self {
-            Self::Between(made) => made,
+            Self::ForcingInterpolator(made) => made,
             Self::Frame(_) => unreachable!("replaced above"),
         }
     }

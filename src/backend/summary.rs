@@ -3,9 +3,9 @@
 use ndarray::{Array3, ArrayView3, Axis, s};
 use rayon::prelude::*;
 
-use super::{Region, WaterChange};
+use super::{BudgetDomain, WaterChange};
+use crate::dry_mass::{AirMass, MassFlux, Outflow, fastest_outflow};
 use crate::grid::{Grid, Window};
-use crate::mass::{AirMass, MassFlux, Outflow, fastest_outflow};
 use crate::primitives::reduce::{Segments, Statistics, statistics_of_segments};
 use crate::real::Real;
 use crate::state::{SPECIES, State};
@@ -34,7 +34,7 @@ impl<R: Real> Summary<R> {
     ///
     /// When the arrays are not of one grid, or not in standard layout.
     pub fn of(
-        region: &Region,
+        region: &BudgetDomain,
         air: &AirMass<R>,
         state: &State<R>,
         flux: &MassFlux<R>,
@@ -76,7 +76,7 @@ fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statisti
 }
 
 /// Water above each square metre of the owned columns, `Σ over layers M q / A`, in double precision.
-fn contents<R: Real>(region: &Region, air: &AirMass<R>, state: &State<R>) -> Array3<R> {
+fn contents<R: Real>(region: &BudgetDomain, air: &AirMass<R>, state: &State<R>) -> Array3<R> {
     let (nz, ny, nx) = state.theta().dim();
     let mut contents = Array3::zeros((SPECIES, ny, nx));
     for (mut plane, q) in contents.axis_iter_mut(Axis(0)).zip(state.water()) {

@@ -6,9 +6,9 @@
 
 use ndarray::{Array2, Array3};
 
+use crate::dry_mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 use crate::forcing::Continuity;
 use crate::grid::{Grid, Shape};
-use crate::mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 
 /// Mass fluxes through the lateral faces of a plane without map factors.
 #[derive(Clone, Debug)]

@@ -33,10 +33,10 @@ use time::PrimitiveDateTime;
 use time::macros::datetime;
 
 use crate::constants::Constants;
+use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Sides};
 use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
-use crate::mass::{FaceMaps, MassCoordinate};
 use crate::state::State;
 use column::Column;
 

@@ -14,7 +14,7 @@ use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, 
 use super::sparse_lu::Entry;
 use crate::chemistry::rates::Operation;
 use crate::chemistry::rates::sun::sunlight;
-use crate::lanes::{Instructions, Task};
+use crate::simd::{Instructions, Task};
 
 /// Treatment of rate constants during an integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub const FIRST_STEP: f64 = 0.01;
 
 /// Origin of the concentration of a fixed species.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum FixedSource {
     /// All air.
     Air,
     /// Its oxygen.
@@ -38,7 +38,7 @@ pub enum Given {
     Field(usize),
 }
 
-impl Given {
+impl FixedSource {
     /// That of a fixed species which the air itself gives, by its name.
     pub fn of_air(name: &str) -> Option<Self> {
         let names: [(&[&str], Self); 4] = [
@@ -55,7 +55,7 @@ impl Given {
 /// True of a species of the mechanism that a run carries as a tracer: all but the fixed ones that the air gives.
 pub fn is_carried(mechanism: &Mechanism, species: usize) -> bool {
     let species = &mechanism.species[species];
-    species.role == Role::Variable || Given::of_air(&species.name).is_none()
+    species.role == Role::Variable || FixedSource::of_air(&species.name).is_none()
 }
 
 /// Photolysis frequencies in the order of the mechanism.
@@ -170,10 +170,11 @@ impl Coupled {
     }
 
     /// Origins of the fixed species that occur, in the order of the integration.
-    pub fn fixed(&self) -> Vec<Given> {
+    pub fn fixed(&self) -> Vec<FixedSource> {
         let given = |&species: &usize| match self.fields[species] {
-            Some(field) => Given::Field(field),
-            None => Given::of_air(&self.mechanism.species[species].name).unwrap_or(Given::Air),
+            Some(field) => FixedSource::Field(field),
+            None => FixedSource::of_air(&self.mechanism.species[species].name)
+                .unwrap_or(FixedSource::Air),
         };
         self.kinetics.fixed.iter().map(given).collect()
     }
@@ -224,12 +225,12 @@ impl Coupled {
         let variable = self.variable();
         let fields: Vec<&[R]> = variable.iter().map(|&n| memory(&state.fields()[n])).collect();
         let fixed = self.fixed();
-        let given = |origin: &Given, cell: usize, m: f64| match *origin {
-            Given::Air => m,
-            Given::Oxygen => OXYGEN * m,
-            Given::Nitrogen => NITROGEN * m,
-            Given::Water => water(value(qv, cell), value(rho, cell)),
-            Given::Field(n) => number_density(memory(&state.fields()[n])[cell].f64(), m),
+        let given = |origin: &FixedSource, cell: usize, m: f64| match *origin {
+            FixedSource::Air => m,
+            FixedSource::Oxygen => OXYGEN * m,
+            FixedSource::Nitrogen => NITROGEN * m,
+            FixedSource::Water => water(value(qv, cell), value(rho, cell)),
+            FixedSource::Field(n) => number_density(memory(&state.fields()[n])[cell].f64(), m),
         };
         let pairs = || cells.iter().zip(&density);
         Cells {

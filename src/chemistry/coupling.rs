@@ -92,7 +92,7 @@ pub fn mixing_ratio(density: f64, m: f64) -> f64 {
 ///
 /// e = 611.2 exp(17.67 (T - 273.15) / (T - 29.65)), qs = e / (p - e), rh = qv / qs
 pub fn relative_humidity(p: f64, t: f64, qv: f64) -> f64 {
-    let vapour = SATURATION * crate::lanes::double::exp(SLOPE * (t - MELTING) / (t - OFFSET));
+    let vapour = SATURATION * crate::simd::double::exp(SLOPE * (t - MELTING) / (t - OFFSET));
     // qv / qs without a division by what may be zero; where air would boil nothing is saturated.
     let humidity = qv * (p - vapour) / vapour;
     if humidity > 0.0 { humidity.min(1.0) } else { 0.0 }
@@ -102,8 +102,8 @@ pub fn relative_humidity(p: f64, t: f64, qv: f64) -> f64 {
 ///
 /// 1 / (3.6·10⁴ exp(-(rh / 0.28)^2.8) + 300)
 pub fn hydrolysis(humidity: f64) -> f64 {
-    let growth = crate::lanes::double::powf(humidity / GROWTH, STEEPNESS);
-    1.0 / (DRY * crate::lanes::double::exp(-growth) + WET)
+    let growth = crate::simd::double::powf(humidity / GROWTH, STEEPNESS);
+    1.0 / (DRY * crate::simd::double::exp(-growth) + WET)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::physics::kessler::{self, Kessler};
 use crate::real::Real;
 use crate::wsm5::factors::Factors;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{Fallout, Vectorised};
+use crate::wsm5::{Sedimentation, Vectorised};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
 ///
@@ -155,7 +155,7 @@ impl Columns {
     }
 
     fn run_wsm5<R: Stored + Value + Vectorised + Element>(&self) -> Result<()> {
-        let fallout = Fallout::from(self.fallout.unwrap_or(FalloutChoice::SemiLagrangian));
+        let fallout = Sedimentation::from(self.fallout.unwrap_or(FalloutChoice::SemiLagrangian));
         let mut p = Scheme::<R>::default().with_fallout(fallout);
         if let Some(name) = &self.perturb {
             let factor = p.factors.of(name).ok_or_else(|| self.unknown_process(name))?;

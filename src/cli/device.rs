@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::tuning::Knob;
 use crate::grid::Shape;
 use crate::real::Precision;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::{Mapping, Tile};
 
 /// Backend to compute on.
@@ -47,7 +47,7 @@ impl MappingChoice {
         gpu: &Gpu,
         shape: &Shape,
         precision: Precision,
-        fallout: Fallout,
+        fallout: Sedimentation,
     ) -> Mapping {
         let (columns, nz) = (shape.columns(), shape.nz);
         match (self, Mapping::for_device(gpu, columns, precision, fallout, nz)) {

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::made::{Machine, machine};
+use crate::cli::run_metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
     Comparison, Figures, Place, VariableReport, Verdict, compare,
 };
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::destination::is_same;
-use crate::io::pending::Pending;
 use crate::io::reader::Reader;
 use crate::os_text::Shown;
 

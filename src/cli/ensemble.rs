@@ -9,30 +9,30 @@ use serde::Serialize;
 use tracing::info;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::gpu::{GpuBackend, OnDevice, Setting};
 use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
-use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
-use crate::cli::beside::Asked;
-use crate::cli::made::Made;
+use crate::cli::aux_outputs::Asked;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
+use crate::cli::run_metadata::Made;
 use crate::cli::scheme;
+use crate::cli::setup::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::ensemble::{Differing, EnsembleOutput, Roll};
 use crate::io::output::Header;
-use crate::io::pending::Pending;
 use crate::io::text;
 use crate::io::wrf::Attribute;
 use crate::model::ensemble::{Fate, run as run_members};
 use crate::model::{Case, Frames, Outcome, Working};
 use crate::os_text::Shown;
-use crate::plan::Plan;
 use crate::primitives::moments::Moments;
 use crate::state::State;
+use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
@@ -173,7 +173,7 @@ fn backend<R: Working + OnDevice>(
     let setting =
         Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
-    Ok(Box::new(OnGpu::of_members(gpu, &setting, &schemes, start)?))
+    Ok(Box::new(GpuBackend::of_members(gpu, &setting, &schemes, start)?))
 }
 
 /// Description of the members in the output file.

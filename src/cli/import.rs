@@ -8,10 +8,10 @@ use tracing::warn;
 
 use crate::error::{Error, Result};
 use crate::grid::Shape;
+use crate::io::atomic_file::Pending;
 use crate::io::benchmark::Benchmark;
 use crate::io::columns::write_case;
 use crate::io::destination::is_same;
-use crate::io::pending::Pending;
 use crate::io::writer::Writer;
 use crate::os_text::Shown;
 

@@ -10,9 +10,9 @@ use crate::backend::Microphysics;
 use crate::cases::{Name, Shear, Wish};
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::initial::Initial;
 use crate::io::output::Header;
-use crate::io::pending::Pending;
 use crate::io::wrf::Attribute;
 use crate::os_text::{Shown, command_line};
 use crate::tracers::TracerSet;
@@ -111,7 +111,7 @@ impl From<CaseChoice> for Name {
     }
 }
 
-/// Turning of the wind with height.
+/// ProfileExtractor of the wind with height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ShearChoice {
     /// A quarter circle up to 2 km, then straight up to 6 km

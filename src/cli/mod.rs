@@ -1,22 +1,20 @@
 //! The command line: one file for each subcommand.
 
 mod advice;
-mod begin;
+mod aux_outputs;
 mod bench;
-mod beside;
 mod chemistry;
 mod columns;
+mod completions;
 mod config;
 mod coupled;
 mod device;
 mod diff;
 mod ensemble;
-mod generate;
 mod import;
 mod info;
 mod init;
 mod kernels;
-mod made;
 mod mechanism;
 mod pair;
 mod plot;
@@ -28,7 +26,9 @@ mod report;
 mod report_page;
 mod restart;
 mod run;
+mod run_metadata;
 mod scheme;
+mod setup;
 mod storing;
 mod tracers;
 mod transport;
@@ -53,10 +53,10 @@ pub use device::BackendChoice;
 use crate::advection::Limiter;
 use crate::error::{Error, Result};
 use crate::io::wrf::series::Overlap;
-use crate::lanes::Instructions;
 use crate::os_text::escaped;
 pub use crate::real::Precision;
-use crate::wsm5::Fallout;
+use crate::simd::Instructions;
+use crate::wsm5::Sedimentation;
 
 /// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
 ///
@@ -125,8 +125,8 @@ enum Command {
     Kernels(kernels::Kernels),
     Info(info::Info),
     Config(config::Config),
-    Completions(generate::Completions),
-    Man(generate::Man),
+    Completions(completions::Completions),
+    Man(completions::Man),
 }
 
 /// Factor of the hidden option --perturb.
@@ -151,7 +151,7 @@ enum FalloutChoice {
     Substepped,
 }
 
-impl From<FalloutChoice> for Fallout {
+impl From<FalloutChoice> for Sedimentation {
     fn from(choice: FalloutChoice) -> Self {
         match choice {
             FalloutChoice::SemiLagrangian => Self::SemiLagrangian,
@@ -160,11 +160,11 @@ impl From<FalloutChoice> for Fallout {
     }
 }
 
-impl From<Fallout> for FalloutChoice {
-    fn from(fallout: Fallout) -> Self {
+impl From<Sedimentation> for FalloutChoice {
+    fn from(fallout: Sedimentation) -> Self {
         match fallout {
-            Fallout::SemiLagrangian => Self::SemiLagrangian,
-            Fallout::Substepped => Self::Substepped,
+            Sedimentation::SemiLagrangian => Self::SemiLagrangian,
+            Sedimentation::Substepped => Self::Substepped,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::io::Write;
 use crate::backend::PhaseTimes;
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
-use crate::model::pair::{Report, Timed};
-use crate::model::suspect::{Profile, Suspect};
+use crate::model::backend_comparison::{Report, Timed};
+use crate::model::divergent_columns::{Profile, Suspect};
 
 /// Prints times, verdicts, and the divergent columns.
 ///

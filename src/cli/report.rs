@@ -7,25 +7,25 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, Info, PhaseTime, Precipitation};
-use crate::cli::beside::Names;
-use crate::cli::made::Made;
+use crate::cli::aux_outputs::Names;
 use crate::cli::reacted::Reacted;
+use crate::cli::run_metadata::Made;
 use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::ledger::Ledger;
-use crate::io::pending::Pending;
 use crate::io::storage::rounding_error;
-use crate::io::wrf::album::Album;
-use crate::model::pair::{self, Ratio, Timed};
-use crate::model::suspect::Suspect;
+use crate::io::wrf::plottable::Album;
+use crate::model::backend_comparison::{self, Ratio, Timed};
+use crate::model::divergent_columns::Suspect;
 use crate::model::{Case, Outcome, Working};
 use crate::os_text::Shown;
-use crate::plan::Plan;
 use crate::projection::Report;
+use crate::time_steps::Plan;
 
 /// Time of a phase, and its speed.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -197,7 +197,7 @@ impl Facts {
     }
 
     /// Adds the result of a pair of runs.
-    pub(super) fn compare(&mut self, pair: &pair::Report) {
+    pub(super) fn compare(&mut self, pair: &backend_comparison::Report) {
         self.pairs.clone_from(&pair.ratios);
         self.verdict.clone_from(&pair.verdicts);
         self.runs.clone_from(&pair.runs);

@@ -9,13 +9,13 @@ use crate::cli::{FalloutChoice, LimiterChoice, PhysicsChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::io::restart::{About, RestartFile, Restarter};
 use crate::io::wrf::Attribute;
 use crate::io::wrf::series::Series;
 use crate::model::{Case, Working};
 use crate::os_text::Shown;
-use crate::plan::Plan;
+use crate::time_steps::Plan;
 
 /// The options that a continued run must keep, if given.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Given {
     /// # Errors
     ///
     /// [`Error::Usage`] if the given value differs from that of the restart file.
-    pub(super) fn settle(self, file: Option<&RestartFile>) -> Result<Settled> {
+    pub(super) fn set_call_invariants(self, file: Option<&RestartFile>) -> Result<Settled> {
         let Self { precision, physics, fallout, limiter, boundary, refine, dt } = self;
         let Some(file) = file else {
             return Ok(Settled {

@@ -9,10 +9,9 @@ use clap::Args;
 use tracing::info;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{OnDevice, OnGpu, Setting};
+use crate::backend::gpu::{GpuBackend, OnDevice, Setting};
 use crate::backend::{Backend, Info};
-use crate::cli::begin::{Ready, interruptible, log_projection, print_dry, ready};
-use crate::cli::beside::{Asked, Names, Writing};
+use crate::cli::aux_outputs::{Asked, Names, Writing};
 use crate::cli::coupled::Coupling;
 use crate::cli::device::GpuChoice;
 use crate::cli::ensemble;
@@ -22,6 +21,7 @@ use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
 use crate::cli::scheme;
+use crate::cli::setup::{Ready, interruptible, log_projection, print_dry, ready};
 use crate::cli::storing::Storing;
 use crate::cli::tracers;
 use crate::cli::{
@@ -33,16 +33,16 @@ use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
+use crate::io::atomic_file::Pending;
 use crate::io::destination::is_same;
 use crate::io::ledger::Ledger;
 use crate::io::output::{FileForm, Header, Output};
-use crate::io::pending::Pending;
 use crate::io::restart::RestartFile;
-use crate::model::pair::{LONG_RUNS, Pair, Report};
+use crate::model::backend_comparison::{LONG_RUNS, Pair, Report};
 use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
 use crate::os_text::Shown;
-use crate::plan::{HOUR, Length, Plan};
 use crate::state::State;
+use crate::time_steps::{HOUR, Length, Plan};
 
 /// Run transport and microphysics on the fields of a WRF file.
 ///
@@ -152,7 +152,7 @@ impl Run {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
         let Self { precision, physics, fallout, limiter, boundary, refine, dt, .. } = *self;
         let given = Given { precision, physics, fallout, limiter, boundary, refine, dt };
-        let settled = given.settle(from.as_ref())?;
+        let settled = given.set_call_invariants(from.as_ref())?;
         let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
         match settled.precision {
@@ -450,7 +450,7 @@ fn backend<R: Working + OnDevice>(
     let mapping = None;
     let setting =
         Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
-    let backend = OnGpu::new(gpu, &setting, &state)?;
+    let backend = GpuBackend::new(gpu, &setting, &state)?;
     let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);
@@ -483,7 +483,7 @@ impl<R: Working + Value> Job<'_, R> {
             let case = &mut *self.case;
             let RunConfig { limiter, microphysics, .. } = *config;
             let pair = Pair { case, start, plan, frames, limiter, microphysics, stop };
-            model::pair::run(pair, backend, sink, watch)
+            model::backend_comparison::run(pair, backend, sink, watch)
                 .map(|report| (report.outcome.clone(), Some(report)))
         } else {
             model::run(self.case, &plan, frames, backend, stop, sink, watch)

@@ -81,13 +81,13 @@ fn names_of(list: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wsm5::Fallout;
+    use crate::wsm5::Sedimentation;
 
     #[test]
     fn an_option_of_another_scheme_is_refused() {
         let substepped = Some(FalloutChoice::Substepped);
         let of_wsm5 = microphysics(PhysicsChoice::Wsm5, substepped).expect("a variant of WSM5");
-        assert_eq!(of_wsm5, Microphysics::Wsm5(Fallout::Substepped));
+        assert_eq!(of_wsm5, Microphysics::Wsm5(Sedimentation::Substepped));
         assert_eq!(microphysics(PhysicsChoice::Wsm5, None).ok(), Some(Microphysics::default()));
         let error = microphysics(PhysicsChoice::Kessler, substepped).expect_err("of WSM5");
         assert!(error.to_string().contains("--fallout is of WSM5"), "{error}");

@@ -10,14 +10,14 @@ use super::device::GpuChoice;
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportSettings;
-use crate::advection::gpu::transport::{Transport as OnGpu, Wind as DeviceWind};
-use crate::advection::terms::{Perturbation, Term};
+use crate::advection::gpu::transport::{Transport as GpuBackend, Wind as DeviceWind};
+use crate::advection::perturbation::{Perturbation, Term};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::device::{Element, Gpu};
+use crate::dry_mass::{AirMass, MassFlux, longest_time_step};
 use crate::error::{Error, Result};
 use crate::io::transport::{self, Case, Census};
 use crate::io::writer::{Stored, Writer};
-use crate::mass::{AirMass, MassFlux, longest_time_step};
 use crate::os_text::Shown;
 
 /// Carry one tracer in a steady wind: WRF's advection alone, one case a file.
@@ -174,7 +174,7 @@ impl Transport {
     ) -> Result<Array3<R>> {
         let (grid, limiter) = (&case.grid, self.scheme.limiter());
         let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, [1, 0], limiter);
-        let transport = OnGpu::new(gpu, grid, air, settings)?;
+        let transport = GpuBackend::new(gpu, grid, air, settings)?;
         let layout = transport.layout();
         let whole = "fields are in standard layout";
         let upload = |field: &Array3<R>| gpu.upload(&layout.lay(field.as_slice().expect(whole)));

@@ -6,8 +6,8 @@ use std::ops::Range;
 use cudarc::driver::{result, sys};
 
 use super::gpu::{Gpu, failed};
+use crate::cuda_abi::DevicePointer;
 use crate::error::Result;
-use crate::shared::DevicePointer;
 
 /// A plain number, for which every bit pattern is valid.
 ///

@@ -147,7 +147,7 @@ impl Kernel {
     }
 
     /// The same kernel with programmatic dependent launch: it waits for the end of preceding work by itself
-    /// (`kernels/primitives/begin.cuh`), so that its blocks start earlier on devices that can do that.
+    /// (`kernels/primitives/pdl_wait.cuh`), so that its blocks start earlier on devices that can do that.
     pub fn waiting_by_itself(self) -> Self {
         let waits = self.module.loaded.gpu.device().architecture >= WAITING;
         Self { waits, ..self }

@@ -14,6 +14,7 @@
 
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
+mod async_download;
 mod branches;
 mod buffer;
 mod cache;
@@ -22,15 +23,15 @@ mod gpu;
 mod graph;
 mod kernel;
 mod library;
-mod parcel;
 mod pinned;
+mod pinned_transfer;
 mod prelude;
 mod receipt;
-mod shuttle;
 mod sources;
 mod stream;
 pub mod tuning;
 
+pub use async_download::AsyncDownload;
 pub use branches::{Branch, Branches};
 pub use buffer::{Buffer, Element, Rows};
 pub use cache::user_folder;
@@ -39,12 +40,11 @@ pub use gpu::{Device, Gpu, Options, Survey, survey};
 pub use graph::{Event, Graph};
 pub use kernel::{Kernel, Launch, Module, Resources};
 pub use library::{Attempt, Search};
-pub use parcel::Parcel;
 pub(crate) use pinned::Pinned;
+pub use pinned_transfer::Shuttle;
 pub use prelude::Prelude;
 pub(crate) use prelude::{constants, structs};
 pub use receipt::{Receipt, receipts};
-pub use shuttle::Shuttle;
 pub use stream::Stream;
 
 /// Threads of a warp, the same on all devices. Kernels get the number from here.

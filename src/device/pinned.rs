@@ -6,8 +6,8 @@ use cudarc::driver::{CudaStream, result};
 
 use super::buffer::{Buffer, Element};
 use super::gpu::{Gpu, failed};
+use crate::cuda_abi::DevicePointer;
 use crate::error::Result;
-use crate::shared::DevicePointer;
 
 /// A pinned array on the host, which the device copies asynchronously.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use ndarray::{Array2, ArrayD};
 use serde::Serialize;
 
 use crate::constants::Constants;
+use crate::dry_mass::{AirMass, Layered, MassCoordinate};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
-use crate::mass::{AirMass, Layered, MassCoordinate};
 
 /// Names of the totals.
 pub const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::counter_rng::Random;
 use crate::grid::Grid;
-use crate::random::Random;
 use crate::real::Real;
 use crate::state::State;
 use crate::wsm5::tuning::{Parameter, Tuning};

@@ -5,8 +5,8 @@
 //! **White noise is smoothed with weights of unit norm.** The squares of the Gaussian's weights add up to 1, and white
 //! noise continues beyond the sides, so that the variance is 1 everywhere.
 
+use crate::counter_rng::Random;
 use crate::grid::Grid;
-use crate::random::Random;
 
 /// Half width of the filter in standard deviations: weights beyond are below exp(-8).
 const REACH: f64 = 4.0;

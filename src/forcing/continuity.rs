@@ -3,7 +3,7 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Array3, Axis};
 
-use crate::mass::{MassCoordinate, MassFlux};
+use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::real::Real;
 
 /// Continuity of the air over fixed columns, with its work space.

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
+use crate::dry_mass::MassFlux;
 use crate::grid::Grid;
-use crate::mass::MassFlux;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment};
 use blend::{between, blend};
@@ -42,7 +42,7 @@ pub struct Forcing<R> {
 ///
 /// The frames are shared, not copied.
 #[derive(Clone, Debug)]
-pub struct Moment<R> {
+pub struct TimeInterpolant<R> {
     /// Index of the earlier frame, which changes whenever the two frames do.
     pub number: usize,
     /// The earlier frame.
@@ -57,7 +57,7 @@ pub struct Moment<R> {
     pub seconds: f64,
 }
 
-impl<R: Real> Moment<R> {
+impl<R: Real> TimeInterpolant<R> {
     /// The time of a frame that is always valid.
     pub fn lasting(forcing: &Arc<Forcing<R>>) -> Self {
         Self {
@@ -85,8 +85,8 @@ impl<R: Real> Moment<R> {
     }
 
     /// The same in double precision, with exact values.
-    pub fn widened(&self) -> Moment<f64> {
-        Moment {
+    pub fn widened(&self) -> TimeInterpolant<f64> {
+        TimeInterpolant {
             number: self.number,
             before: Arc::new(self.before.widened()),
             after: self.after.as_ref().map(|after| Arc::new(after.widened())),
@@ -102,7 +102,7 @@ impl<R: Real> Forcing<R> {
     ///
     /// The vertical fluxes follow from continuity: separately rounded fluxes would not close the mass balance of a
     /// cell.
-    pub fn set(&mut self, moment: &Moment<R>, continuity: &mut Continuity) {
+    pub fn set(&mut self, moment: &TimeInterpolant<R>, continuity: &mut Continuity) {
         let [a, b] = moment.frames();
         blend(&mut self.flux.x, &a.flux.x, &b.flux.x, moment.flux_weight);
         blend(&mut self.flux.y, &a.flux.y, &b.flux.y, moment.flux_weight);
@@ -119,7 +119,7 @@ impl<R: Real> Forcing<R> {
     }
 
     /// Sets the air only.
-    pub fn set_air(&mut self, moment: &Moment<R>) {
+    pub fn set_air(&mut self, moment: &TimeInterpolant<R>) {
         let out = &mut self.environment;
         let [a, b] = moment.frames().map(|frame| &frame.environment);
         let weight = moment.air_weight;
@@ -178,7 +178,7 @@ impl<R: Real> Forcing<R> {
     }
 }
 
-impl<R> Moment<R> {
+impl<R> TimeInterpolant<R> {
     /// The two frames; the earlier one twice if there is no later one.
     fn frames(&self) -> [&Forcing<R>; 2] {
         [&self.before, self.after.as_ref().unwrap_or(&self.before)]

@@ -1,8 +1,8 @@
 //! Argument structs of the kernels of several files, the same in Rust and in CUDA.
 
 use crate::advection::gpu::TransportArgs;
-use crate::mass::gpu::LayeredPointers;
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
+use crate::dry_mass::gpu::LayeredPointers;
 
 shared_struct! {
     /// Arguments of the sum of all water.

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::gpu::arguments::{TallyArgs, WaterArgs};
 use crate::grid::gpu::Layout;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer};
 use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.

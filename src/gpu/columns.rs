@@ -1,6 +1,6 @@
 //! Column profiles on the device: each made contiguous by a transpose, and its totals by segmented reductions.
 
-use crate::device::{Buffer, Element, Gpu, Parcel};
+use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
@@ -23,8 +23,8 @@ pub struct Columns<R> {
     reducer: Reducer<R>,
     /// Totals of the species of water, and the largest reflectivity, one word for each column.
     words: [Buffer<u64>; 2],
-    profiles: Parcel<R>,
-    results: Parcel<u64>,
+    profiles: AsyncDownload<R>,
+    results: AsyncDownload<u64>,
 }
 
 /// Column profiles and their totals.
@@ -63,8 +63,8 @@ impl<R: Real + Element + Reducible> Columns<R> {
             weights: gpu.upload(&weights.repeat(STATE_FIELDS))?,
             reducer: Reducer::new(gpu)?,
             words,
-            profiles: Parcel::new(gpu, (fields + DIAGNOSED_FIELDS) * cells)?,
-            results: Parcel::new(gpu, (SPECIES + 1) * columns)?,
+            profiles: AsyncDownload::new(gpu, (fields + DIAGNOSED_FIELDS) * cells)?,
+            results: AsyncDownload::new(gpu, (SPECIES + 1) * columns)?,
         })
     }
 

@@ -5,12 +5,12 @@
 
 pub mod arguments;
 pub mod budget;
-mod catalogue;
 pub mod columns;
+mod kernel_list;
 pub mod prelude;
 pub mod step_end;
 pub mod summary;
 pub mod tuning;
 pub mod watch;
 
-pub use catalogue::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};
+pub use kernel_list::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};

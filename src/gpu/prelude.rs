@@ -11,7 +11,7 @@ use crate::primitives::gpu::arguments::{
     ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, ReduceArgs, TransposeArgs,
 };
 use crate::real::Precision;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::prelude::microphysics;
 
 /// Compile-time settings.
@@ -22,7 +22,7 @@ pub struct Configuration {
     /// Number of levels, `NZ` in CUDA.
     pub nz: usize,
     /// The variant of the microphysics, `FALLOUT` in CUDA.
-    pub fallout: Fallout,
+    pub fallout: Sedimentation,
     /// Further integers by their names in CUDA, such as the size of a tile.
     pub constants: Vec<(String, i32)>,
 }

@@ -43,7 +43,7 @@ impl StepEnd {
         Ok(Self { kernel: mark::kernel(&module, mark::STEP_END_ACC64)? })
     }
 
-    /// Ends the steps of a batch, of `dt` seconds each; each has had its [`Turn`](crate::state::gpu::turn::Turn).
+    /// Ends the steps of a batch, of `dt` seconds each; each has had its [`StepInBatch`](crate::state::gpu::step_in_batch::StepInBatch).
     ///
     /// # Errors
     ///

@@ -2,12 +2,12 @@
 
 use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, Launch, Source};
+use crate::dry_mass::Outflow;
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::gpu::arguments::{ContentsArgs, OutflowArgs};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::mass::Outflow;
-use crate::mass::gpu::LayeredPointers;
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, statistics_of};
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;

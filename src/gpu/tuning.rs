@@ -10,7 +10,7 @@ use crate::chemistry::gpu::tuning as chemistry;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::real::Precision;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::{self as clouds, Mapping};
 
 /// A setting that can be tuned without changing results.
@@ -19,7 +19,7 @@ pub enum Knob {
     /// Launch configuration of the transport.
     Transport,
     /// Mapping of columns to threads in the microphysics, for a variant of sedimentation.
-    Clouds(Fallout),
+    Clouds(Sedimentation),
 }
 
 /// Setting of a knob.
@@ -33,8 +33,11 @@ pub enum Setting {
 
 impl Knob {
     /// All knobs.
-    pub const ALL: [Self; 3] =
-        [Self::Transport, Self::Clouds(Fallout::SemiLagrangian), Self::Clouds(Fallout::Substepped)];
+    pub const ALL: [Self; 3] = [
+        Self::Transport,
+        Self::Clouds(Sedimentation::SemiLagrangian),
+        Self::Clouds(Sedimentation::Substepped),
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {

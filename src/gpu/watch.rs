@@ -2,10 +2,10 @@
 //! that became infinite or NaN.
 
 use crate::advection::gpu::transport::Transport;
+use crate::cuda_abi::DevicePointer;
 use crate::device::{Buffer, Element, Gpu, Pinned};
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::shared::DevicePointer;
 use crate::state::gpu::mark;
 use crate::state::gpu::notes::{self, Flaw};
 use crate::wsm5::gpu::clouds::Clouds;

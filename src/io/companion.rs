@@ -40,6 +40,6 @@ pub trait Companion<R: Stored>: Send {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::error::Error::Io) when it cannot be written, and those of [`Pending::commit`](crate::io::pending::Pending::commit).
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be written, and those of [`Pending::commit`](crate::io::atomic_file::Pending::commit).
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -8,14 +8,14 @@ use std::thread::{self, JoinHandle};
 use netcdf::FileMut;
 
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::fields::{Form, define, put, put_at};
+use crate::io::flushing_file::Reopening;
 use crate::io::initial::{put_grid, put_time};
 use crate::io::layout::{
     COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
 use crate::io::output::{Header, Snapshot, define_place};
-use crate::io::pending::Pending;
-use crate::io::reopening::Reopening;
 use crate::io::selection::is_left_out;
 use crate::io::writer::Stored;
 use crate::primitives::moments::Moments;

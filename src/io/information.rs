@@ -154,7 +154,7 @@ fn count<T: Bits>(row: &[T], nothing: Option<T>) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::counter_rng::Random;
 
     const NX: usize = 256;
 

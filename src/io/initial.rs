@@ -5,12 +5,12 @@ use std::path::Path;
 use netcdf::FileMut;
 
 use crate::error::Result;
+use crate::io::atomic_file::Pending;
 use crate::io::fields::{define_variable, existing, put};
 use crate::io::geometry;
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{DATE_LENGTH, Header, define_place, moment};
-use crate::io::pending::Pending;
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 

@@ -40,6 +40,8 @@
 //! precision, so that few members are in memory at a time. Fields that all members share (winds, pressure, grid) are
 //! written once.
 
+pub mod append_file;
+pub mod atomic_file;
 pub mod benchmark;
 pub mod chemistry;
 mod chunks;
@@ -52,12 +54,12 @@ pub mod ensemble;
 mod exact;
 mod fields;
 mod filters;
+mod flushing_file;
 mod form;
 pub mod fortran;
 mod frames;
 mod geometry;
 pub mod grid_north;
-pub mod growing;
 mod guard;
 mod heap;
 mod holes;
@@ -72,12 +74,10 @@ pub mod mapping;
 pub mod nc_char;
 pub mod output;
 mod packing;
-pub mod pending;
 pub mod points;
 pub mod profiles;
 pub mod reader;
 pub mod regridded;
-mod reopening;
 pub mod restart;
 mod rounding;
 pub mod sampled;

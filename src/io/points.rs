@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::growing::{About, Growing};
+use crate::io::append_file::{About, Growing};
+use crate::io::atomic_file::Pending;
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{Companion, Header};
-use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
 use crate::io::writer::Stored;
 

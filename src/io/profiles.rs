@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::growing::{About, Growing};
+use crate::io::append_file::{About, Growing};
+use crate::io::atomic_file::Pending;
 use crate::io::layout::{Axes, COMPUTED, SAMPLED, Variable};
 use crate::io::output::{Companion, Header};
-use crate::io::pending::Pending;
 use crate::io::sampled::ColumnFrame;
 use crate::io::writer::Stored;
 

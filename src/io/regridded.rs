@@ -6,11 +6,11 @@ use tracing::warn;
 
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::io::append_file::{About, Growing, MISSING};
+use crate::io::atomic_file::Pending;
 use crate::io::grid_north::{self, Axes as GridAxes};
-use crate::io::growing::{About, Growing, MISSING};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::output::{Companion, Header};
-use crate::io::pending::Pending;
 use crate::io::sampled::{Sample, levels};
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
 use crate::io::wrf::Domain;

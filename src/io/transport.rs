@@ -4,11 +4,11 @@ use std::path::Path;
 
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 
+use crate::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
-use crate::mass::{AirMass, MassCoordinate, MassFlux};
 use crate::real::Real;
 
 /// Fewest cells along an axis that is not periodic: with fewer, no face has a third-order flux.

@@ -6,7 +6,7 @@ use netcdf::FileMut;
 use netcdf::types::NcTypeDescriptor;
 
 use crate::error::{Error, Result};
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::io::storage::Bits;
 use crate::real::Real;
 

@@ -11,8 +11,8 @@ use super::link::{Link, column_times, row_times};
 use super::number::{Complex, Number, Vectorised};
 use super::virtual_nodes::{LANES, VirtualNodes};
 use crate::error::Result;
-use crate::lanes::run_best_in_registers;
 use crate::primitives::reduce::sum_of_squares;
+use crate::simd::run_best_in_registers;
 
 /// Numbers of a spinor of all lanes.
 const SPINOR: usize = SPINOR_REALS * LANES;

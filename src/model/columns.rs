@@ -1,12 +1,12 @@
 //! Columns alone on two backends: how far they are apart, and how far they may be.
 //!
-//! As in [`crate::model::pair`], the limits are made on the spot: the first call is held against one in double
+//! As in [`crate::model::backend_comparison`], the limits are made on the spot: the first call is held against one in double
 //! precision with the errors of calls on the CPU, from the columns and from such as are shifted by units in the last
 //! place, and the last one against what such runs come apart.
 
 use ndarray::{Array2, Array3};
 
-use crate::backend::{Shift, check_finite};
+use crate::backend::{UlpPerturbation, check_finite};
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
     Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
@@ -60,7 +60,13 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     let mut yardstick = Yardstick::new(sample(&truth.first), true);
     let first = sample(&ours.first);
     yardstick.add(&first);
-    let around = |units| [Shift::Up(units), Shift::Down(units), Shift::Either { units, seed: 0 }];
+    let around = |units| {
+        [
+            UlpPerturbation::Up(units),
+            UlpPerturbation::Down(units),
+            UlpPerturbation::Either { units, seed: 0 },
+        ]
+    };
     for shift in around(1) {
         yardstick.add(&sample(&calls.run(shifted(start, shift), 1, None)?.first));
     }
@@ -75,7 +81,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
         let apart = |away: Ends<R>| {
             Apart::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
         };
-        let above = apart(run(shifted(start, Shift::Up(1)), None)?);
+        let above = apart(run(shifted(start, UlpPerturbation::Up(1)), None)?);
         let moved = apart(run(start.clone(), Some(0))?);
         let apart = above.larger(&moved).or_roundings(&yardstick.spreads(), calls.count);
         let both = [totals(&ours.last), totals(&other.last)];
@@ -99,7 +105,7 @@ impl<P, W> Calls<'_, P, W> {
         let mut first = None;
         for number in 1..=count {
             if let Some(seed) = &mut seed {
-                case = shifted(&case, Shift::Either { units: 1, seed: *seed });
+                case = shifted(&case, UlpPerturbation::Either { units: 1, seed: *seed });
                 *seed += 1;
             }
             case.force(S::of(self.dt));
@@ -113,7 +119,7 @@ impl<P, W> Calls<'_, P, W> {
 }
 
 /// The columns with all values moved by units in the last place.
-fn shifted<R: Stored>(start: &PhysicsCase<R>, shift: Shift) -> PhysicsCase<R> {
+fn shifted<R: Stored>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> PhysicsCase<R> {
     let mut state = state(start);
     shift.apply(&mut state);
     let mut case = start.clone();

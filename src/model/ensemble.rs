@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::march::{Recording, march};
 use super::recorder::{Shows, snapshot};
+use super::time_loop::{Recording, march};
 use super::{Case, Frames, Outcome, Working};
 use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Precipitation};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
 use crate::io::output::Snapshot;
-use crate::plan::Plan;
+use crate::time_steps::Plan;
 
 /// Takes the frames of the members, those of a time in the order of their numbers; whether more is
 /// wanted.

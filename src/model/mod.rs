@@ -1,16 +1,16 @@
 //! The time loop: from a state to the state an hour later.
 
 mod ahead;
+pub mod backend_comparison;
 pub mod columns;
-mod continued;
+pub mod divergent_columns;
 pub mod ensemble;
-mod march;
-pub mod pair;
 mod probe;
 mod recorder;
+pub mod replicated_grid;
+mod restart;
 mod sequence;
-pub mod suspect;
-pub mod tiled;
+mod time_loop;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,24 +23,24 @@ use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
-use crate::forcing::{Forcing, Moment};
+use crate::forcing::{Forcing, TimeInterpolant};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
-use crate::plan::Plan;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::Report;
 use crate::state::{ChemistryTally, State};
+use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
-pub use continued::History;
-use march::march;
 use probe::Samples;
 pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
+pub use restart::History;
 pub use sequence::FrameReport;
 use sequence::{Prescribed, Sequence, prepare};
+use time_loop::march;
 
 /// A precision that a run can be made in.
 pub trait Working: Stored + Computing + Number {}
@@ -148,9 +148,9 @@ impl<R: Working> Case<R> {
     /// # Errors
     ///
     /// Those of [`Series::frame`].
-    pub fn drive(&mut self, start: f64, end: f64) -> Result<Moment<R>> {
+    pub fn drive(&mut self, start: f64, end: f64) -> Result<TimeInterpolant<R>> {
         let Some(sequence) = &mut self.sequence else {
-            return Ok(Moment::lasting(&self.forcing).at(end));
+            return Ok(TimeInterpolant::lasting(&self.forcing).at(end));
         };
         let moment = sequence.drive(&self.domain, [start, end])?;
         self.forcing = Arc::clone(sequence.before());
@@ -158,9 +158,11 @@ impl<R: Working> Case<R> {
     }
 
     /// Sets what an output at `seconds` shows of the input; returns the air to diagnose it in.
-    pub(crate) fn show(&mut self, seconds: f64) -> Result<Moment<R>> {
+    pub(crate) fn show(&mut self, seconds: f64) -> Result<TimeInterpolant<R>> {
         let Self { domain, forcing, winds, given, sequence, .. } = self;
-        let Some(sequence) = sequence else { return Ok(Moment::lasting(forcing).at(seconds)) };
+        let Some(sequence) = sequence else {
+            return Ok(TimeInterpolant::lasting(forcing).at(seconds));
+        };
         let (winds, given) = (Arc::make_mut(winds), Arc::make_mut(given));
         let moment = sequence.show(domain, seconds, winds, given)?;
         *forcing = Arc::clone(sequence.before());

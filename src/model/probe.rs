@@ -7,17 +7,17 @@ use ndarray::Array3;
 
 use super::{Case, Frames, Working};
 use crate::backend::{
-    Attached, Backend, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, Region,
+    Backend, BudgetDomain, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest,
 };
 use crate::constants::Constants;
+use crate::dry_mass::AirMass;
 use crate::error::Result;
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
 use crate::io::sampled::{ColumnFrame, Sample};
 use crate::io::wrf::Domain;
-use crate::mass::AirMass;
 use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
@@ -117,14 +117,14 @@ impl<R: Working> Samples<R> {
     pub(super) fn new(
         (probes, columns): (Vec<Probe<R>>, Option<Frames>),
         domain: &Domain,
-    ) -> (Self, Attached<R>) {
+    ) -> (Self, SamplingRequest<R>) {
         let operators: Vec<_> = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
         let weights = columns.map(|_| Arc::new(mass(domain)));
         let pending = probes.iter().map(|_| VecDeque::with_capacity(FRAMES_IN_FLIGHT)).collect();
         let lasting = probes.iter().map(|_| None).collect();
         let pending_columns = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
         let samples = Self { columns, pending_columns, probes, pending, lasting };
-        (samples, Attached { operators, weights })
+        (samples, SamplingRequest { operators, weights })
     }
 
     /// Number of probes.
@@ -147,7 +147,7 @@ impl<R: Working> Samples<R> {
         &mut self,
         probe: usize,
         case: &Case<R>,
-        moment: &Moment<R>,
+        moment: &TimeInterpolant<R>,
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
@@ -196,7 +196,7 @@ impl<R: Working> Samples<R> {
     pub(super) fn begin_columns(
         &mut self,
         case: &Case<R>,
-        moment: &Moment<R>,
+        moment: &TimeInterpolant<R>,
         backend: &mut dyn Backend<R>,
         seconds: f64,
     ) -> Result<()> {
@@ -253,7 +253,7 @@ fn prescribed_columns<R: Working>(given: &Given, seconds: f64) -> ColumnFrame<R>
 fn mass<R: Working>(domain: &Domain) -> Vec<R> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let air = AirMass::<f64>::new(grid, coordinate);
-    let area = Region::new(grid, coordinate).area;
+    let area = BudgetDomain::new(grid, coordinate).area;
     let column = |(j, i): (usize, usize)| {
         let (air, area) = (&air, area[[j, i]]);
         (0..grid.shape.nz).map(move |k| R::of(air.cell.at(k, j, i) / area))

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use super::march::Recording;
 use super::probe::Samples;
+use super::time_loop::Recording;
 use super::{Case, Frames, Sink, Working};
 use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::grid::Shape;
 use crate::io::ledger::Ledger;
 use crate::io::output::{Given, Snapshot};
 use crate::io::restart::Saved;
-use crate::plan::Plan;
+use crate::time_steps::Plan;
 
 /// Outputs on their way from the backend to the sink.
 pub(super) struct Recorder<'a, R> {
@@ -140,7 +140,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
             // A checkpoint does not depend on a moment.
-            backend.capture(Output::Checkpoint(step), &Moment::lasting(&case.forcing))?;
+            backend.capture(Output::Checkpoint(step), &TimeInterpolant::lasting(&case.forcing))?;
             let standing = backend.collect(Output::Checkpoint(step), true)?;
             let Some(standing) = standing.and_then(Collected::checkpoint) else { return Ok(()) };
             let (number, reports) = case.passed();

@@ -12,15 +12,15 @@ use tracing::warn;
 
 use super::Working;
 use super::ahead::Ahead;
+use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
-use crate::forcing::{Forcing, Moment};
+use crate::forcing::{Forcing, TimeInterpolant};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
-use crate::mass::{AirMass, Winds, longest_time_step};
 use crate::primitives::conjugate_gradient::Solver;
-use crate::projection::{self, Report, gliding_velocity, vertical_velocity};
+use crate::projection::{self, Report, terrain_following_velocity, vertical_velocity};
 use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
@@ -83,7 +83,7 @@ pub(super) fn prepare<R: Working>(
         (f64::from(ph) + f64::from(phb)) / <f64 as crate::constants::Constants>::GRAVITY
     });
     let mut w = vertical_velocity(grid, coordinate, &projected.flux.z, &environment.rho);
-    let gliding = gliding_velocity(grid, coordinate, maps, &projected.winds, &height);
+    let gliding = terrain_following_velocity(grid, coordinate, maps, &projected.winds, &height);
     drop(height);
     Zip::from(&mut w).and(&gliding).par_for_each(|w, &gliding| *w += R::of(gliding));
     drop(gliding);
@@ -158,7 +158,11 @@ impl<R: Working> Sequence<R> {
     /// stronger of the two frames has, and so is the sum of what leaves a cell. The air and the
     /// boundary values are those of the end, when they are used. Where a frame lies between middle
     /// and end they are that frame's.
-    pub(super) fn drive(&mut self, domain: &Domain, [start, end]: [f64; 2]) -> Result<Moment<R>> {
+    pub(super) fn drive(
+        &mut self,
+        domain: &Domain,
+        [start, end]: [f64; 2],
+    ) -> Result<TimeInterpolant<R>> {
         let middle = 0.5 * (start + end);
         self.move_to(domain, middle)?;
         Ok(self.moment(middle, end))
@@ -173,7 +177,7 @@ impl<R: Working> Sequence<R> {
         seconds: f64,
         winds: &mut [Array3<R>; 3],
         given: &mut Given,
-    ) -> Result<Moment<R>> {
+    ) -> Result<TimeInterpolant<R>> {
         self.move_to(domain, seconds)?;
         let weight = self.weight(seconds);
         let a = &self.before;
@@ -208,8 +212,8 @@ impl<R: Working> Sequence<R> {
         Ok(())
     }
 
-    fn moment(&self, fluxes: f64, air: f64) -> Moment<R> {
-        Moment {
+    fn moment(&self, fluxes: f64, air: f64) -> TimeInterpolant<R> {
+        TimeInterpolant {
             number: self.number,
             before: Arc::clone(&self.before.forcing),
             after: self.after.as_ref().map(|after| Arc::clone(&after.forcing)),

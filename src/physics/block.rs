@@ -5,8 +5,8 @@ use std::ops::Range;
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
 use super::{Budget, ColumnPhysics, Weighing};
-use crate::lanes::LANES;
 use crate::real::Real;
+use crate::simd::LANES;
 
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use ndarray::{Array2, ArrayBase, ArrayView2, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, s};
 
-use crate::mass::Layered;
-use crate::mass::mismatch::mass_mismatch;
+use crate::dry_mass::Layered;
+use crate::dry_mass::mismatch::mass_mismatch;
 use crate::real::Real;
 
 /// The terms of the water budget of a call, and the masses for its mass mismatch. Shapes: (ny, nx).

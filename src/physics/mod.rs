@@ -20,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 
 use ndarray::Array3;
 
-use crate::lanes::Instructions;
 use crate::real::Real;
+use crate::simd::Instructions;
 
 pub use block::Block;
 pub(crate) use block::Shared;

@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Picture, Place, SIZE, Stroke, Text};
 use super::colour::{FAINT, GREY, INK, Scale};
-use super::decades::Decades;
+use super::log_axis::Decades;
 
 /// A range of values with tick labels.
 #[derive(Clone, Debug, PartialEq)]

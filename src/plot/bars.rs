@@ -3,7 +3,7 @@
 use super::axes::{MARGIN, draw_title};
 use super::canvas::{Anchor, Picture, Stroke, Text};
 use super::colour::{FAINT, FAINTER, series, short};
-use super::decades::Decades;
+use super::log_axis::Decades;
 
 /// One bar.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 //! **Pictures are drawn on one canvas** (`canvas`). It has lines, areas, texts, images and clipping groups, from which
 //! `svg` and `png` make files. Two small libraries draw the pixels (`tiny-skia`) and read the outlines of glyphs
 //! (`ttf-parser`); libraries for whole charts depend on an unmaintained font stack. Texts are measured with the
-//! embedded font, so that nothing overlaps; in SVG they stay texts. `io/wrf/album` reads every variable that can be
+//! embedded font, so that nothing overlaps; in SVG they stay texts. `io/wrf/plottable` reads every variable that can be
 //! drawn, with NaN for invalid values, and `cli/plot` connects both. The pages of `--report` (`cli/report_page`) use
 //! the data of `--json`.
 
@@ -19,12 +19,12 @@ pub mod canvas;
 pub mod colour;
 pub mod contour;
 pub mod curves;
-pub mod decades;
 pub mod font;
 mod graticule;
+pub mod log_axis;
+pub mod loglog;
 pub mod map;
 mod png;
-pub mod powers;
 pub mod section;
 pub mod skew_t;
 pub mod svg;

@@ -75,7 +75,7 @@ impl Solver for OnCpu {
 pub fn solve(matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Solution {
     check_lengths(matrix, b, limit);
     // Inside the thread pool, so that the loops of a small system need not enter it each time.
-    rayon::scope(|_| descend(Descent::new(matrix, b, limit), most))
+    rayon::scope(|_| descend(Iteration::new(matrix, b, limit), most))
 }
 
 /// Panics if the lengths of matrix and vectors do not agree.
@@ -91,7 +91,7 @@ pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
     matrix.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect()
 }
 
-fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
+fn descend(mut descent: Iteration<'_>, most: usize) -> Solution {
     let (mut energy, mut is_within) = descent.update(0.0);
     let mut keep = 0.0;
     let mut iterations = 0;
@@ -110,7 +110,7 @@ fn descend(mut descent: Descent<'_>, most: usize) -> Solution {
 }
 
 /// A system and the state of its iteration.
-struct Descent<'a> {
+struct Iteration<'a> {
     matrix: &'a Csr<f64>,
     inverse: Vec<f64>,
     limit: &'a [f64],
@@ -127,7 +127,7 @@ struct Descent<'a> {
     sums: Vec<f64>,
 }
 
-impl<'a> Descent<'a> {
+impl<'a> Iteration<'a> {
     fn new(matrix: &'a Csr<f64>, b: &[f64], limit: &'a [f64]) -> Self {
         let zeros = vec![0.0; b.len()];
         Self {

@@ -2,8 +2,8 @@
 
 use ndarray::{Array3, Zip};
 
+use crate::dry_mass::{FaceMaps, MassCoordinate, Winds};
 use crate::grid::{Grid, Shape};
-use crate::mass::{FaceMaps, MassCoordinate, Winds};
 use crate::real::Real;
 
 /// Velocity of the air through the z-faces, from the mass flux.
@@ -12,7 +12,7 @@ use crate::real::Real;
 /// and at the lid.
 ///
 /// On a terrain-following coordinate this is the motion relative to the coordinate surfaces; motion along a slope is
-/// not included, see [`gliding_velocity`].
+/// not included, see [`terrain_following_velocity`].
 ///
 /// Shape: flux (nz + 1, ny, nx), `rho` (nz, ny, nx); returns (nz + 1, ny, nx).
 /// Units: kg s⁻¹, kg m⁻³; returns m s⁻¹, upward.
@@ -46,7 +46,7 @@ pub fn vertical_velocity<R: Real>(
 /// Source: kinematic boundary condition of WRF, at all levels.
 /// Shape: `z` and result (nz + 1, ny, nx).
 /// Units: `z` m; returns m s⁻¹, upward.
-pub fn gliding_velocity(
+pub fn terrain_following_velocity(
     grid: &Grid,
     coordinate: &MassCoordinate,
     maps: &FaceMaps,

@@ -5,9 +5,9 @@ use std::path::Path;
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Array3, Axis, Zip, s};
 
+use crate::dry_mass::{Layered, MassCoordinate};
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Shape};
-use crate::mass::{Layered, MassCoordinate};
 use crate::primitives::reduce;
 use crate::real::Real;
 

@@ -27,16 +27,16 @@ use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
 
+use crate::dry_mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
 use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::grid::Grid;
-use crate::mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
-use crate::plan::HOUR;
 use crate::primitives::conjugate_gradient::Solver;
 use crate::primitives::reduce;
 use crate::real::Real;
+use crate::time_steps::HOUR;
 
-pub use ascent::{gliding_velocity, vertical_velocity};
+pub use ascent::{terrain_following_velocity, vertical_velocity};
 use faces::{Direction, Faces};
 
 /// Pa h⁻¹ in a Pa s⁻¹.

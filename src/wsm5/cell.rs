@@ -1,12 +1,12 @@
 //! A cell: its contents, its air, and the coefficients that its rates share.
 
+use crate::cuda_abi::shared_struct;
 use crate::real::Real;
-use crate::shared::shared_struct;
 use crate::thermo::{
     conductivity, diffusivity, growth_resistance, heat_capacity, latent_heat, saturation,
     ventilation, viscosity,
 };
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, slope_rain, slope_snow, snow_intercept_factor};
@@ -52,7 +52,7 @@ shared_struct! {
 shared_struct! {
     /// Values at the start of a minor step that are used until its end.
     #[derive(Default)]
-    pub struct Onset<R> {
+    pub struct StepStart<R> {
         /// Temperature.
         t: R, "K";
         /// Saturation over water.
@@ -95,7 +95,7 @@ pub fn water<R: Real>(cell: &Cell<R>) -> R {
 
 /// Sets the invariants of a call, from the density and the cell at its start.
 #[inline(always)]
-pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
+pub fn set_call_invariants<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
     air.density_factor = (R::ONE / air.rho * R::RHO_REFERENCE).sqrt();
     air.heat_capacity = heat_capacity(cell.qv);
     air.latent_heat = latent_heat(cell.t);
@@ -103,9 +103,9 @@ pub fn settle<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>) {
 
 /// Temperature and saturation of a cell at the start of a minor step.
 #[inline(always)]
-pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> Onset<R> {
+pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> StepStart<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
-    Onset { t: cell.t, qsw: saturation.water, qsi: saturation.ice }
+    StepStart { t: cell.t, qsw: saturation.water, qsi: saturation.ice }
 }
 
 /// The coefficients of a cell; zeros if no rate needs them.
@@ -113,14 +113,14 @@ pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>
 pub fn coefficients<R: SchemeConstants>(
     p: &Scheme<R>,
     air: &Air<R>,
-    onset: &Onset<R>,
+    onset: &StepStart<R>,
     cell: &Cell<R>,
 ) -> Coefficients<R> {
     let (rain, snow) = (cell.qr > R::ZERO, cell.qs > R::ZERO);
     let deposits = cell.t < R::FREEZING && (snow || cell.qi > R::ZERO);
     let t_snow = match p.fallout {
-        Fallout::SemiLagrangian => cell.t,
-        Fallout::Substepped => onset.t,
+        Sedimentation::SemiLagrangian => cell.t,
+        Sedimentation::Substepped => onset.t,
     };
     let n0s_factor = if snow { snow_intercept_factor(p, t_snow) } else { R::ONE };
     let mut coefficients = Coefficients {

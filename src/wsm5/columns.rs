@@ -5,24 +5,27 @@ use std::ops::RangeInclusive;
 
 use ndarray::Array3;
 
-use super::abreast::Abreast;
 use super::cell::water;
 use super::fields::{put, theta_after, total};
-use super::gather::{self, Vectorised};
 use super::params::SchemeConstants;
 use super::reflectivity::Bins;
 use super::scheme::Scheme;
-use super::{Air, Cell, Column, DiagnosticFields, Fallout, assert_length, diagnose};
+use super::simd_columns::ColumnBlock;
+use super::simd_load_store::{self, Vectorised};
+use super::{Air, Cell, Column, DiagnosticFields, Sedimentation, assert_length, diagnose};
 use crate::grid::Shape;
-use crate::lanes::Instructions;
 use crate::physics::{Block, ColumnPhysics, Field};
 use crate::real::{Precision, Real};
+use crate::simd::Instructions;
 use crate::state::CloudDiagnostics;
 
 /// Vector instructions that a variant of the scheme is run with in a precision, of those that the processor has: in
 /// double precision, and with sub-stepped sedimentation, one column is computed after the other.
-pub fn instructions<R: Real>(fallout: Fallout, best: Option<Instructions>) -> Option<Instructions> {
-    let is_abreast = fallout == Fallout::SemiLagrangian && R::PRECISION == Precision::F32;
+pub fn instructions<R: Real>(
+    fallout: Sedimentation,
+    best: Option<Instructions>,
+) -> Option<Instructions> {
+    let is_abreast = fallout == Sedimentation::SemiLagrangian && R::PRECISION == Precision::F32;
     best.filter(|_| is_abreast)
 }
 
@@ -35,7 +38,7 @@ enum Kind<R: Real> {
     /// One column after the other, with the functions of the standard library.
     Alone(Box<Column<R>>),
     /// Columns side by side.
-    Abreast(Instructions, Box<Abreast<R::Lane>>),
+    ColumnBlock(Instructions, Box<ColumnBlock<R::Lane>>),
 }
 
 impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
@@ -77,7 +80,7 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
 
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
         Work(match self::instructions::<R>(self.fallout, instructions) {
-            Some(instructions) => Kind::Abreast(instructions, Box::new(Abreast::new(nz))),
+            Some(instructions) => Kind::ColumnBlock(instructions, Box::new(ColumnBlock::new(nz))),
             None => Kind::Alone(Box::new(Column::new(nz))),
         })
     }
@@ -86,15 +89,19 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
         assert_length(dt);
         let layers = match &work.0 {
             Kind::Alone(column) => column.cells.len(),
-            Kind::Abreast(_, columns) => columns.levels.len(),
+            Kind::ColumnBlock(_, columns) => columns.levels.len(),
         };
         assert!(layers > 0, "columns without layers");
         assert_eq!(block.dim().0, layers, "layers of the fields and of the work space");
         match &mut work.0 {
             Kind::Alone(column) => one_by_one(self, dt, column, block),
-            Kind::Abreast(instructions, columns) => {
-                assert_eq!(self.fallout, Fallout::SemiLagrangian, "variant of the work space");
-                gather::call_block(*instructions, &self.map(R::lane), dt, columns, block);
+            Kind::ColumnBlock(instructions, columns) => {
+                assert_eq!(
+                    self.fallout,
+                    Sedimentation::SemiLagrangian,
+                    "variant of the work space"
+                );
+                simd_load_store::call_block(*instructions, &self.map(R::lane), dt, columns, block);
             }
         }
     }

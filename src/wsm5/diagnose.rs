@@ -2,17 +2,17 @@
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
 use super::fields::DiagnosticFields;
-use super::gather::Vectorised;
 use super::radii::{RadiusConstants, re_cloud, re_ice, re_snow};
 use super::reflectivity::{
     Bins, RadarConstants, Target, content, decibels, has_snow, is_melting, reflectivity,
     z_melting_snow, z_rain, z_snow,
 };
 use super::scheme::Scheme;
-use crate::lanes::stretches::{for_stretches, give, take};
-use crate::lanes::{Instructions, LANES, Row, Task, each};
+use super::simd_load_store::Vectorised;
 use crate::physics::Shared;
 use crate::real::Precision;
+use crate::simd::stretches::{for_stretches, give, take};
+use crate::simd::{Instructions, LANES, Row, Task, each};
 
 /// Reflectivity and effective radii of every column; in single precision with some vector instructions where there are
 /// any, and else with the functions of the standard library.

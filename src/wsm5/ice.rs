@@ -1,12 +1,12 @@
 //! Processes of ice and snow below freezing, and the riming of snow at any temperature.
 
-use crate::shared::shared_struct;
+use crate::cuda_abi::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     fall_speed, fall_speed_crystal, ice_diameter, ice_number, ventilated_surface,
 };
-use crate::wsm5::{Air, Cell, Coefficients, Onset};
+use crate::wsm5::{Air, Cell, Coefficients, StepStart};
 
 shared_struct! {
     /// Rates of the cold processes, kg kg⁻¹ s⁻¹.
@@ -35,7 +35,7 @@ pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &Onset<R>,
+    onset: &StepStart<R>,
     cell: &Cell<R>,
     coefficients: &Coefficients<R>,
     prevp: R,

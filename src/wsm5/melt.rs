@@ -9,7 +9,7 @@ use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{
     Slope, slope_rain, slope_snow, snow_intercept_factor, ventilated_surface,
 };
-use crate::wsm5::{Air, Cell, Onset};
+use crate::wsm5::{Air, Cell, StepStart};
 
 /// Melts snow where it is warmer than freezing.
 ///
@@ -124,14 +124,14 @@ pub fn melting<R: SchemeConstants>(
 
 /// Melts ice and freezes drops, each process acting on the result of the preceding one.
 ///
-/// `qr_sized` is the rain content whose drop size sets the freezing rate: that before snow melted into it, or that at
-/// the start of the minor step ([`Fallout`](crate::wsm5::Fallout)). Units: `dt_cloud` s, `qr_sized` kg kg⁻¹.
+/// `qr_for_slope` is the rain content whose drop size sets the freezing rate: that before snow melted into it, or that at
+/// the start of the minor step ([`Sedimentation`](crate::wsm5::Sedimentation)). Units: `dt_cloud` s, `qr_for_slope` kg kg⁻¹.
 #[inline(always)]
-pub fn instantaneous<R: SchemeConstants>(
+pub fn adjust_phase<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    qr_sized: R,
+    qr_for_slope: R,
     cell: &mut Cell<R>,
 ) {
     let cold = R::FREEZING - cell.t;
@@ -155,7 +155,7 @@ pub fn instantaneous<R: SchemeConstants>(
     cell.t += warming * pihtf;
     cell.qc -= pihtf;
     if cold > R::ZERO && cell.qr > R::ZERO {
-        let rain = slope_rain(p, air.rho, qr_sized);
+        let rain = slope_rain(p, air.rho, qr_for_slope);
         let psfrz = p.factors.psfrz * psfrz(p, dt_cloud, cold, air.rho, cell.qr, rain);
         cell.qs += psfrz;
         cell.t += warming * psfrz;
@@ -243,7 +243,7 @@ pub fn condense<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &Onset<R>,
+    onset: &StepStart<R>,
     cell: &mut Cell<R>,
 ) -> R {
     // Saturation at the start of the minor step is still valid if the temperature has not changed.

@@ -7,7 +7,7 @@
 //! On a CPU with vector instructions [`call`] computes many columns side by side (`abreast`, `descent`) with the same
 //! functions; [`Column`] is the reference.
 //!
-//! There are two variants, [`Fallout`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
+//! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
 //! ([`substep`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
@@ -15,7 +15,7 @@
 //! **On the CPU 32 columns are computed side by side** (`abreast`, `descent`). This applies to semi-Lagrangian
 //! sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells of melting
 //! snow. The formulas are the same generic functions as everywhere; loops over columns call them. The compiler
-//! vectorises these loops, since everything is inlined, each column writes to its own lane only, and `lanes::Lane` has
+//! vectorises these loops, since everything is inlined, each column writes to its own lane only, and `simd::Lane` has
 //! `exp`, `ln`, `log10`, `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The
 //! power of a slope is computed from the argument of its root, as on a GPU. `pulp` compiles the loops for AVX-512 and
 //! for AVX2 with FMA, and the better set of the processor is picked at run time; both give the same bits, on any number
@@ -23,13 +23,13 @@
 //! standard library (`Column`): that is the reference for twins and kernels. Both are held to the same limits against
 //! WRF's results. Single columns branch; rows of columns select, and skip levels in which no column is active.
 //!
-//! **Potential temperature is divided exactly, also with fast-math** (`kernels/primitives/exact.cuh`). An error of 2
+//! **Potential temperature is divided exactly, also with fast-math** (`kernels/primitives/div_rn.cuh`). An error of 2
 //! ULP of 300 K in every step would add up to more than any other error. If a call does not change the temperature, the
 //! potential temperature does not change either (`theta_after` in `fields`): the conversion to temperature and back, as
 //! in WRF, rounds it by one ULP of 300 K in every step. After 60 steps of a storm in single precision that had made the
 //! error of quiet air six times as large.
 //!
-//! **Every process has a factor, 1 in the scheme** (`factors`; `advection::terms` for flux terms). The tests set each
+//! **Every process has a factor, 1 in the scheme** (`factors`; `advection::perturbation` for flux terms). The tests set each
 //! factor to 1.01 in turn and fail if that is not detected. A product with 1 changes no bit.
 
 /// Number of species that sediment: rain, snow and ice, in this order.
@@ -38,7 +38,6 @@ pub const FALLING_SPECIES: usize = 3;
 pub mod balance;
 pub mod cell;
 pub mod factors;
-pub mod fall;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod ice;
@@ -47,31 +46,32 @@ pub mod params;
 pub mod radii;
 pub mod reflectivity;
 pub mod scheme;
+pub mod sedimentation;
 pub mod slope;
 pub mod step;
-pub mod substep;
+pub mod substepped_sedimentation;
 pub mod tuning;
 pub mod warm;
 
-mod abreast;
 mod columns;
-mod descent;
 mod diagnose;
 mod fields;
-mod gather;
+mod sedimentation_work;
+mod simd_columns;
+mod simd_load_store;
 
-pub use cell::{Air, Cell, Coefficients, Onset};
+pub use cell::{Air, Cell, Coefficients, StepStart};
 pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
 pub use fields::{DiagnosticFields, block};
-pub use gather::Vectorised;
+pub use simd_load_store::Vectorised;
 pub use step::Precipitation;
 
 use crate::error::{Error, Result};
-use fall::Fall;
 use params::SchemeConstants;
 use scheme::Scheme;
-use substep::SubSteps;
+use sedimentation::Fall;
+use substepped_sedimentation::SubSteps;
 
 /// Variant of the scheme, named after its sedimentation.
 ///
@@ -85,7 +85,7 @@ use substep::SubSteps;
 /// | saturation | vapour pressure at most 0.99 of the pressure | no bound |
 /// | reported precipitation of a call | of all minor steps | of the last minor step; only the sums over the run are complete |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Fallout {
+pub enum Sedimentation {
     /// WRF since 3.2 (JH10).
     #[default]
     SemiLagrangian,
@@ -93,7 +93,7 @@ pub enum Fallout {
     Substepped,
 }
 
-impl Fallout {
+impl Sedimentation {
     /// All variants.
     pub const ALL: [Self; 2] = [Self::SemiLagrangian, Self::Substepped];
 }
@@ -105,9 +105,9 @@ pub struct Column<R> {
     pub cells: Vec<Cell<R>>,
     /// Their air.
     pub air: Vec<Air<R>>,
-    onset: Vec<Onset<R>>,
+    onset: Vec<StepStart<R>>,
     /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
-    qr_sized: Vec<R>,
+    qr_for_slope: Vec<R>,
     n0s_factor: Vec<R>,
     fall: Fall<R>,
     substeps: SubSteps<R>,
@@ -119,8 +119,8 @@ impl<R: SchemeConstants> Column<R> {
         Self {
             cells: vec![Cell::default(); nz],
             air: vec![Air::default(); nz],
-            onset: vec![Onset::default(); nz],
-            qr_sized: vec![R::ZERO; nz],
+            onset: vec![StepStart::default(); nz],
+            qr_for_slope: vec![R::ZERO; nz],
             n0s_factor: vec![R::ONE; nz],
             fall: Fall::new(nz),
             substeps: SubSteps::new(nz),
@@ -142,7 +142,7 @@ impl<R: SchemeConstants> Column<R> {
         assert_eq!(found, [layers; 2], "cells and air of a column of {layers} layers");
         assert_length(dt);
         let mut sum = Precipitation::default();
-        self.set_out(&mut sum);
+        self.begin_call(&mut sum);
         let steps = minor_steps(dt);
         let dt_cloud = dt / steps;
         for _ in 0..steps.to_usize().unwrap_or(1) {
@@ -152,12 +152,12 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Clips negative condensate and sets the invariants of the call.
-    fn set_out(&mut self, sum: &mut Precipitation<R>) {
+    fn begin_call(&mut self, sum: &mut Precipitation<R>) {
         for (cell, air) in self.cells.iter_mut().zip(&mut self.air) {
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
                 sum.clipped += step::clip(air, q);
             }
-            cell::settle(cell, air);
+            cell::set_call_invariants(cell, air);
         }
         self.fall.set_depths(self.air.iter().map(|air| air.dz));
     }
@@ -168,16 +168,16 @@ impl<R: SchemeConstants> Column<R> {
             *onset = cell::onset(p, air, cell);
         }
         let [rain, snow, ice] = match p.fallout {
-            Fallout::SemiLagrangian => self.carry_down(p, dt_cloud, sum),
-            Fallout::Substepped => self.sink(p, dt_cloud),
+            Sedimentation::SemiLagrangian => self.sediment_semi_lagrangian(p, dt_cloud, sum),
+            Sedimentation::Substepped => self.sink(p, dt_cloud),
         };
-        if p.fallout == Fallout::Substepped {
+        if p.fallout == Sedimentation::Substepped {
             (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
         }
-        step::reach_ground(dt_cloud, self.air[0].dz, rain, snow, ice, sum);
+        step::deposit(dt_cloud, self.air[0].dz, rain, snow, ice, sum);
         for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
             let onset = &self.onset[k];
-            let clipped = step::processes(p, dt_cloud, air, onset, self.qr_sized[k], cell);
+            let clipped = step::processes(p, dt_cloud, air, onset, self.qr_for_slope[k], cell);
             sum.clipped += air.rho * air.dz * clipped;
         }
     }

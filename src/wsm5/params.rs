@@ -1,7 +1,7 @@
 //! Constants and parameters of the scheme, each with its unit.
 
 use crate::constants::Constants;
-use crate::shared::{shared_constants, shared_struct};
+use crate::cuda_abi::{shared_constants, shared_struct};
 use crate::thermo::TransportConstants;
 pub use crate::wsm5::tuning::Tuning;
 

@@ -1,6 +1,6 @@
 //! Effective radii of cloud drops, ice crystals and snow, as inputs for radiation schemes.
 
-use crate::shared::shared_constants;
+use crate::cuda_abi::shared_constants;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::slope::{ice_number, snow_intercept_factor};
 

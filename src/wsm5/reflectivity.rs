@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use crate::shared::{shared_constants, shared_struct};
+use crate::cuda_abi::{shared_constants, shared_struct};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 
 shared_constants! {

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::factors::Factors;
 use crate::wsm5::params::{SchemeConstants, Tuning, Wsm5Params};
 
@@ -14,7 +14,7 @@ pub struct Scheme<R> {
     /// The parameters, shared with kernels.
     pub params: Wsm5Params<R>,
     /// The variant of the scheme.
-    pub fallout: Fallout,
+    pub fallout: Sedimentation,
     /// Factors of the processes, all 1 in the scheme itself.
     pub factors: Factors<R>,
 }
@@ -54,14 +54,14 @@ impl<R: SchemeConstants> Scheme<R> {
     /// The default variant, with parameters derived from the tuning of the scheme.
     pub fn new(tuning: &Tuning) -> Self {
         let params = Wsm5Params::new(tuning);
-        Self { params, fallout: Fallout::default(), factors: Factors::default() }
+        Self { params, fallout: Sedimentation::default(), factors: Factors::default() }
     }
 
     /// The same scheme in another variant.
-    pub fn with_fallout(self, fallout: Fallout) -> Self {
+    pub fn with_fallout(self, fallout: Sedimentation) -> Self {
         let (vapour_pressure_cap, freezing_cold_max) = match fallout {
-            Fallout::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),
-            Fallout::Substepped => (R::infinity(), R::infinity()),
+            Sedimentation::SemiLagrangian => (R::VAPOUR_PRESSURE_CAP, R::FREEZING_COLD_MAX),
+            Sedimentation::Substepped => (R::infinity(), R::infinity()),
         };
         let params = Wsm5Params { vapour_pressure_cap, freezing_cold_max, ..self.params };
         Self { params, fallout, ..self }

@@ -1,6 +1,6 @@
 //! Size distributions: slopes of rain and snow, numbers of ice crystals, and the terminal velocities that follow.
 
-use crate::shared::shared_struct;
+use crate::cuda_abi::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 
 shared_struct! {

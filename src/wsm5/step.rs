@@ -1,7 +1,7 @@
 //! A minor step of one cell, apart from sedimentation: the processes in their order.
 
-use crate::shared::shared_struct;
-use crate::wsm5::cell::{Air, Cell, Onset, coefficients, is_clear};
+use crate::cuda_abi::shared_struct;
+use crate::wsm5::cell::{Air, Cell, StepStart, coefficients, is_clear};
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{balance, ice, melt, warm};
@@ -56,17 +56,17 @@ pub fn clip<R: SchemeConstants>(air: &Air<R>, q: &mut R) -> R {
 
 /// All processes of a minor step in a cell after sedimentation.
 ///
-/// `qr_sized` as in [`melt::instantaneous`]. Returns the water that clipping at zero adds, kg kg⁻¹.
+/// `qr_for_slope` as in [`melt::adjust_phase`]. Returns the water that clipping at zero adds, kg kg⁻¹.
 #[inline(always)]
 pub fn processes<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &Onset<R>,
-    qr_sized: R,
+    onset: &StepStart<R>,
+    qr_for_slope: R,
     cell: &mut Cell<R>,
 ) -> R {
-    melt::instantaneous(p, dt_cloud, air, qr_sized, cell);
+    melt::adjust_phase(p, dt_cloud, air, qr_for_slope, cell);
     // In such a cell all rates except condensation are zero.
     let is_calm = is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi);
     let mut clipped = R::ZERO;
@@ -78,7 +78,7 @@ pub fn processes<R: SchemeConstants>(
     }
     clipped += melt::condense(p, dt_cloud, air, onset, cell);
     if !is_calm {
-        clipped -= clean_up(&mut cell.qc) + clean_up(&mut cell.qi);
+        clipped -= remove_traces(&mut cell.qc) + remove_traces(&mut cell.qi);
     }
     clipped
 }
@@ -87,7 +87,7 @@ pub fn processes<R: SchemeConstants>(
 ///
 /// Returns the removed amount, kg kg⁻¹.
 #[inline(always)]
-pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
+pub fn remove_traces<R: SchemeConstants>(q: &mut R) -> R {
     let mut removed = R::ZERO;
     if *q <= R::Q_MIN {
         removed = *q;
@@ -100,7 +100,7 @@ pub fn clean_up<R: SchemeConstants>(q: &mut R) -> R {
 ///
 /// Units: `depth` of the lowest layer m; `rain`, `snow`, `ice` kg m⁻².
 #[inline(always)]
-pub fn reach_ground<R: SchemeConstants>(
+pub fn deposit<R: SchemeConstants>(
     dt_cloud: R,
     depth: R,
     rain: R,

@@ -1,10 +1,10 @@
 //! Processes of warm rain: autoconversion, collection of cloud water, evaporation.
 
-use crate::shared::shared_struct;
+use crate::cuda_abi::shared_struct;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::slope::{Slope, ventilated_surface};
-use crate::wsm5::{Air, Cell, Coefficients, Onset};
+use crate::wsm5::{Air, Cell, Coefficients, StepStart};
 
 shared_struct! {
     /// Rates of the warm processes, kg kg⁻¹ s⁻¹.
@@ -25,7 +25,7 @@ pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &Onset<R>,
+    onset: &StepStart<R>,
     cell: &Cell<R>,
     coefficients: &Coefficients<R>,
 ) -> WarmRates<R> {

@@ -6,10 +6,10 @@ use nwp_mini::advection::gpu::transport::{Transport, Wind};
 use nwp_mini::advection::gpu::{Shares, TransportSettings};
 use nwp_mini::advection::{self, Limiter, Workspace};
 use nwp_mini::device::{Buffer, Element, Gpu};
+use nwp_mini::dry_mass::MassFlux;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::io::transport::Case;
-use nwp_mini::mass::MassFlux;
 use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
@@ -148,17 +148,17 @@ fn check_pair<R: FluxConstants + Element>(
         let with = |levels, tiled| Shares { levels, tiled, ..chosen.shares };
         let mut forms = vec![with(1, false)];
         if limiter == Limiter::PositiveDefinite {
-            forms.push(Shares { in_turn: false, ..with(shape.nz, false) });
+            forms.push(Shares { linear_indexing: false, ..with(shape.nz, false) });
             if R::PRECISION == Precision::F32
                 && chosen.layout(&case.grid).pitch() >= chosen.shares.least_tiled()
             {
-                forms.push(Shares { in_turn: false, ..with(1, true) });
+                forms.push(Shares { linear_indexing: false, ..with(1, true) });
             }
         }
         if R::PRECISION == Precision::F32
             && chosen.shares.stages_can_be_tiled(chosen.layout(&case.grid))
         {
-            forms.push(Shares { in_turn: false, stages_tiled: true, ..with(1, false) });
+            forms.push(Shares { linear_indexing: false, stages_tiled: true, ..with(1, false) });
         }
         for shares in forms {
             let settings = TransportSettings { shares, ..chosen };
@@ -262,8 +262,8 @@ fn transport_times() {
                 (usual.levels, 8),
                 (usual.levels, 32),
             ] {
-                let in_turn = usual.in_turn && width == usual.width;
-                let shares = Shares { levels, in_turn, width, ..usual };
+                let linear_indexing = usual.linear_indexing && width == usual.width;
+                let shares = Shares { levels, linear_indexing, width, ..usual };
                 let settings = TransportSettings { shares, ..chosen };
                 let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
                 let step = || transport.step(&wind, &start, &end, case.dt);

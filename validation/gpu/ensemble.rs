@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
 use nwp_mini::backend::{
     Backend, Captured, Collected, FRAMES_IN_FLIGHT, Microphysics, Output, WaterChange,
 };
 use nwp_mini::device::Gpu;
-use nwp_mini::forcing::Moment;
+use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::tuning::Tuning;
 
@@ -43,7 +43,7 @@ fn bits<R: Working>(frame: &Captured<R>) -> Bits {
 }
 
 /// Member 0 is the scheme and the state as they are; the others differ in both.
-fn scheme<R: Working>(member: usize, fallout: Fallout) -> Scheme<R> {
+fn scheme<R: Working>(member: usize, fallout: Sedimentation) -> Scheme<R> {
     let share = 1.0 + 0.3 * member as f64;
     let tuning = Tuning::default().with("n0r", 8e6 * share).with("alpha", 0.12 / share);
     Scheme::new(&tuning).with_fallout(fallout)
@@ -56,7 +56,7 @@ fn start<R: Working>(state: &State<R>, member: usize) -> State<R> {
 }
 
 /// Steps with frames on the way; the last frames.
-fn run<R: Working>(members: &mut dyn Backend<R>, moment: &Moment<R>) -> Vec<Bits> {
+fn run<R: Working>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R>) -> Vec<Bits> {
     let mut last = Vec::new();
     let count = members.info().unwrap().members;
     members.drive(moment).unwrap();
@@ -98,7 +98,7 @@ fn check<R: Working + OnDevice>(
         let mut after = (*moment.before).clone();
         after.flux.x.mapv_inplace(|x| x * R::of(1.02));
         let after = Some(Arc::new(after));
-        moment = Moment { after, flux_weight: 0.5, air_weight: 0.5, ..moment };
+        moment = TimeInterpolant { after, flux_weight: 0.5, air_weight: 0.5, ..moment };
     }
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let setting = Setting {
@@ -113,21 +113,21 @@ fn check<R: Working + OnDevice>(
     let schemes: Vec<Scheme<R>> =
         (0..MEMBERS).map(|member| scheme(member, microphysics.fallout())).collect();
     let mut abreast =
-        OnGpu::of_members(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
+        GpuBackend::of_members(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
     let found = run(&mut abreast, &moment);
     assert_eq!(found.len(), MEMBERS);
     let about = format!("{limiter:?} {microphysics:?} {is_moving}");
     for (member, found) in found.iter().enumerate() {
         let scheme = [schemes[member].clone()];
         let mut alone =
-            OnGpu::of_members(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
+            GpuBackend::of_members(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
         assert!(
             run(&mut alone, &moment).first() == Some(found),
             "{about}: member {member} differs"
         );
     }
     assert!(found[1] != found[2], "{about}: the comparison cannot tell members apart");
-    let mut one = OnGpu::new(gpu, &setting, &state).unwrap();
+    let mut one = GpuBackend::new(gpu, &setting, &state).unwrap();
     one.drive(&moment).unwrap();
     (0..STEPS).for_each(|_| one.step(DT).unwrap());
     one.capture(Output::Frame(0), &moment).unwrap();
@@ -139,10 +139,10 @@ fn check<R: Working + OnDevice>(
 #[test]
 fn members_have_the_bits_of_runs_by_themselves() {
     let Some(gpu) = gpu(true) else { return };
-    check::<f32>(&gpu, Limiter::PositiveDefinite, Fallout::SemiLagrangian, false);
-    check::<f32>(&gpu, Limiter::PositiveDefinite, Fallout::SemiLagrangian, true);
-    check::<f32>(&gpu, Limiter::Monotonic, Fallout::Substepped, false);
-    check::<f64>(&gpu, Limiter::None, Fallout::SemiLagrangian, true);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, Sedimentation::SemiLagrangian, false);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, Sedimentation::SemiLagrangian, true);
+    check::<f32>(&gpu, Limiter::Monotonic, Sedimentation::Substepped, false);
+    check::<f64>(&gpu, Limiter::None, Sedimentation::SemiLagrangian, true);
     check::<f32>(&gpu, Limiter::PositiveDefinite, Microphysics::Kessler, false);
     check::<f64>(&gpu, Limiter::Monotonic, Microphysics::Kessler, true);
 }
@@ -156,7 +156,7 @@ fn a_member_that_blows_up_is_named() {
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let setting = Setting {
         grid,
         coordinate,
@@ -174,7 +174,7 @@ fn a_member_that_blows_up_is_named() {
         }
         state
     };
-    let mut members = OnGpu::of_members(&gpu, &setting, &schemes, spoilt).unwrap();
+    let mut members = GpuBackend::of_members(&gpu, &setting, &schemes, spoilt).unwrap();
     members.drive(&moment).unwrap();
     members.step(DT).unwrap();
     let text = members.check(1, true).unwrap_err().to_string();

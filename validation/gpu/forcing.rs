@@ -2,11 +2,11 @@
 
 use ndarray::{Array, Dimension, IntoDimension, ShapeBuilder};
 use nwp_mini::device::{Element, Gpu};
-use nwp_mini::forcing::gpu::{AIR_FIELDS, Between, Driving};
-use nwp_mini::forcing::{Continuity, Forcing, Moment};
+use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
+use nwp_mini::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
+use nwp_mini::forcing::{Continuity, Forcing, TimeInterpolant};
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::{MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
 use nwp_mini::state::{BoundaryValues, Environment, STATE_FIELDS};
 use std::sync::Arc;
@@ -83,9 +83,10 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let coordinate = coordinate(shape);
         let mut continuity = Continuity::new(&coordinate);
         let [a, b] = [0, 1].map(|_| forcing::<R>(&mut source, shape));
-        let between = Between::new(gpu, layout, &continuity, &[0, 1, 2, 3, 4, 5]).unwrap();
+        let between =
+            ForcingInterpolator::new(gpu, layout, &continuity, &[0, 1, 2, 3, 4, 5]).unwrap();
         between.upload(&a, &b).unwrap();
-        let out = Driving::new(gpu, layout, &[0, 1, 2, 3, 4, 5]).unwrap();
+        let out = DeviceForcing::new(gpu, layout, &[0, 1, 2, 3, 4, 5]).unwrap();
         let air_out = gpu.zeros(AIR_FIELDS * layout.cells()).unwrap();
         for buffer in out.flux.iter().chain([&air_out, &out.inflow]) {
             buffer.poison().unwrap();
@@ -94,7 +95,8 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let (a, b) = (Arc::new(a), Arc::new(b));
         for (flux_weight, air_weight) in [(0.0, 0.0), (0.3, 0.7), (0.999, 1.0), (1.0, 1.0)] {
             let (before, after) = (Arc::clone(&a), Some(Arc::clone(&b)));
-            let moment = Moment { number: 0, before, after, flux_weight, air_weight, seconds: 0.0 };
+            let moment =
+                TimeInterpolant { number: 0, before, after, flux_weight, air_weight, seconds: 0.0 };
             expected.set(&moment, &mut continuity);
             between.weigh(flux_weight, air_weight).unwrap();
             between.drive(&out).unwrap();

@@ -21,20 +21,20 @@ static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::read);
 const GUARD: usize = 1000;
 
 /// The kernel as something that runs the scheme.
-struct OnGpu<R> {
+struct GpuBackend<R> {
     gpu: Gpu,
     scheme: Kessler<R>,
     /// Columns to work on; all where nothing is said.
     places: Option<Places>,
 }
 
-impl<R: Vectorised + Element> OnGpu<R> {
+impl<R: Vectorised + Element> GpuBackend<R> {
     fn new(gpu: &Gpu, scheme: Kessler<R>) -> Self {
         Self { gpu: gpu.clone(), scheme, places: None }
     }
 }
 
-impl<R: Vectorised + Element> Engine<R> for OnGpu<R> {
+impl<R: Vectorised + Element> Engine<R> for GpuBackend<R> {
     fn call(&self, dt: R, state: &mut State<R>) {
         let (nz, ny, nx) = state.tracers[0].dim();
         let places = self.places.unwrap_or_else(|| Places::all(Shape { nx, ny, nz }));
@@ -67,7 +67,7 @@ fn assign<R: Vectorised, D: Dimension>(fields: &mut [Array<R, D>], found: &[R]) 
 
 fn check<R: Vectorised + Element>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
-    REFERENCE.judge(&OnGpu::<R>::new(&gpu, Kessler::default())).finish();
+    REFERENCE.judge(&GpuBackend::<R>::new(&gpu, Kessler::default())).finish();
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn one_per_cent_of_a_process_shows() {
     for &name in KesslerFactors::<f32>::NAMES {
         let mut scheme = Kessler::<f32>::default();
         *scheme.factors.of(name).expect("a process") = 1.01;
-        let report = REFERENCE.judge(&OnGpu::new(&gpu, scheme));
+        let report = REFERENCE.judge(&GpuBackend::new(&gpu, scheme));
         println!("{name} + 1 %: {} limits exceeded", report.failures.len());
         assert!(!report.failures.is_empty(), "a change of {name} by 1 % is not noticed");
     }
@@ -108,7 +108,7 @@ fn only_the_columns_of_a_part_are_changed() {
     let (rows, columns) = (2..ny - 1, 3..nx - 4);
     let (width, rows_of) = (columns.len(), rows.len());
     let places = Places { width, rows: rows_of, first: 2 * nx + 3, pitch: nx, level: nx * ny };
-    let mut engine = OnGpu::new(&gpu, Kessler::default());
+    let mut engine = GpuBackend::new(&gpu, Kessler::default());
     let (mut whole, mut part) = (before.clone(), before.clone());
     engine.call(60.0, &mut whole);
     engine.places = Some(places);
@@ -137,7 +137,7 @@ fn no_rain_comes_of_nothing() {
     columns.field_mut("qc").mapv_inplace(|qc| qc.min(5.0e-4));
     columns.field_mut("q").mapv_inplace(|q| 0.5 * q);
     let columns = columns.unforced();
-    let found = columns.run(&OnGpu::<f32>::new(&gpu, Kessler::default()), 120.0, 30);
+    let found = columns.run(&GpuBackend::<f32>::new(&gpu, Kessler::default()), 120.0, 30);
     let expected = columns.run(&OnCpu::<f32>::best(), 120.0, 30);
     assert!(expected.tracers[3].iter().all(|qr| *qr == 0.0), "there is rain on the CPU");
     assert!(found.tracers[3].iter().all(|qr| *qr == 0.0), "there is rain");

@@ -1,6 +1,6 @@
 //! Memory, copies, graphs and failures, apart from any weather.
 
-use nwp_mini::device::{Event, Parcel, Source};
+use nwp_mini::device::{AsyncDownload, Event, Source};
 
 use crate::gpu;
 
@@ -28,7 +28,7 @@ fn parcels_arrive_as_they_were_sent_while_the_original_changes() {
     let Some(gpu) = gpu(true) else { return };
     let n = 3_000_000;
     let original = gpu.zeros::<f32>(n).unwrap();
-    let mut parcel = Parcel::new(&gpu, n).unwrap();
+    let mut parcel = AsyncDownload::new(&gpu, n).unwrap();
     let mut received = 0;
     for sent in 0..7 {
         original.upload(&vec![sent as f32; n]).unwrap();

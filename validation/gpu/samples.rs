@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
 use nwp_mini::backend::{
-    Attached, Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, Start,
+    Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest,
+    Start,
 };
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
@@ -15,7 +16,7 @@ use nwp_mini::model::{Case, Working};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 
 use crate::gpu;
 use crate::products::check_product;
@@ -96,7 +97,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let setting = Setting {
         grid,
         coordinate,
@@ -106,7 +107,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
     };
-    let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
+    let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
     let columns = grid.shape.columns();
     // A few places, grids of few and of many entries, long rows, and rows of nothing.
@@ -119,7 +120,8 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let weights: Vec<R> =
         (0..grid.shape.cells()).map(|_| R::of(random.between(0.0, 1000.0))).collect();
     let weights = Arc::new(weights);
-    let attached = Attached { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
+    let attached =
+        SamplingRequest { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
     on_gpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
     cpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
     on_gpu.drive(&moment).unwrap();

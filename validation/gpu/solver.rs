@@ -8,7 +8,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::model::Case;
 use nwp_mini::primitives::conjugate_gradient::{OnCpu, Solver};
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::primitives::gpu::conjugate_gradient::{ITERATIONS, OnGpu};
+use nwp_mini::primitives::gpu::conjugate_gradient::{GpuSolver, ITERATIONS};
 
 use crate::random::Random;
 use crate::{gpu, seed};
@@ -39,7 +39,7 @@ fn rectangle(random: &mut Random, [nx, ny]: [usize; 2]) -> (Csr<f64>, Vec<f64>) 
 fn systems_are_solved_with_the_bits_of_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
     let random = &mut Random::new(seed());
-    let device = OnGpu::new(&gpu).unwrap();
+    let device = GpuSolver::new(&gpu).unwrap();
     for size in [[1, 1], [3, 1], [255, 1], [256, 1], [257, 3], [71, 58], [301, 203], [640, 513]] {
         let (matrix, b) = rectangle(random, size);
         let limit = vec![1e-9; b.len()];
@@ -61,7 +61,7 @@ fn winds_are_projected_with_the_bits_of_the_cpu() {
         let (domain, frame) = wrf::read(&path, None).unwrap();
         Case::<f32>::with_solver(domain, frame, solver).unwrap()
     };
-    let (found, expected) = (case(Arc::new(OnGpu::new(&gpu).unwrap())), case(Arc::new(OnCpu)));
+    let (found, expected) = (case(Arc::new(GpuSolver::new(&gpu).unwrap())), case(Arc::new(OnCpu)));
     assert_eq!(found.projection, expected.projection);
     assert_eq!(found.winds, expected.winds);
     let fluxes = [&found, &expected].map(|case| Arc::clone(&case.forcing));
@@ -75,7 +75,7 @@ fn winds_are_projected_with_the_bits_of_the_cpu() {
 fn times_of_iterations() {
     let Some(gpu) = gpu(true) else { return };
     let random = &mut Random::new(1);
-    let device = OnGpu::new(&gpu).unwrap();
+    let device = GpuSolver::new(&gpu).unwrap();
     println!("conjugate gradients on {}", gpu.device().name);
     println!("{:>12} {:>14} {:>10} {:>12} {:>12}", "grid", "us per 20", "GB/s", "GPU, s", "CPU, s");
     for size in [[71, 58], [256, 256], [1024, 1024]] {

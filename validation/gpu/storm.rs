@@ -4,16 +4,16 @@ use std::path::Path;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
 use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics, Output};
 use nwp_mini::device::Gpu;
-use nwp_mini::forcing::Moment;
+use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::Mapping;
 
 use crate::gpu;
@@ -28,8 +28,8 @@ fn soc<R: Working>() -> Case<R> {
 
 struct Pair<R: Real> {
     cpu: Cpu<R>,
-    gpu: OnGpu<R>,
-    moment: Moment<R>,
+    gpu: GpuBackend<R>,
+    moment: TimeInterpolant<R>,
 }
 
 impl<R: Working + OnDevice> Pair<R> {
@@ -48,7 +48,7 @@ impl<R: Working + OnDevice> Pair<R> {
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
         };
-        let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
+        let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
         let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &moment.before, state);
         Self { cpu, gpu: on_gpu, moment }
@@ -95,7 +95,7 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: 
         pair.step();
         let found = pair.gpu.state().unwrap();
         let about = format!("{scheme:?} {mapping:?} {} step {step}", <R as Real>::NAME);
-        let searches = scheme == Microphysics::Wsm5(Fallout::SemiLagrangian);
+        let searches = scheme == Microphysics::Wsm5(Sedimentation::SemiLagrangian);
         let is_same = <R as Real>::PRECISION == Precision::F64 && !searches;
         let near = if is_same { ALMOST_SAME } else { NEAR };
         for (name, share, most) in differences(&found, pair.cpu.state(), near) {
@@ -115,7 +115,7 @@ fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: 
 #[test]
 fn steps_are_those_of_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
-    for fallout in Fallout::ALL {
+    for fallout in Sedimentation::ALL {
         for mapping in [None, Some(Mapping::Column)] {
             check_steps::<f32>(&gpu, fallout.into(), mapping);
             check_steps::<f64>(&gpu, fallout.into(), mapping);
@@ -253,7 +253,7 @@ fn frames_of_output_cost_little() {
 #[ignore = "measures time, and needs the machine for itself"]
 fn time_of_a_step() {
     let Some(gpu) = gpu(true) else { return };
-    for fallout in Fallout::ALL {
+    for fallout in Sedimentation::ALL {
         for mapping in [None, Some(Mapping::Column)] {
             let mut pair = Pair::<f32>::new(&gpu, fallout.into(), mapping);
             for _ in 0..20 {

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::gpu::{OnDevice, OnGpu, Setting};
-use nwp_mini::backend::{Account, Backend, Collected, Output, Region, Summary, WaterChange};
+use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
+use nwp_mini::backend::{Account, Backend, BudgetDomain, Collected, Output, Summary, WaterChange};
 use nwp_mini::device::Gpu;
-use nwp_mini::forcing::{Continuity, Moment};
+use nwp_mini::dry_mass::AirMass;
+use nwp_mini::forcing::{Continuity, TimeInterpolant};
 use nwp_mini::io::wrf;
-use nwp_mini::mass::AirMass;
 use nwp_mini::model::{Case, Working};
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 
 use crate::gpu;
 
@@ -37,7 +37,7 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
     let mut case = Case::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let setting = Setting {
         grid,
         coordinate,
@@ -47,14 +47,14 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         tracers: &TracerSet::moist_air(),
         has_sequence,
     };
-    let mut on_gpu = OnGpu::new(gpu, &setting, &state).unwrap();
-    let mut moment = Moment::lasting(&case.forcing);
+    let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
+    let mut moment = TimeInterpolant::lasting(&case.forcing);
     if has_sequence {
         moment.after = Some(Arc::clone(&case.forcing));
         (moment.flux_weight, moment.air_weight) = (0.25, 0.5);
     }
     let air = AirMass::<R>::new(grid, coordinate);
-    let region = Region::new(grid, coordinate);
+    let region = BudgetDomain::new(grid, coordinate);
     let mut flux = case.forcing.flux.clone();
     if has_sequence {
         Continuity::new(coordinate).close(&mut flux);

@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
 
-use nwp_mini::lanes::{Instructions, LANES, Row, Task, each, math};
+use nwp_mini::simd::{Instructions, LANES, Row, Task, each, math};
 
 /// The largest error that the documentation of the functions promises, in units of the last place.
 const MOST: f64 = 1.0;

@@ -11,19 +11,19 @@ use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integ
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism;
 use nwp_mini::chemistry::rosenbrock::{Tolerances, methods};
+use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::error::Error;
 use nwp_mini::forcing::Forcing;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::lanes::Instructions;
-use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::physics::{self, Scratch};
-use nwp_mini::plan::{Length, Plan};
+use nwp_mini::simd::Instructions;
 use nwp_mini::state::{
     BoundaryValues, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface,
 };
+use nwp_mini::time_steps::{Length, Plan};
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{self, Column, DiagnosticFields, Fallout, Work};
+use nwp_mini::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work};
 
 const SHAPE: Shape = Shape { nx: 9, ny: 8, nz: 6 };
 const OTHER: Shape = Shape { nx: 9, ny: 7, nz: 6 };
@@ -69,7 +69,7 @@ fn columns_that_do_not_fit_are_refused() {
 
 #[test]
 fn fields_that_do_not_fit_are_refused() {
-    for fallout in Fallout::ALL {
+    for fallout in Sedimentation::ALL {
         let scheme = Scheme::<f32>::default().with_fallout(fallout);
         let call = |scratch: &Scratch<Work<f32>>,
                     dt,
@@ -174,7 +174,7 @@ fn a_backend_refuses_steps_of_no_length() {
     let inflow = (0..STATE_FIELDS).map(|_| values()).collect();
     let forcing = Forcing { flux: flux(SHAPE), environment: air(SHAPE), inflow };
     let (grid, coordinate, limiter) = (grid(SHAPE), coordinate(SHAPE), Limiter::PositiveDefinite);
-    let fallout = Fallout::default();
+    let fallout = Sedimentation::default();
     let mut cpu = Cpu::new(&grid, &coordinate, limiter, fallout, &Arc::new(forcing), state(SHAPE));
     for dt in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = cpu.step(dt).unwrap_err();

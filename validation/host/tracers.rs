@@ -10,7 +10,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::{Case, Working};
 use nwp_mini::passive::Recipe;
-use nwp_mini::wsm5::{Fallout, Vectorised};
+use nwp_mini::wsm5::{Sedimentation, Vectorised};
 
 const COPY: &str = r#"
 [[tracer]]
@@ -36,7 +36,7 @@ fn compare<R: Working + FluxConstants + Vectorised>(limiter: Limiter, constant: 
     let mut case = Case::<R>::new(domain, frame).expect("the winds of the storm");
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let fallout = Fallout::default();
+    let fallout = Sedimentation::default();
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
     let before = cpu.state().qv().clone();
     for _ in 0..4 {

@@ -12,7 +12,7 @@ const OF_A_CRATE: [&str; 1] = ["kernels/complex.cuh"];
 const HOST_ONLY: [(&str, &[&str]); 5] = [
     ("src/thermo.rs", &["exner", "specific_volume"]),
     ("src/wsm5/reflectivity.rs", &["reflectivity", "melting_level"]),
-    ("src/wsm5/substep.rs", &["largest"]),
+    ("src/wsm5/substepped_sedimentation.rs", &["largest"]),
     ("src/forcing/blend.rs", &["blend"]),
     ("src/advection/boundary.rs", &["add_open_sides"]),
 ];

@@ -27,9 +27,9 @@ pub(crate) fn bare_in_kernel(source: &Source) -> Vec<Finding> {
 const FORMULAS: [&str; 10] = [
     "advection",
     "forcing",
-    "mass",
+    "dry_mass",
     "physics",
-    "plan",
+    "time_steps",
     "primitives",
     "projection",
     "state",

@@ -7,10 +7,10 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 12] = [
-    &["error", "lanes", "os_text", "random", "real", "shared"],
+    &["error", "simd", "os_text", "counter_rng", "real", "cuda_abi"],
     &["device"],
     &["calendar", "constants", "grid", "primitives", "tracers"],
-    &["mass", "plan", "thermo"],
+    &["dry_mass", "time_steps", "thermo"],
     &["state"],
     &["advection", "chemistry", "forcing", "lattice", "physics"],
     &["wsm5"],
@@ -213,7 +213,7 @@ pub(crate) const RATES: [&str; 20] = [
     "src/physics/kessler/cell.rs",
     "src/physics/kessler/conversion.rs",
     "src/physics/kessler/evaporation.rs",
-    "src/physics/kessler/fall.rs",
+    "src/physics/kessler/sedimentation.rs",
     "src/physics/kessler/saturation.rs",
     "src/thermo.rs",
     "src/wsm5/ice.rs",
@@ -223,7 +223,7 @@ pub(crate) const RATES: [&str; 20] = [
     "kernels/physics/kessler/cell.cuh",
     "kernels/physics/kessler/conversion.cuh",
     "kernels/physics/kessler/evaporation.cuh",
-    "kernels/physics/kessler/fall.cuh",
+    "kernels/physics/kessler/sedimentation.cuh",
     "kernels/physics/kessler/saturation.cuh",
     "kernels/thermo.cuh",
     "kernels/wsm5/ice.cuh",
@@ -314,7 +314,7 @@ mod tests {
             "{up:?}"
         );
         assert_eq!(imports("src/io/mod.rs", "fn f() { crate::backend::g() }").len(), 1);
-        assert_eq!(imports("src/mass.rs", "use super::state::State;").len(), 1);
+        assert_eq!(imports("src/dry_mass.rs", "use super::state::State;").len(), 1);
         assert_eq!(imports("src/wsm5/warm.rs", "use crate::{real::Real, model::M};").len(), 1);
         assert_eq!(imports("src/forcing/air.rs", "use super::super::advection::flux;").len(), 1);
     }
@@ -328,9 +328,9 @@ mod tests {
     #[test]
     fn imports_downwards_and_at_home_pass() {
         for (path, text) in [
-            ("src/io/reader.rs", "use crate::error::Error; use crate::io::pending::Pending;"),
+            ("src/io/reader.rs", "use crate::error::Error; use crate::io::atomic_file::Pending;"),
             ("src/wsm5/warm.rs", "use super::params::Params; use crate::real::Real;"),
-            ("src/mass.rs", "mod tests { use super::*; }"),
+            ("src/dry_mass.rs", "mod tests { use super::*; }"),
             ("src/main.rs", "fn main() { nwp_mini::cli::main() }"),
             ("src/lib.rs", "pub mod cli; pub use crate::cli::main;"),
             ("src/real.rs", "use crate::shared::shared_constants;"),
@@ -358,12 +358,12 @@ mod tests {
         let back = "use crate::io::restart::{load, save::{Saved, write}};";
         assert_eq!(of(&[(c, "use crate::io::wrf::series::Series;"), (d, back)]), 2);
         let real = ("src/real.rs", "crate::lanes::Lane");
-        assert_eq!(of(&[real, ("src/lanes/mod.rs", "mod float;")]), 0);
+        assert_eq!(of(&[real, ("src/simd/mod.rs", "mod float;")]), 0);
         assert_eq!(
-            of(&[real, ("src/lanes/mod.rs", ""), ("src/lanes/float.rs", "crate::real::R")]),
+            of(&[real, ("src/simd/mod.rs", ""), ("src/simd/float.rs", "crate::real::R")]),
             2
         );
-        let (making, memory) = ("src/backend/gpu/making.rs", "src/backend/gpu/memory.rs");
+        let (making, memory) = ("src/backend/gpu/builder.rs", "src/backend/gpu/memory.rs");
         assert_eq!(of(&[(making, "super::memory::of();"), (memory, "use super::making::S;")]), 2);
     }
 

@@ -39,7 +39,7 @@ __device__ inline Split split(real mass, const real (&q)[2], real high)
 __device__ inline Split split_capped(const TransportArgs& args, const LayeredPointers& capacity,
                                      int k, int face, real mass, const real (&q)[2], real high)
 {
-    const real low = capped_flux(mass, layered(capacity, k, face, args.per_dt), q);
+    const real low = courant_limited_upwind(mass, layered(capacity, k, face, args.per_dt), q);
     return {low, high - low};
 }
 
@@ -160,7 +160,7 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
                                  const Faces& low, const Faces& correction, int c)
 {
     const real q = column[1], dt = args.dt;
-    const real amount = provisional_amount(mass, q, dt, low);
+    const real amount = low_order_mass(mass, q, dt, low);
     if (LIMITER == MONOTONIC) {
         const Faces values = {start.row[c], start.row[c + 2], start.south.at[c], start.north.at[c],
                               column[0], column[2]};
@@ -169,10 +169,10 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
                             __ldg(level.mass_z() + c), __ldg(level.mass_z() + plane_of(args) + c)};
         const Bounds bound = bounds(q, values, wind);
         const real end = layered(args.cell_end, level.k, cell_of(args, place) + c, 1);
-        return {affordable(amount - end * bound.least, dt * correction.outgoing()),
-                affordable(end * bound.most - amount, dt * correction.incoming())};
+        return {limiter_ratio(amount - end * bound.least, dt * correction.outgoing()),
+                limiter_ratio(end * bound.most - amount, dt * correction.incoming())};
     }
-    return {affordable(amount, dt * correction.outgoing()), 1};
+    return {limiter_ratio(amount, dt * correction.outgoing()), 1};
 }
 
 // Offset of the scale factors of a tracer.

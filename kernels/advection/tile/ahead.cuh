@@ -2,7 +2,7 @@
 #pragma once
 
 #include "advection/tile/place.cuh"
-#include "primitives/copy_ahead.cuh"
+#include "primitives/cp_async.cuh"
 
 // Values of every thread of a block.
 using Tile = Cells[TILE_ROWS][LANES];

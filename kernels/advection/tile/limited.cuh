@@ -145,8 +145,8 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         flux.correction_north = room.correction[row_north][lane];
         Cells factor;
         for (int c = 0; c < CELLS; ++c) {
-            const real amount = provisional_amount(mass.at[c], start.at[c], args.dt, flux.low(c));
-            factor.at[c] = affordable(amount, args.dt * flux.correction(c).outgoing());
+            const real amount = low_order_mass(mass.at[c], start.at[c], args.dt, flux.low(c));
+            factor.at[c] = limiter_ratio(amount, args.dt * flux.correction(c).outgoing());
             if (!place.is_inner && outermost(args, place, c)) factor.at[c] = 1;
         }
         room.factor[row][lane] = factor;

@@ -5,7 +5,7 @@
 #pragma once
 #include "lattice/checkerboard.cuh"
 #include "lattice/link.cuh"
-#include "primitives/wide.cuh"
+#include "primitives/vector_load.cuh"
 
 constexpr int UNIT = Wide<real>::COUNT;
 // Reals of a spinor, four spin components of three colors.

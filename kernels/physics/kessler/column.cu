@@ -1,10 +1,10 @@
 // The Kessler scheme, a thread for a column. The order of operations is that of src/physics/kessler/columns.rs for a
 // single column.
 
-#include "mass/mismatch.cuh"
+#include "dry_mass/mismatch.cuh"
 #include "physics/kessler/cell.cuh"
-#include "physics/kessler/fall.cuh"
-#include "primitives/begin.cuh"
+#include "physics/kessler/sedimentation.cuh"
+#include "primitives/pdl_wait.cuh"
 #include "primitives/layered.cuh"
 #include "primitives/note.cuh"
 
@@ -101,7 +101,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
 }
 
 // Other than 0 where a cell may hold a value that is infinite or not a number.
-__device__ inline real strangeness(const KesslerCell& cell)
+__device__ inline real nonfinite_indicator(const KesslerCell& cell)
 {
     // A difference from itself is 0 but for values that are not finite.
     const real water = cell::water(cell.qv, cell.qc, cell.qr);
@@ -132,7 +132,7 @@ __device__ inline void process(const KesslerArgs& a, int place, const Column& co
         const real rho = column.rho[k], dz = a.dz[at];
         const KesslerCell after =
             cell::processed(a.factors, a.dt, a.theta_base, rho, a.exner[at], column.qr_falling[k], before);
-        if (strangeness(before) + strangeness(after) != 0) {
+        if (nonfinite_indicator(before) + nonfinite_indicator(after) != 0) {
             note_flaw(a, at, before);
             note_flaw(a, at, after);
         }

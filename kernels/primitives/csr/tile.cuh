@@ -3,7 +3,7 @@
 #pragma once
 
 #include "primitives/csr/row.cuh"
-#include "primitives/wide.cuh"
+#include "primitives/vector_load.cuh"
 
 // Entries that a thread reads with one instruction: sixteen bytes of columns.
 constexpr int AT_A_TIME = Wide<int>::COUNT;

@@ -10,7 +10,7 @@
 // device alone, partial results are joined along fixed trees, and which block happens to be the
 // last makes no difference. The only atomic operation counts blocks.
 #pragma once
-#include "primitives/counted.cuh"
+#include "primitives/ticket.cuh"
 #include "primitives/reduce/operations.cuh"
 
 constexpr unsigned WARPS = REDUCE_THREADS / WARP;

@@ -1,15 +1,15 @@
 // One column at work, from the ground up, in the memory of its thread. See src/wsm5/mod.rs.
 #pragma once
 
-#include "wsm5/column/species.cuh"
+#include "wsm5/common/species.cuh"
 #include "wsm5/step.cuh"
 
 struct Column {
     Cell cells[NZ];
     Air air[NZ];
-    Onset onset[NZ];
+    StepStart onset[NZ];
     // The rain whose drop size decides how fast it freezes, kg kg-1.
-    real qr_sized[NZ];
+    real qr_for_slope[NZ];
     real height[NZ + 1];  // of the interfaces above the ground, m
 };
 
@@ -23,7 +23,7 @@ __device__ inline int highest_with(Column& column)
 }
 
 // Clips negative condensate and sets the invariants of the call.
-__device__ inline void set_out(Column& column, Precipitation& sum)
+__device__ inline void begin_call(Column& column, Precipitation& sum)
 {
     column.height[0] = 0;
 #pragma unroll 1
@@ -34,7 +34,7 @@ __device__ inline void set_out(Column& column, Precipitation& sum)
         sum.clipped += step::clip(air, cell.qr);
         sum.clipped += step::clip(air, cell.qi);
         sum.clipped += step::clip(air, cell.qs);
-        cell::settle(cell, air);
+        cell::set_call_invariants(cell, air);
         column.height[k + 1] = column.height[k] + air.dz;
     }
 }

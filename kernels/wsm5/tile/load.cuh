@@ -6,18 +6,18 @@
 // Properties of a cell before any process acts in a minor step.
 struct Origin {
     real exner, p;
-    Onset onset;
+    StepStart onset;
 };
 
 // True if threads act in the cells that they have read, and keep their properties there.
 constexpr bool ORIGIN_KEPT = !LISTED && ONE_STEP;
 
 // The least saturation that anything can begin at in a cell.
-__device__ inline real least_saturation(const Onset& onset)
+__device__ inline real least_saturation(const StepStart& onset)
 {
     const real least = onset.t < FREEZING ? onset.qsi : onset.qsw;
     // Without a cap, air can be too thin for water and not for ice.
-    return FALLOUT == Fallout::Substepped ? min(least, onset.qsw) : least;
+    return FALLOUT == Sedimentation::Substepped ? min(least, onset.qsw) : least;
 }
 
 // The same without the other saturation.
@@ -29,7 +29,7 @@ __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressu
     const real e = thermo::vapour_pressure(tr, log(tr), is_cold ? C_ICE : C_LIQUID,
                                            is_cold ? L_SUBLIMATION : L_VAPORISATION);
     const real least = thermo::mixing_ratio(pressure, e, cap);
-    return FALLOUT == Fallout::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
+    return FALLOUT == Sedimentation::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
 }
 
 // True if any process can change a cell, whatever falls into it. A cell near saturation counts: then
@@ -109,7 +109,7 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
             if (WEIGHED) {
                 const real water = cell::water(cell);
                 tile.water[k][column] = water;
-                strange += strangeness(cell, water);
+                strange += nonfinite_indicator(cell, water);
             }
             if (ORIGIN_KEPT) origin = {f.exner, f.p, cell::onset(a.params, air, cell)};
             const real saturated = ORIGIN_KEPT ? least_saturation(origin.onset)

@@ -7,13 +7,13 @@
 // left. So precipitation is stored while others still work.
 __device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
 
-__device__ inline bool is_accountant(const Position& at, const Tile& tile)
+__device__ inline bool is_column_sums_owner(const Position& at, const Tile& tile)
 {
     return has_account(at) && tile.place[at.column] != NOWHERE;
 }
 
 // Finds the place of a column.
-__device__ inline void open_account(const CloudArgs& a, const Position& at, Tile& tile)
+__device__ inline void column_sums_begin(const CloudArgs& a, const Position& at, Tile& tile)
 {
     tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
 }
@@ -49,7 +49,7 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     to.qs[here] = cell.qs;
     if (WEIGHED) {
         const real water = cell::water(cell), before = tile.water[k][column];
-        if (strangeness(cell, water) != 0) note_flaw(a, here, cell);
+        if (nonfinite_indicator(cell, water) != 0) note_flaw(a, here, cell);
         tile.water[k][column] =
             mass_mismatch(a, place, k, rho, depth_in(a, tile, k, column), before, water);
     }
@@ -71,16 +71,16 @@ __device__ inline real column_sum(const Field& field, int column)
 
 // Stores the sums that the processes have added to a column since sedimentation, by the last warp; `clipped` is the
 // water that clipping had made by then.
-__device__ inline void close_account(const CloudArgs& a, const Tile& tile, const Position& at,
+__device__ inline void column_sums_end(const CloudArgs& a, const Tile& tile, const Position& at,
                                      real clipped)
 {
     const int place = tile.place[at.column];
     if (tile.clips != 0) {
         clipped += column_sum(tile.clipped, at.column);
-        if (is_accountant(at, tile)) a.clipped[place] = clipped;
+        if (is_column_sums_owner(at, tile)) a.clipped[place] = clipped;
     }
     if (WEIGHED) {
         const real mismatch = column_sum(tile.water, at.column);
-        if (is_accountant(at, tile)) a.mass_mismatch[place] = mismatch;
+        if (is_column_sums_owner(at, tile)) a.mass_mismatch[place] = mismatch;
     }
 }

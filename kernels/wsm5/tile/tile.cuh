@@ -5,9 +5,9 @@
 // column and its lanes have the levels. For the processes a thread has any active cell, and stores it.
 #pragma once
 
-#include "wsm5/column/flaw.cuh"
-#include "wsm5/column/place.cuh"
-#include "wsm5/column/surface.cuh"
+#include "wsm5/common/flaw.cuh"
+#include "wsm5/common/place.cuh"
+#include "wsm5/common/surface.cuh"
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;
@@ -42,8 +42,8 @@ struct Start {
 
 struct Nothing {};
 
-template <Fallout> struct Kept { typedef Nothing Type; };
-template <> struct Kept<Fallout::Substepped> { typedef Start Type; };
+template <Sedimentation> struct Kept { typedef Nothing Type; };
+template <> struct Kept<Sedimentation::Substepped> { typedef Start Type; };
 
 __device__ inline void keep(Start& start, int k, int column, real t, real qr)
 {
@@ -59,13 +59,13 @@ constexpr int GROUPS = WARP / GROUP;
 // Species of a column in a task: one, or all that sediment.
 constexpr int KINDS = TILE_KINDS;
 // True if the columns with a species are listed, for the groups of a warp to find theirs.
-constexpr bool COLUMNS_LISTED = FALLOUT == Fallout::SemiLagrangian && GROUPS > 1;
+constexpr bool COLUMNS_LISTED = FALLOUT == Sedimentation::SemiLagrangian && GROUPS > 1;
 // Levels of such a lane, from the ground up. There is a place for the lid, and one above it.
 constexpr int SLOTS = (NZ + 1) / GROUP + 1;
 
 // Kept form of the depths of the layers. If each species of a column is a task of its own, it is the heights, which are
 // computed once for all of them; a later use of a depth reads it anew, which is rare.
-constexpr bool HEIGHTS_KEPT = FALLOUT == Fallout::SemiLagrangian && KINDS == 1;
+constexpr bool HEIGHTS_KEPT = FALLOUT == Sedimentation::SemiLagrangian && KINDS == 1;
 static_assert(HEIGHTS_KEPT || !COLUMNS_LISTED, "columns are listed when heights are made");
 
 struct Heights {
@@ -106,7 +106,7 @@ struct alignas(4 * sizeof(real)) Arrived {
     real mass;
 };
 
-// Work space of sedimentation in one column. Names and meaning as in src/wsm5/fall.rs.
+// Work space of sedimentation in one column. Names and meaning as in src/wsm5/sedimentation.rs.
 struct Fall {
     Arrived arrived[NZ + 1];
     real arrival[SLOTS * GROUP];
@@ -166,7 +166,7 @@ __device__ inline unsigned columns_of(const Tile& tile, Species kind)
 // The columns with a landing of a species: if falling snow melts, rain also in those that held none.
 __device__ inline unsigned columns_with_landing(const Tile& tile, Species kind)
 {
-    return FALLOUT == Fallout::Substepped ? tile.falling.any() : columns_of(tile, kind);
+    return FALLOUT == Sedimentation::Substepped ? tile.falling.any() : columns_of(tile, kind);
 }
 
 // Resets the lists of the minor step before.
@@ -222,7 +222,7 @@ __device__ inline real depth_in(const CloudArgs& a, const Tile& tile, int k, int
 __device__ inline Air air_of(real rho, real dz)
 {
     Air air = {rho, 0, dz, 0, 0, 0};
-    cell::settle(Cell{}, air);
+    cell::set_call_invariants(Cell{}, air);
     return air;
 }
 

@@ -41,7 +41,7 @@
 //! these blocks would also allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of
 //! six.
 //!
-//! **Fluxes state which of two products is rounded first** (`kernels/primitives/fused.cuh`). Otherwise the compiler
+//! **Fluxes state which of two products is rounded first** (`kernels/primitives/fma.cuh`). Otherwise the compiler
 //! fuses either product with the addition, depending on register allocation, and the bits would depend on the launch
 //! configuration.
 
@@ -52,21 +52,21 @@ pub(crate) mod prelude;
 pub mod transport;
 pub(crate) mod tuning;
 
-mod shares;
+mod launch_config;
 
 use ndarray::Array2;
 
-pub use shares::{Block, March, Offer, Shares};
-use shares::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
+pub use launch_config::{Block, DeviceLimits, March, Shares};
+use launch_config::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
 
 use crate::advection::{Limiter, REACH};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::device::WARP;
+use crate::dry_mass::gpu::LayeredPointers;
+use crate::dry_mass::{AirMass, Layered};
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::mass::gpu::LayeredPointers;
-use crate::mass::{AirMass, Layered};
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 use crate::state::gpu::mark;
 
 shared_struct! {
@@ -156,13 +156,13 @@ impl TransportSettings {
     /// Returns `true` if kernels are compiled for the size of the grid: constant addresses take fewer instructions.
     /// Row-wise marches are not: they have no registers to spare for it and would spill.
     fn is_made_for_grid(self) -> bool {
-        let Shares { in_turn, stages_tiled, .. } = self.shares;
-        in_turn || stages_tiled || self.by_tiles()
+        let Shares { linear_indexing, stages_tiled, .. } = self.shares;
+        linear_indexing || stages_tiled || self.by_tiles()
     }
 
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid, precision: Precision) -> Vec<(&'static str, i32)> {
-        let Shares { stage, limited, cells, levels, in_turn, width, .. } = self.shares;
+        let Shares { stage, limited, cells, levels, linear_indexing, width, .. } = self.shares;
         let [alone, together] = [1, 2].map(|n| self.shares.stage_room(n, precision));
         let layout = self.layout(grid);
         let own = [
@@ -181,7 +181,7 @@ impl TransportSettings {
             ("SUM_THREADS", SUM_THREADS as i32),
             ("CELLS", cells as i32),
             ("LEVELS", levels as i32),
-            ("IN_TURN", i32::from(in_turn)),
+            ("IN_TURN", i32::from(linear_indexing)),
             ("WIDTH", width as i32),
             ("TILED", i32::from(self.by_tiles())),
             ("TILE_ROWS", TILE_ROWS as i32),

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use crate::cuda_abi::{DevicePointer, shared_struct};
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, shared_struct};
 use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.

@@ -3,19 +3,20 @@
 use super::prelude;
 use super::tuning;
 use super::{
-    March, Offer, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings, air_pointers,
+    DeviceLimits, March, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings,
+    air_pointers,
 };
 use crate::advection::Limiter;
+use crate::cuda_abi::DevicePointer;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::dry_mass::AirMass;
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape};
-use crate::mass::AirMass;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
-use crate::shared::DevicePointer;
 use crate::state::gpu::mark;
-use crate::state::gpu::turn::Turn;
+use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Source and settings of the kernels.
 pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
@@ -239,7 +240,7 @@ impl<R: Real + Element> Transport<R> {
         end: &Buffer<R>,
         dt: f64,
     ) -> Result<()> {
-        self.step_in(Turn::ALONE, wind, start, end, dt)
+        self.step_in(StepInBatch::ALONE, wind, start, end, dt)
     }
 
     /// The same for one step of a batch, which keeps the side fluxes of the other steps.
@@ -253,7 +254,7 @@ impl<R: Real + Element> Transport<R> {
     /// As [`Transport::step`], and if there is no room for the fluxes that so many steps [`keep`](Transport::keep).
     pub fn step_in(
         &self,
-        turn: Turn,
+        turn: StepInBatch,
         wind: &Wind<'_, R>,
         start: &Buffer<R>,
         end: &Buffer<R>,
@@ -437,7 +438,7 @@ impl TransportSettings {
         limiter: Limiter,
     ) -> Self {
         let device = gpu.device();
-        let offer = Offer {
+        let offer = DeviceLimits {
             multiprocessors: device.multiprocessors as usize,
             shared_bytes: device.shared_bytes as usize,
         };

@@ -7,15 +7,15 @@ use super::scratch::Scales;
 use super::{March, copy_western};
 use crate::advection::Limiter;
 use crate::advection::flux::{Faces, FluxConstants};
+use crate::advection::perturbation::Term;
 use crate::advection::rows::{
     LayeredRows, bounds_rows, monotonic_rows, monotonic_scale_rows, positive_rows,
     positive_scale_rows, split_capped_rows, split_upwind_rows,
 };
 use crate::advection::stage::{layered_rows, row};
 use crate::advection::strip::{Rows, Stretch};
-use crate::advection::terms::Term;
+use crate::dry_mass::Layered;
 use crate::grid::Shape;
-use crate::mass::Layered;
 use crate::real::Real;
 
 /// Consecutive rows of the ring of a block whose neighbours along y are consecutive too.

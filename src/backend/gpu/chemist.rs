@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{OnDevice, OnGpu};
+use super::{GpuBackend, OnDevice};
 use crate::backend::chemist::is_due;
 use crate::chemistry::coupled::Coupled;
 use crate::chemistry::gpu::coupling::{Coupling, Done, Parts};
@@ -39,7 +39,7 @@ pub(super) struct Chemist<R> {
     seconds: f64,
 }
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// Has the chemistry of a mechanism too, whose species are among the tracers of the run.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl<R: OnDevice> OnGpu<R> {
         if !is_due(chemist.waited, chemist.coupled.interval) {
             return Ok(());
         }
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         let interval = std::mem::take(&mut chemist.waited);
         chemist.calls += 1;
         let sun = Sun::at(chemist.coupled.date, chemist.now - 0.5 * interval);

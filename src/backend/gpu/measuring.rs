@@ -1,10 +1,10 @@
 //! Resources of the kernels, for measurements.
 
-use super::{OnDevice, OnGpu};
+use super::{GpuBackend, OnDevice};
 use crate::device::Resources;
 use crate::error::Result;
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// Registers, spills and shared memory of the kernels of transport and microphysics in steps of `dt` seconds.
     ///
     /// # Errors

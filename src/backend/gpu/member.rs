@@ -1,17 +1,17 @@
 //! Members on the device.
 
-use super::summing::changes;
-use super::{OnDevice, OnGpu};
+use super::frame_reductions::changes;
+use super::{GpuBackend, OnDevice};
 use crate::backend::{Precipitation, WaterChange};
+use crate::cuda_abi::ReadPointer;
 use crate::device::{Branch, Buffer, Graph};
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
 use crate::grid::gpu::Layout;
 use crate::physics::kessler::gpu::KesslerInRun;
-use crate::shared::ReadPointer;
-use crate::state::gpu::turn::Turn;
+use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::state::{State, Surface};
-use crate::wsm5::gpu::clouds::{Abreast, Clouds, PLANES, Place};
+use crate::wsm5::gpu::clouds::{Clouds, MemberLayout, PLANES, Place};
 
 /// A member: all that is not shared, but for its fields.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Member<R> {
     kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
     /// Places of its fields.
-    pub(super) abreast: Abreast,
+    pub(super) abreast: MemberLayout,
     /// Frames of it in either array of all states, recorded.
     pub(super) gathering: [Option<Graph>; 2],
 }
@@ -31,7 +31,7 @@ impl<R: OnDevice> Member<R> {
     pub(super) fn new(
         (clouds, kessler): (Clouds<R>, Option<KesslerInRun<R>>),
         surface: Buffer<R>,
-        abreast: Abreast,
+        abreast: MemberLayout,
     ) -> Self {
         Self { clouds, kessler, surface, abreast, gathering: [None, None] }
     }
@@ -45,7 +45,7 @@ impl<R: OnDevice> Member<R> {
     pub(super) fn call_in(
         &self,
         branch: Branch<'_>,
-        turn: Turn,
+        turn: StepInBatch,
         place: &Place<'_, R>,
         dt: f64,
     ) -> Result<()> {
@@ -64,7 +64,7 @@ impl<R: OnDevice> Member<R> {
     }
 }
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// The member of a run of one.
     pub(super) fn alone(&self) -> &Member<R> {
         &self.members[0]

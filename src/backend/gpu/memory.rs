@@ -1,14 +1,14 @@
 //! Device memory of a run, known before any is taken.
 
 use super::OnDevice;
-use super::frames::Packing;
+use super::frame_layout::FrameLayout;
+use super::frame_reductions::Summing;
 use super::order::Order;
 use super::setting::{Setting, steps_together, transport_settings};
-use super::summing::Summing;
 use crate::advection::gpu::transport::Transport;
 use crate::device::Gpu;
 use crate::error::{Advice, Error, Result};
-use crate::forcing::gpu::{AIR_FIELDS, Between, Driving};
+use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
@@ -53,19 +53,19 @@ impl Needs {
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(setting.grid);
         let state = 2 * of_one * layout.cells() + SURFACE_PLANES * layout.columns();
-        let arrays = states * state + Packing::new(shape, of_one).frame();
+        let arrays = states * state + FrameLayout::new(shape, of_one).frame();
         let transports = settings.iter().map(|own| Transport::<R>::bytes(setting.grid, *own));
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
             const NEIGHBOURS: usize = 4;
             let columns = shape.columns();
-            let solver = conjugate_gradient::OnGpu::bytes(columns, (1 + NEIGHBOURS) * columns);
-            Between::<R>::bytes(layout, fields) + solver
+            let solver = conjugate_gradient::GpuSolver::bytes(columns, (1 + NEIGHBOURS) * columns);
+            ForcingInterpolator::<R>::bytes(layout, fields) + solver
         } else {
             AIR_FIELDS * layout.cells() * size_of::<R>()
         };
         arrays * size_of::<R>()
-            + Driving::<R>::bytes(layout, fields)
+            + DeviceForcing::<R>::bytes(layout, fields)
             + air
             + transports.sum::<usize>()
             + Budget::<R>::bytes(layout, states)

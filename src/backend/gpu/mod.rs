@@ -3,11 +3,13 @@
 //! A step is a graph of kernels, recorded once and replayed. Nothing comes back to the host but
 //! frames of output, which travel while the next steps run, and a few notes.
 
+mod builder;
+mod capture;
+mod checkpoint;
 mod chemist;
 mod clock;
-mod frames;
-mod gathering;
-mod making;
+mod frame_layout;
+mod frame_reductions;
 mod measuring;
 mod member;
 mod memory;
@@ -15,41 +17,39 @@ mod order;
 mod passive;
 mod samples;
 mod setting;
-mod standing;
 mod steps;
-mod summing;
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use chemist::Chemist;
 use clock::Clock;
-use frames::Packing;
+use frame_layout::FrameLayout;
+use frame_reductions::Summing;
 use member::Member;
 pub use memory::Needs;
 use order::Order;
 use samples::Samples;
 pub use setting::Setting;
 use steps::{Recorded, Waiting};
-use summing::Summing;
 
 use super::{
-    Account, Backend, Collected, Computing, Info, Output, PhaseTime, PhaseTimes, Region, Standing,
-    Start, WaterChange, check_finite,
+    Account, Backend, BudgetDomain, Checkpoint, Collected, Computing, Info, Output, PhaseTime,
+    PhaseTimes, Start, WaterChange, check_finite,
 };
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
-use crate::device::{Branches, Buffer, Gpu, Parcel};
+use crate::cuda_abi::ReadPointer;
+use crate::device::{AsyncDownload, Branches, Buffer, Gpu};
 use crate::error::{Error, Result};
-use crate::forcing::Moment;
-use crate::forcing::gpu::{Between, Driving, upload_air};
+use crate::forcing::TimeInterpolant;
+use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
 use crate::gpu::budget::Budget;
 use crate::gpu::step_end::StepEnd;
 use crate::gpu::watch::Watch;
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
 use crate::primitives::gpu::reduce::Reducible;
-use crate::shared::ReadPointer;
 use crate::state::gpu::notes::Flaw;
 use crate::state::{ChemistryTally, State, Surface};
 use crate::wsm5::check_length;
@@ -67,10 +67,10 @@ impl OnDevice for f64 {}
 /// In a step the tracers of all members are one set, so that masses and fluxes are read once, and the calls of the
 /// microphysics run side by side.
 #[derive(Debug)]
-pub struct OnGpu<R> {
+pub struct GpuBackend<R> {
     gpu: Gpu,
     grid: Grid,
-    region: Region,
+    region: BudgetDomain,
     transport: Transport<R>,
     /// Members: a run has one, an ensemble several.
     members: Vec<Member<R>>,
@@ -90,7 +90,7 @@ pub struct OnGpu<R> {
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
     now: usize,
-    driving: Driving<R>,
+    driving: DeviceForcing<R>,
     air: Air<R>,
     /// Number of the frame whose values are on the device, and whether another follows it.
     uploaded: Option<(usize, bool)>,
@@ -105,10 +105,10 @@ pub struct OnGpu<R> {
     recorded: Vec<Recorded>,
     /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
-    packing: Packing,
-    parcel: Parcel<R>,
+    packing: FrameLayout,
+    parcel: AsyncDownload<R>,
     samples: Samples<R>,
-    checkpoint: Option<Box<Standing<R>>>,
+    checkpoint: Option<Box<Checkpoint<R>>>,
     summing: Summing<R>,
     /// Steps done when the frames under way were begun, and whose frames they are.
     captured: VecDeque<(usize, usize)>,
@@ -123,19 +123,19 @@ enum Air<R> {
     Kept(Buffer<R>),
     /// Made from two frames of the input when it is needed, in the memory that the stages of the
     /// transport use otherwise.
-    Between(Box<Between<R>>),
+    ForcingInterpolator(Box<ForcingInterpolator<R>>),
 }
 
 impl<R: OnDevice> Air<R> {
     fn array<'a>(&'a self, transport: &'a Transport<R>) -> &'a Buffer<R> {
         match self {
             Self::Kept(air) => air,
-            Self::Between(_) => transport.spare(),
+            Self::ForcingInterpolator(_) => transport.spare(),
         }
     }
 }
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
@@ -152,7 +152,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn state(&mut self) -> Result<State<R>> {
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         Ok(self.packing.state_of(&self.order, &self.layout.pick(&self.tracers[self.now].to_vec()?)))
     }
 
@@ -162,7 +162,7 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn surface(&mut self) -> Result<Surface<R>> {
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         self.surface_of(self.alone())
     }
 
@@ -184,16 +184,16 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// Interpolation between two frames, where the device holds two.
-    fn between(&self) -> Option<&Between<R>> {
+    fn between(&self) -> Option<&ForcingInterpolator<R>> {
         match (&self.air, self.uploaded) {
-            (Air::Between(between), Some(_)) => Some(between),
+            (Air::ForcingInterpolator(between), Some(_)) => Some(between),
             _ => None,
         }
     }
 
     /// Sets the air that output is diagnosed in.
-    fn show(&mut self, moment: &Moment<R>) -> Result<()> {
-        self.hand_over()?;
+    fn show(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
+        self.flush_pending_steps()?;
         self.drive(moment)?;
         self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
@@ -205,7 +205,7 @@ impl<R: OnDevice> OnGpu<R> {
     /// Goes back to the states of all members.
     fn restore(&mut self, states: &[State<R>]) -> Result<()> {
         assert_eq!(states.len(), self.members.len(), "a state for each member");
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
@@ -231,7 +231,7 @@ impl<R: OnDevice> OnGpu<R> {
 
     /// Time spent in the phases. Waits for the device.
     fn times(&mut self) -> Result<PhaseTimes> {
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         self.clock.read()?;
         let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
@@ -242,19 +242,23 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// Copies the frames of a moment to the device, unless they are there.
-    fn bring(&mut self, moment: &Moment<R>) -> Result<()> {
+    fn bring(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let frames = (moment.number, moment.after.is_some());
         if self.uploaded == Some(frames) {
             return Ok(());
         }
         let start = Instant::now();
         // Kernels of earlier steps may still read what is replaced.
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         match (&self.air, &moment.after) {
-            (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
+            (Air::ForcingInterpolator(between), Some(after)) => {
+                between.upload(&moment.before, after)?
+            }
             // The last frame holds: it lies between itself and itself.
-            (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
+            (Air::ForcingInterpolator(between), None) => {
+                between.upload(&moment.before, &moment.before)?
+            }
             (Air::Kept(air), _) => {
                 self.driving.upload(&moment.before)?;
                 upload_air(&moment.before.environment, air, self.layout)?;
@@ -282,7 +286,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 }
 
-impl<R: OnDevice> Backend<R> for OnGpu<R> {
+impl<R: OnDevice> Backend<R> for GpuBackend<R> {
     fn info(&mut self) -> Result<Info> {
         let device = self.gpu.device().name.clone();
         let description = format!("GPU, {device}");
@@ -302,14 +306,14 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
         }
         if let Some(gathered) = gathered {
             assert_eq!(self.members.len(), 1, "sums of a run of one");
-            self.hand_over()?;
+            self.flush_pending_steps()?;
             self.take_up(gathered)?;
         }
         self.samples = Samples::new(&self.gpu, (self.layout, self.order.set.len()), &attached)?;
         Ok(())
     }
 
-    fn drive(&mut self, moment: &Moment<R>) -> Result<()> {
+    fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.bring(moment)?;
         if let Some(chemist) = &mut self.chemist {
             chemist.now = moment.seconds;
@@ -326,13 +330,13 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
 
     fn check(&mut self, _step: usize, wait: bool) -> Result<()> {
         if wait {
-            self.hand_over()?;
+            self.flush_pending_steps()?;
             self.gpu.synchronize().map_err(|error| self.in_step(error))?;
         }
         self.watch.flaw().map_or(Ok(()), |flaw| Err(self.blow_up(flaw)))
     }
 
-    fn capture(&mut self, output: Output, moment: &Moment<R>) -> Result<()> {
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
         let is_of_one = matches!(output, Output::Frame(_)) || self.members.len() == 1;
         assert!(is_of_one, "an output of a run of one");
         match output {
@@ -370,7 +374,7 @@ impl<R: OnDevice> Backend<R> for OnGpu<R> {
     }
 
     fn account(&mut self, member: usize) -> Result<Account> {
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         let water = self.water_of(&self.members[member]);
         let water = self.budget.water(water).map_err(|error| self.in_step(error))?;
         let passive = self.passive_amounts(member).map_err(|error| self.in_step(error))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::advection::Limiter;
 use crate::state::{SPECIES, STATE_FIELDS};
 use crate::tracers::TracerSet;
-use crate::wsm5::gpu::clouds::Abreast;
+use crate::wsm5::gpu::clouds::MemberLayout;
 
 /// The places of the fields of the states among all fields on the device.
 ///
@@ -79,8 +79,8 @@ impl Order {
     }
 
     /// The places of the fields of WSM5 of a state.
-    pub(super) fn abreast(&self, state: usize) -> Abreast {
-        Abreast { number: state, before_water: self.states * (1 + self.unlimited.len()) }
+    pub(super) fn abreast(&self, state: usize) -> MemberLayout {
+        MemberLayout { number: state, before_water: self.states * (1 + self.unlimited.len()) }
     }
 
     /// Numbers of the passive tracers in the order of their places.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::memory::Needs;
-use super::{OnDevice, OnGpu};
-use crate::backend::{Attached, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles};
+use super::{GpuBackend, OnDevice};
+use crate::backend::{PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles, SamplingRequest};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::gpu::columns::{Columns, Turned};
 use crate::grid::gpu::Layout;
 use crate::primitives::csr::Csr;
@@ -40,10 +40,10 @@ impl<R: OnDevice> Samples<R> {
     pub(super) fn new(
         gpu: &Gpu,
         (layout, fields): (Layout, usize),
-        attached: &Attached<R>,
+        attached: &SamplingRequest<R>,
     ) -> Result<Self> {
         let shape = layout.shape;
-        let Attached { operators, weights } = attached;
+        let SamplingRequest { operators, weights } = attached;
         let passive = fields - STATE_FIELDS;
         let levels = (PRODUCT_VOLUMES + passive) * shape.nz + PRODUCT_PLANES;
         let is_asked = !operators.is_empty() || weights.is_some();
@@ -90,9 +90,13 @@ impl<R: OnDevice> Samples<R> {
     }
 }
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// Begins the products of an operator with the fields in the air of a moment.
-    pub(super) fn begin_products(&mut self, operator: usize, moment: &Moment<R>) -> Result<()> {
+    pub(super) fn begin_products(
+        &mut self,
+        operator: usize,
+        moment: &TimeInterpolant<R>,
+    ) -> Result<()> {
         self.diagnose_once(moment)?;
         let (state, surface) = match &self.samples.picked {
             Some([state, surface]) => (state, surface),
@@ -110,7 +114,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// Begins to bring the columns together in the air of a moment.
-    pub(super) fn begin_profiles(&mut self, moment: &Moment<R>) -> Result<()> {
+    pub(super) fn begin_profiles(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.diagnose_once(moment)?;
         let Samples { columns, picked, diagnosed, .. } = &mut self.samples;
         let state = picked.as_ref().map_or(&self.tracers[self.now], |[state, _]| state);
@@ -144,7 +148,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 
     /// Diagnoses the state in the air of a moment, and closes the gaps in it, unless that has been done.
-    fn diagnose_once(&mut self, moment: &Moment<R>) -> Result<()> {
+    fn diagnose_once(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let now = (self.steps, moment.number, moment.air_weight.to_bits());
         if self.samples.moment != Some(now) {
             let alone = self.alone();

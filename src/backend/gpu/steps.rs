@@ -1,14 +1,14 @@
 //! Steps on the device: graphs of one or several, which are handed to it when there are enough of them, or when
 //! somebody waits for what they leave.
 
-use super::{OnDevice, OnGpu};
+use super::{GpuBackend, OnDevice};
 use crate::advection::gpu::transport::{Wind, side_values};
 use crate::device::{Branch, Graph};
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
-use crate::state::gpu::turn::Turn;
+use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends
 /// steps takes as long for one as for several.
@@ -63,7 +63,7 @@ struct Key {
     is_failing: bool,
 }
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     /// Asks for a step of `dt` seconds.
     pub(super) fn ask_for_step(&mut self, dt: f64) -> Result<()> {
         self.clock.read()?;
@@ -74,19 +74,19 @@ impl<R: OnDevice> OnGpu<R> {
         // What lies between two frames has been set for this very step.
         let is_single = is_timed || is_failing || self.between().is_some();
         if is_single || self.waiting.dt != dt {
-            self.hand_over()?;
+            self.flush_pending_steps()?;
         }
         self.steps += 1;
         if is_single {
             return self.launch(Key { is_timed, is_failing, ..self.key(1, dt) });
         }
         self.waiting = Waiting { count: self.waiting.count + 1, dt };
-        if self.waiting.count == self.together { self.hand_over() } else { Ok(()) }
+        if self.waiting.count == self.together { self.flush_pending_steps() } else { Ok(()) }
     }
 
     /// Hands all steps that have been asked for to the device, so that what is asked of it from here on comes
     /// after them.
-    pub(super) fn hand_over(&mut self) -> Result<()> {
+    pub(super) fn flush_pending_steps(&mut self) -> Result<()> {
         let Waiting { mut count, dt } = std::mem::take(&mut self.waiting);
         let most = self.together;
         for together in TOGETHER.into_iter().filter(|together| *together <= most) {
@@ -104,10 +104,10 @@ impl<R: OnDevice> OnGpu<R> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn step_untimed(&mut self, dt: f64, count: usize) -> Result<()> {
-        self.hand_over()?;
+        self.flush_pending_steps()?;
         self.waiting = Waiting { count, dt };
         self.steps += count;
-        self.hand_over()
+        self.flush_pending_steps()
     }
 
     /// Steps from the present state.
@@ -158,14 +158,14 @@ impl<R: OnDevice> OnGpu<R> {
         let of = steps.count;
         for number in 1..=of {
             let now = (steps.now + number - 1) % self.tracers.len();
-            self.advance(Turn { number, of }, Key { now, ..steps })?;
+            self.advance(StepInBatch { number, of }, Key { now, ..steps })?;
         }
         self.step_end.end(&self.transport, &self.budget, &self.watch, of, steps.dt)?;
         self.mark(2, steps)
     }
 
     /// Asks for transport and microphysics of a step.
-    fn advance(&self, turn: Turn, step: Key) -> Result<()> {
+    fn advance(&self, turn: StepInBatch, step: Key) -> Result<()> {
         let (now, dt) = (step.now, step.dt);
         let [start, end] = [&self.tracers[now], &self.tracers[1 - now]];
         let between = self.between();

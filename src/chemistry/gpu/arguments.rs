@@ -1,6 +1,6 @@
 //! Arguments of the kernels of the chemistry.
 
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
     /// Cells, their conditions and what becomes of them; arrays are (quantity, cell).

@@ -3,17 +3,17 @@
 use super::declarations::Text;
 use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS};
 use crate::chemistry::cells::{Cells, LuPrecision, Settings};
-use crate::chemistry::coupled::{Coupled, Given, Light};
+use crate::chemistry::coupled::{Coupled, FixedSource, Light};
 use crate::chemistry::coupling::constants as coupling_constants;
 use crate::chemistry::rosenbrock::Status;
 use crate::chemistry::zenith::Sun;
 use crate::constants::Constants;
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -410,11 +410,11 @@ impl<R: Real + Element> Coupling<R> {
 fn places(coupled: &Coupled, place: &dyn Fn(usize) -> usize) -> Vec<i32> {
     let variable = coupled.variable().into_iter().map(|field| place(field) as i32);
     let fixed = coupled.fixed().into_iter().map(|given| match given {
-        Given::Air => OF_AIR,
-        Given::Oxygen => OF_OXYGEN,
-        Given::Nitrogen => OF_NITROGEN,
-        Given::Water => OF_WATER,
-        Given::Field(field) => place(field) as i32,
+        FixedSource::Air => OF_AIR,
+        FixedSource::Oxygen => OF_OXYGEN,
+        FixedSource::Nitrogen => OF_NITROGEN,
+        FixedSource::Water => OF_WATER,
+        FixedSource::Field(field) => place(field) as i32,
     });
     variable.chain(fixed).collect()
 }

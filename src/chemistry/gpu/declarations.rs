@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::lanes::double;
-use crate::shared::literal;
+use crate::cuda_abi::literal;
+use crate::simd::double;
 
 /// Text that declares constants and tables.
 #[derive(Default)]

@@ -33,9 +33,9 @@ use self::form::Places;
 use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings, frequencies};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
+use crate::cuda_abi::ReadPointer;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
 use crate::error::{Error, Result};
-use crate::shared::ReadPointer;
 
 /// The choice of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::declarations::Text;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::rates::{Operation, Program};
-use crate::shared::literal;
+use crate::cuda_abi::literal;
 
 /// Most operations that are written out.
 pub(super) const MOST_OPERATIONS: usize = 8_000;

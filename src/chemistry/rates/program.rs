@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::chemistry::lanes::{Row, each};
 use crate::chemistry::mechanism::Mechanism;
 use crate::chemistry::mechanism::expression::{Input, Operator};
-use crate::lanes::double;
+use crate::simd::double;
 
 /// Most operations of a program.
 pub(super) const MOST_OPERATIONS: usize = 200_000;

@@ -5,7 +5,7 @@
 //! the next length follows from the error and the order: h·0.9/error^(1/order), within a factor of 0.2 to 6.
 
 use super::Status;
-use crate::lanes::double;
+use crate::simd::double;
 
 /// Smallest factor between steps.
 const SMALLEST_FACTOR: f64 = 0.2;

@@ -5,7 +5,7 @@ use super::{Bench, Part};
 use crate::cli::Precision;
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
-use crate::model::tiled::Tile;
+use crate::model::replicated_grid::Tile;
 
 /// Arrays of a transpose on the CPU: input, expectation, result.
 const TRANSPOSE_ARRAYS: usize = 3;

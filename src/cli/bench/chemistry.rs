@@ -16,11 +16,11 @@ use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Tolerances, methods};
 use crate::cli::BackendChoice;
 use crate::cli::chemistry::read_mechanism;
-use crate::cli::made::machine;
+use crate::cli::run_metadata::machine;
+use crate::counter_rng::Random;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::lanes::Instructions;
-use crate::random::Random;
+use crate::simd::Instructions;
 
 /// Interval, s, as in a weather model.
 const INTERVAL: f64 = 60.0;

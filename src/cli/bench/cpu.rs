@@ -2,18 +2,18 @@
 
 use rayon::prelude::*;
 
-use super::figure::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
+use super::measurement::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::cpu::{self, Cpu};
 use crate::backend::{Backend, Start};
+use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
-use crate::mass::AirMass;
 use crate::model::Working;
-use crate::model::tiled::{Tiled, has_condensate};
+use crate::model::replicated_grid::{Tiled, has_condensate};
 use crate::state::{CloudDiagnostics, STATE_FIELDS};
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 
 /// Values of the copy that is the reference: more than caches hold.
 const COPIED: usize = 1 << 25;
@@ -63,12 +63,12 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
         let mut radar = CloudDiagnostics::zeros(shape);
         for fallout in bench.fallouts() {
             let variants = match fallout {
-                Fallout::SemiLagrangian => ["surface outputs", "with radii and reflectivity"],
-                Fallout::Substepped => {
+                Sedimentation::SemiLagrangian => ["surface outputs", "with radii and reflectivity"],
+                Sedimentation::Substepped => {
                     ["sub-stepped, surface outputs", "sub-stepped, radii, reflectivity"]
                 }
             };
-            let is_default = fallout == Fallout::default();
+            let is_default = fallout == Sedimentation::default();
             let mut cpu =
                 Cpu::new(&grid, coordinate, Limiter::None, fallout, forcing, state.clone());
             let times = wall_times(
@@ -124,7 +124,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             // The first step is not counted: it removes subnormal traces of species from the file.
             let times = wall_times(runs, &mut cpu, |_| Ok(()), |b| b.step(dt))?;
             let variant = step_variant(fallout);
-            let cost = Cost::step(fallout == Fallout::default(), limiter);
+            let cost = Cost::step(fallout == Sedimentation::default(), limiter);
             figures.push(figure("step", variant, Some(STATE_FIELDS), cost, times));
         }
     }

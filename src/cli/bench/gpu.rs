@@ -1,27 +1,27 @@
 //! The parts of a step on the GPU.
 
-use super::figure::{About, Best, Cost, Figure, Phases, Place, Timing, median};
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
+use super::measurement::{About, Best, Cost, Figure, Phases, Place, Timing, median};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
-use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::backend::gpu::{GpuBackend, Needs, OnDevice, Setting};
 use crate::backend::{Backend, Start};
 use crate::cli::device::MappingChoice;
 use crate::device::{Buffer, Gpu, Shuttle};
+use crate::dry_mass::AirMass;
 use crate::error::Result;
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::mass::AirMass;
 use crate::model::Working;
-use crate::model::tiled::{Tiled, has_condensate};
+use crate::model::replicated_grid::{Tiled, has_condensate};
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use crate::real::Real;
 use crate::state::State;
 use crate::tracers::TracerSet;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::clouds::{
     self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, SURFACE_PLANES,
 };
@@ -98,7 +98,7 @@ fn mappings<R: OnDevice>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,
     shape: Shape,
-    fallout: Fallout,
+    fallout: Sedimentation,
 ) -> Vec<Mapping> {
     let choices = choice
         .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
@@ -190,7 +190,7 @@ fn microphysics<R: Working + OnDevice>(
     let mut ferry = Ferry::new(gpu, &columns)?;
     transfers(bench, gpu, &mut ferry, table)?;
     for fallout in bench.fallouts() {
-        let is_default = fallout == Fallout::default();
+        let is_default = fallout == Sedimentation::default();
         for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
             let scheme = Scheme::default().with_fallout(fallout);
             let inside = Inside::all(shape);
@@ -423,15 +423,15 @@ fn step<R: Working + OnDevice>(
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
         };
-        let mut run = OnGpu::new(gpu, &setting, state)?;
-        run.drive(&Moment::lasting(forcing))?;
+        let mut run = GpuBackend::new(gpu, &setting, state)?;
+        run.drive(&TimeInterpolant::lasting(forcing))?;
         let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
         let about = |timing| About {
             bench: "step",
             variant: variant.clone(),
             timing,
             tracers: Some(STATE_FIELDS),
-            cost: Cost::step(fallout == Fallout::default(), limiter),
+            cost: Cost::step(fallout == Sedimentation::default(), limiter),
         };
         let times = step_times(gpu, runs, &mut run, state, dt)?;
         let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
@@ -447,7 +447,7 @@ fn step<R: Working + OnDevice>(
 
 /// Times of the halves of a step, from some consecutive steps.
 fn phases<R: Working + OnDevice>(
-    run: &mut OnGpu<R>,
+    run: &mut GpuBackend<R>,
     state: &State<R>,
     dt: f64,
     steps: usize,

@@ -1,7 +1,7 @@
 //! Timing of calls on the GPU.
 
-use super::figure::Timing;
-use crate::backend::gpu::{OnDevice, OnGpu};
+use super::measurement::Timing;
+use crate::backend::gpu::{GpuBackend, OnDevice};
 use crate::backend::{Backend, Start};
 use crate::device::Gpu;
 use crate::error::Result;
@@ -87,7 +87,7 @@ pub(super) fn repeat_times(
 pub(super) fn step_times<R: OnDevice>(
     gpu: &Gpu,
     runs: u32,
-    run: &mut OnGpu<R>,
+    run: &mut GpuBackend<R>,
     state: &State<R>,
     dt: f64,
 ) -> Result<Vec<f64>> {

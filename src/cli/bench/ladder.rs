@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::figure::{Timing, statistics};
+use super::measurement::{Timing, statistics};
 use super::{Pool, cpu_name};
 use crate::device::Gpu;
 use crate::error::Result;

@@ -7,8 +7,8 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::figure::Timing;
 use super::ladder::{Row, Subject, patiently, verdict};
+use super::measurement::Timing;
 use super::{Bench, gpu};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;

@@ -4,10 +4,10 @@ mod capacity;
 pub(super) mod chemistry;
 mod cpu;
 mod csr;
-pub(super) mod figure;
 pub(super) mod gpu;
 pub(super) mod gpu_times;
 mod ladder;
+pub(super) mod measurement;
 mod memory;
 mod merge;
 mod output;
@@ -31,19 +31,19 @@ use crate::advection::Limiter;
 use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::OnDevice;
 use crate::cli::device::{GpuChoice, MappingChoice};
-use crate::cli::made::machine;
 use crate::cli::report_page;
+use crate::cli::run_metadata::machine;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::model::Working;
-use crate::model::tiled::{Tile, Tiled, has_condensate, has_rain};
+use crate::model::replicated_grid::{Tile, Tiled, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
-use crate::wsm5::Fallout;
-use figure::{Best, Figure};
+use crate::wsm5::Sedimentation;
 use ladder::Ladder;
+use measurement::{Best, Figure};
 use size::Elements;
 use transpose::Extent;
 
@@ -350,8 +350,8 @@ impl Bench {
     }
 
     /// The requested variants of sedimentation.
-    fn fallouts(&self) -> Vec<Fallout> {
-        self.fallout.map_or_else(|| Fallout::ALL.to_vec(), |fallout| vec![fallout.into()])
+    fn fallouts(&self) -> Vec<Sedimentation> {
+        self.fallout.map_or_else(|| Sedimentation::ALL.to_vec(), |fallout| vec![fallout.into()])
     }
 
     /// The requested limiters.
@@ -487,9 +487,9 @@ fn name_of(limiter: Limiter) -> &'static str {
 }
 
 /// A whole step in words.
-fn step_variant(fallout: Fallout) -> &'static str {
+fn step_variant(fallout: Sedimentation) -> &'static str {
     match fallout {
-        Fallout::SemiLagrangian => "6 tracers and WSM5",
-        Fallout::Substepped => "6 tracers and WSM5, sub-stepped",
+        Sedimentation::SemiLagrangian => "6 tracers and WSM5",
+        Sedimentation::Substepped => "6 tracers and WSM5, sub-stepped",
     }
 }

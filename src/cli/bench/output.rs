@@ -16,19 +16,19 @@ use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::backend::cpu::Cpu;
 use crate::cli::Precision;
-use crate::cli::made::machine;
 use crate::cli::refine::refined;
+use crate::cli::run_metadata::machine;
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::ledger::Ledger;
 use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
-use crate::io::pending::Pending;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
 use crate::io::wrf;
 use crate::io::wrf::series::Overlap;
 use crate::model::{self, Case, Frames, Working};
-use crate::plan::{Length, Plan};
-use crate::wsm5::Fallout;
+use crate::time_steps::{Length, Plan};
+use crate::wsm5::Sedimentation;
 
 /// Steps before the frame that is written: the diagnostics of the initial state are not typical of a run.
 const STEPS: usize = 2;
@@ -169,7 +169,7 @@ impl Bench {
         let state = case.take_state();
         let plan = Plan::new(Length::Steps(STEPS), None, case.domain.dt, case.max_dt)?;
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-        let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+        let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
         let mut backend = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
         let domain = case.domain.clone();
         let header = Header {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::cli::made::machine;
+use crate::cli::run_metadata::machine;
 use crate::error::Result;
 use crate::io::wrf;
 use crate::io::wrf::Frame;

@@ -5,12 +5,12 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::{Bench, Part};
+use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
 use crate::io::columns::ColumnCase;
 use crate::io::reader::Reader;
 use crate::io::wrf;
-use crate::mass::{AirMass, longest_time_step};
-use crate::model::tiled::{Tile, Tiled};
+use crate::model::replicated_grid::{Tile, Tiled};
 use crate::model::{Case, Working};
 use crate::os_text::Shown;
 

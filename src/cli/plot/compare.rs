@@ -9,7 +9,7 @@ use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name, time_of};
 use super::soundings::signed;
 use crate::diagnostics::view;
 use crate::error::{Error, Result};
-use crate::io::wrf::album::Album;
+use crate::io::wrf::plottable::Album;
 use crate::os_text::Shown;
 use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{INK, Scale, short};

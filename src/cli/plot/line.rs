@@ -6,7 +6,7 @@ use crate::diagnostics::locate::Locator;
 use crate::diagnostics::section::Line;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::wrf::album::Album;
+use crate::io::wrf::plottable::Album;
 use crate::os_text::Shown;
 
 /// Kind of coordinates of a point.

@@ -16,9 +16,9 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::error::{Error, Result};
+use crate::io::atomic_file::Pending;
 use crate::io::destination::{refuse_existing, resolve};
-use crate::io::pending::Pending;
-use crate::io::wrf::album::Album;
+use crate::io::wrf::plottable::Album;
 use crate::os_text::Shown;
 use crate::plot::canvas::Picture;
 use crate::tracers::interned;

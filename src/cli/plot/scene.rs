@@ -12,7 +12,7 @@ use crate::diagnostics::section::Line;
 use crate::diagnostics::view;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
-use crate::io::wrf::album::Album;
+use crate::io::wrf::plottable::Album;
 use crate::os_text::Shown;
 
 /// One time of a file, with a line and a point.

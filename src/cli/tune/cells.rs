@@ -5,13 +5,13 @@ use std::io::Write;
 use time::OffsetDateTime;
 
 use super::Tune;
-use super::contest::{GAIN, Trial, rounded};
+use super::search::{GAIN, Trial, rounded};
 use crate::chemistry::cells::{LuPrecision, Settings};
 use crate::chemistry::gpu::{Form, Integrator, Plan, integration_source, tuning};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::Mechanism;
 use crate::cli::bench::chemistry::{settings, warm_cells_of};
-use crate::cli::bench::figure::median;
+use crate::cli::bench::measurement::median;
 use crate::cli::chemistry::read_mechanism;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;

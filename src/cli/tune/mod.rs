@@ -1,8 +1,8 @@
 //! `nwp-mini tune`: the fastest settings of the kernels on this GPU.
 
 mod cells;
-mod contest;
-mod ground;
+mod fixture;
+mod search;
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use contest::{Contest, Trial};
+use search::{Contest, Trial};
 
 use super::bench::source;
 use super::device::CompilerPlace;
@@ -20,12 +20,12 @@ use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::model::Working;
-use crate::model::tiled::Tile;
+use crate::model::replicated_grid::Tile;
 use crate::os_text::Shown;
 use crate::real::Real;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 
 /// Measure which settings of the kernels are the fastest on this GPU, and keep them for later runs.
 ///
@@ -162,7 +162,7 @@ impl Tune {
         let part = match knob {
             Knob::Transport => Part::Advection,
             Knob::Clouds(fallout) => {
-                if self.fallout.is_some_and(|only| Fallout::from(only) != fallout) {
+                if self.fallout.is_some_and(|only| Sedimentation::from(only) != fallout) {
                     return false;
                 }
                 Part::Wsm5

@@ -1,6 +1,6 @@
 //! Arguments of the kernels, the same in Rust and in CUDA.
 
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
     /// Arguments of the interpolation between two fields.

@@ -40,7 +40,7 @@ pub use crate::state::gpu::AIR_FIELDS;
 
 /// Forcing of a step without the air: one array for each kind.
 #[derive(Debug)]
-pub struct Driving<R> {
+pub struct DeviceForcing<R> {
     /// Mass fluxes through the x-, y- and z-faces, kg s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
     /// (nz + 1, ny, nx), rows as [`Layout`] has them.
     pub flux: [Buffer<R>; 3],
@@ -81,7 +81,7 @@ pub fn upload_air<R: Real + Element>(
     Ok(())
 }
 
-impl<R: Real + Element> Driving<R> {
+impl<R: Real + Element> DeviceForcing<R> {
     /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
         let (flux, _, inflow) = lengths(layout);
@@ -112,7 +112,7 @@ impl<R: Real + Element> Driving<R> {
     ///
     /// # Errors
     ///
-    /// As [`Driving::new`].
+    /// As [`DeviceForcing::new`].
     ///
     /// # Panics
     ///
@@ -146,12 +146,12 @@ impl<R: Real + Element> Driving<R> {
 ///
 /// The weights are kept on the device, so that the kernels can be part of a graph.
 #[derive(Debug)]
-pub struct Between<R> {
+pub struct ForcingInterpolator<R> {
     gpu: Gpu,
     weigh: Kernel,
     blend: Kernel,
     close: Kernel,
-    driving: [Driving<R>; 2],
+    driving: [DeviceForcing<R>; 2],
     air: [Buffer<R>; 2],
     weights: Buffer<R>,
     mu: Buffer<f64>,
@@ -159,15 +159,15 @@ pub struct Between<R> {
     layout: Layout,
 }
 
-impl<R: Real + Element> Between<R> {
+impl<R: Real + Element> ForcingInterpolator<R> {
     /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
         let ([_, _, z], air, _) = lengths(layout);
-        let frame = Driving::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
+        let frame = DeviceForcing::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
         2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
 
-    /// Compiles the kernels and allocates two frames for the fields of `order`, as [`Driving::new`].
+    /// Compiles the kernels and allocates two frames for the fields of `order`, as [`DeviceForcing::new`].
     ///
     /// # Errors
     ///
@@ -191,8 +191,8 @@ impl<R: Real + Element> Between<R> {
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
             driving: [
-                Driving::of_frame(gpu, layout, order)?,
-                Driving::of_frame(gpu, layout, order)?,
+                DeviceForcing::of_frame(gpu, layout, order)?,
+                DeviceForcing::of_frame(gpu, layout, order)?,
             ],
             air: [gpu.zeros(air)?, gpu.zeros(air)?],
             weights: gpu.zeros(WEIGHTS)?,
@@ -206,7 +206,7 @@ impl<R: Real + Element> Between<R> {
     ///
     /// # Errors
     ///
-    /// As [`Between::new`].
+    /// As [`ForcingInterpolator::new`].
     pub fn upload(&self, before: &Forcing<R>, after: &Forcing<R>) -> Result<()> {
         // Kernels of earlier steps may still read the old frames.
         self.gpu.synchronize()?;
@@ -221,7 +221,7 @@ impl<R: Real + Element> Between<R> {
     ///
     /// # Errors
     ///
-    /// As [`Between::new`].
+    /// As [`ForcingInterpolator::new`].
     pub fn weigh(&self, flux: f64, air: f64) -> Result<()> {
         let kept = self.weights.pointer();
         let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
@@ -234,8 +234,8 @@ impl<R: Real + Element> Between<R> {
     ///
     /// # Errors
     ///
-    /// As [`Between::new`].
-    pub fn drive(&self, out: &Driving<R>) -> Result<()> {
+    /// As [`ForcingInterpolator::new`].
+    pub fn drive(&self, out: &DeviceForcing<R>) -> Result<()> {
         let [before, after] = &self.driving;
         for axis in 0..2 {
             self.blend(&out.flux[axis], [&before.flux[axis], &after.flux[axis]], FLUX_WEIGHT)?;
@@ -248,7 +248,7 @@ impl<R: Real + Element> Between<R> {
     ///
     /// # Errors
     ///
-    /// As [`Between::new`].
+    /// As [`ForcingInterpolator::new`].
     pub fn air(&self, out: &Buffer<R>) -> Result<()> {
         let [before, after] = &self.air;
         self.blend(out, [before, after], AIR_WEIGHT)
@@ -274,7 +274,7 @@ impl<R: Real + Element> Between<R> {
         unsafe { self.blend.launch(Launch::flat(count, THREADS), &args) }
     }
 
-    fn close(&self, out: &Driving<R>) -> Result<()> {
+    fn close(&self, out: &DeviceForcing<R>) -> Result<()> {
         let (layout, [x, y, z]) = (self.layout, &out.flux);
         let args = CloseArgs {
             x: x.pointer().read(),

@@ -15,6 +15,7 @@ use super::{
     PROFILES, Restart, kept_name,
 };
 use crate::calendar;
+use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
 use crate::io::exact::{array, numbers};
@@ -22,10 +23,11 @@ use crate::io::reader::{RESTART_MARK, Reader};
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Domain, Vertical, kept};
 use crate::io::writer::Stored;
-use crate::mass::{FaceMaps, MassCoordinate};
 use crate::os_text::Shown;
-use crate::plan::Past;
-use crate::state::{ChemistryTally, Gathered, Standing, State, Surface, TracerChange, WaterChange};
+use crate::state::{
+    Accumulators, Checkpoint, ChemistryTally, State, Surface, TracerChange, WaterChange,
+};
+use crate::time_steps::Past;
 use crate::tracers::TracerSet;
 
 /// A restart file of this version of the program.
@@ -188,7 +190,7 @@ impl RestartFile {
         Ok(restart)
     }
 
-    fn standing<R: Stored>(&self, shape: Shape, tracers: &Arc<TracerSet>) -> Result<Standing<R>> {
+    fn standing<R: Stored>(&self, shape: Shape, tracers: &Arc<TracerSet>) -> Result<Checkpoint<R>> {
         let reader = &self.reader;
         let field = |name: &str| array::<R, _>(reader, name, shape.centre());
         let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));
@@ -231,8 +233,8 @@ impl RestartFile {
             Vec::new()
         };
         check::first_steps(reader, &first_steps, shape)?;
-        let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-        Ok(Standing { state, gathered })
+        let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
+        Ok(Checkpoint { state, gathered })
     }
 
     /// Values that the file has for each passive tracer.

@@ -28,8 +28,8 @@ use time::PrimitiveDateTime;
 use crate::grid::Shape;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Attribute, Domain, Frame};
-use crate::plan::Past;
-use crate::state::Standing;
+use crate::state::Checkpoint;
+use crate::time_steps::Past;
 use crate::tracers::{Role, Tracer};
 pub use digest::digest;
 pub use load::RestartFile;
@@ -81,7 +81,7 @@ pub struct About {
 #[derive(Clone, Debug)]
 pub struct Saved<R> {
     /// State and sums.
-    pub standing: Standing<R>,
+    pub standing: Checkpoint<R>,
     /// Number of past steps.
     pub past: Past,
     /// Time since the start of the first run, s.
@@ -110,7 +110,7 @@ pub struct Restart<R> {
     /// As in [`About`].
     pub column_mass: [Array2<f32>; 2],
     /// State and sums.
-    pub standing: Standing<R>,
+    pub standing: Checkpoint<R>,
     /// Number of past steps.
     pub past: Past,
     /// Time step, s.

@@ -11,13 +11,13 @@ use super::{
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
-use crate::state::{Gathered, Surface, TracerChange, WaterChange};
+use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
 
 /// Writer of restart files; each replaces the preceding one.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
     for (tracer, field) in standing.state.tracers() {
         put(file, &kept_name(tracer), memory(field))?;
     }
-    let Gathered { surface, first_steps, parts, .. } = &standing.gathered;
+    let Accumulators { surface, first_steps, parts, .. } = &standing.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
         put(file, name, memory(plane))?;
     }

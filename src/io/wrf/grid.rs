@@ -10,10 +10,10 @@ use super::source::Source;
 use super::vertical::Vertical;
 use super::{Domain, projection, read_maps, spacing, stored_sides};
 use crate::calendar;
+use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
-use crate::mass::MassCoordinate;
 
 /// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain
 /// has one layer, without air.

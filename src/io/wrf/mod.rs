@@ -3,18 +3,18 @@
 //! The variables of a file decide whether it can be input, not its name.
 
 mod air;
-pub mod album;
 pub mod chemical;
 mod coordinates;
 mod frame;
 pub mod grid;
 mod holes;
+pub mod inspect;
 pub(in crate::io) mod kept;
+pub mod plottable;
 pub mod refine;
 pub mod series;
 mod source;
 pub mod species;
-pub mod survey;
 mod theta;
 mod times;
 mod units;
@@ -28,10 +28,10 @@ use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
 use crate::calendar;
+use crate::dry_mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::{RESTART_MARK, Reader};
-use crate::mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::state::{Environment, State};
 pub(super) use air::check as check_air;
 use coordinates::{Coordinates, Distances};

@@ -15,8 +15,8 @@ use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
 use rayon::prelude::*;
 
 use super::{Domain, Frame};
+use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::grid::{Grid, Shape, Sides};
-use crate::mass::{FaceMaps, MassCoordinate};
 
 /// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

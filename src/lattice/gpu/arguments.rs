@@ -1,6 +1,6 @@
 //! Arguments of the kernels of the Wilson operator.
 
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
     /// Arguments of the hopping term.

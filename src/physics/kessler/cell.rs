@@ -4,8 +4,8 @@ use super::conversion::conversion;
 use super::evaporation::{evaporation, limited};
 use super::params::{KesslerConstants, KesslerFactors};
 use super::saturation::{excess, mixing_ratio, pressure, vapour_pressure, warming};
+use crate::cuda_abi::shared_struct;
 use crate::real::Real;
-use crate::shared::shared_struct;
 
 shared_struct! {
     /// Contents of a cell.

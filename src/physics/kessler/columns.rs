@@ -4,11 +4,11 @@
 //! Loops over the columns have no branch that depends on one of them.
 
 use super::cell::{KesslerCell, processed};
-use super::fall::{
+use super::params::{KesslerConstants, KesslerFactors};
+use super::sedimentation::{
     courant, density_factor, distance, fall_speed, flux, gained, number_of_substeps, passed,
     precipitation,
 };
-use super::params::{KesslerConstants, KesslerFactors};
 
 /// One number for each column.
 pub type Row<R, const N: usize> = [R; N];

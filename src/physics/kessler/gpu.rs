@@ -12,13 +12,13 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use crate::constants::Constants;
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::device::{Branch, Element, Gpu, Kernel, Launch, Source};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
-use crate::mass::gpu::LayeredPointers;
 use crate::physics::ColumnPhysics;
 use crate::physics::device::{Launcher, Memory, OnDevice, Places};
 use crate::real::Precision;
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
 use crate::state::gpu::mark;
 use crate::state::gpu::prelude::{grid, notes};
 

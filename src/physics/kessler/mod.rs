@@ -25,11 +25,11 @@ pub mod cell;
 pub mod columns;
 pub mod conversion;
 pub mod evaporation;
-pub mod fall;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod params;
 pub mod saturation;
+pub mod sedimentation;
 
 use std::ops::RangeInclusive;
 
@@ -37,9 +37,9 @@ use self::cell::water;
 use self::columns::Columns;
 use self::params::{KesslerConstants, KesslerFactors};
 use super::{Block, ColumnPhysics, Field};
-use crate::lanes::stretches::{Stretch, for_stretches, give, give_plane, take, take_plane};
-use crate::lanes::{Instructions, LANES, Task};
 use crate::real::Real;
+use crate::simd::stretches::{Stretch, for_stretches, give, give_plane, take, take_plane};
+use crate::simd::{Instructions, LANES, Task};
 
 /// The scheme with the factors of its processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub enum Work<R: Real> {
     /// One column at a time.
     Alone(Box<Columns<R, 1>>),
     /// Columns side by side.
-    Abreast(Instructions, Box<Columns<R::Lane, LANES>>),
+    MemberLayout(Instructions, Box<Columns<R::Lane, LANES>>),
 }
 
 /// One call of the scheme on columns side by side.
@@ -111,7 +111,7 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
 
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
         match instructions {
-            Some(instructions) => Work::Abreast(instructions, Box::new(Columns::new(nz))),
+            Some(instructions) => Work::MemberLayout(instructions, Box::new(Columns::new(nz))),
             None => Work::Alone(Box::new(Columns::new(nz))),
         }
     }
@@ -127,7 +127,7 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
                     columns.call(&self.factors, dt);
                 },
             ),
-            Work::Abreast(instructions, columns) => {
+            Work::MemberLayout(instructions, columns) => {
                 let (factors, dt) = (self.factors.map(R::lane), dt.lane());
                 for_each(block, columns, R::lane, R::of_lane, |columns| {
                     instructions.run(Call { factors, dt, columns });

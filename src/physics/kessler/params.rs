@@ -1,8 +1,8 @@
 //! Constants of the scheme, each with its unit, and the factors of its processes.
 
 use crate::constants::Constants;
+use crate::cuda_abi::{shared_constants, shared_struct};
 use crate::real::Real;
-use crate::shared::{shared_constants, shared_struct};
 
 shared_constants! {
     /// Fixed numbers of the scheme, as the Kessler scheme of WRF has them.

@@ -1,6 +1,6 @@
 //! Argument structs of the kernels of several files, the same in Rust and in CUDA.
 
-use crate::shared::{DevicePointer, ReadPointer, shared_struct};
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
     /// Arguments of the arithmetic benchmark.

@@ -65,13 +65,13 @@ pub fn source() -> Source {
 
 /// The solver on a device.
 #[derive(Clone, Debug)]
-pub struct OnGpu {
+pub struct GpuSolver {
     gpu: Gpu,
     product: Kernel,
     update: Kernel,
 }
 
-impl OnGpu {
+impl GpuSolver {
     /// Compiles the kernels.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl OnGpu {
         b: &[f64],
         limit: &[f64],
         most: usize,
-    ) -> Result<Descent<'_>> {
+    ) -> Result<Iteration<'_>> {
         check_lengths(matrix, b, limit);
         let whole = |n: usize| {
             i32::try_from(n).map_err(|_| {
@@ -123,7 +123,7 @@ impl OnGpu {
         let n = b.len();
         let zeros = || gpu.zeros::<f64>(n);
         let (numbers, words) = untouched();
-        let descent = Descent {
+        let descent = Iteration {
             solver: self,
             rows: whole(n)?,
             most: i32::try_from(most).unwrap_or(i32::MAX),
@@ -147,7 +147,7 @@ impl OnGpu {
     }
 }
 
-impl Solver for OnGpu {
+impl Solver for GpuSolver {
     fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
         self.begin(matrix, b, limit, most)?.finish()
     }
@@ -155,8 +155,8 @@ impl Solver for OnGpu {
 
 /// A system on the device; the arrays are those of [`DescentArgs`].
 #[derive(Debug)]
-pub struct Descent<'a> {
-    solver: &'a OnGpu,
+pub struct Iteration<'a> {
+    solver: &'a GpuSolver,
     rows: i32,
     most: i32,
     starts: Buffer<i32>,
@@ -175,7 +175,7 @@ pub struct Descent<'a> {
     shown: Pinned<u64>,
 }
 
-impl Descent<'_> {
+impl Iteration<'_> {
     /// Queues [`ITERATIONS`] iterations; a system that has converged does not change.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl Descent<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Descent::iterate`].
+    /// As [`Iteration::iterate`].
     pub fn finish(self) -> Result<Solution> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
@@ -243,7 +243,7 @@ impl Descent<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Descent::iterate`], and when the system converges within the rounds.
+    /// As [`Iteration::iterate`], and when the system converges within the rounds.
     pub fn time(&self, rounds: usize) -> Result<f64> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
@@ -259,7 +259,7 @@ impl Descent<'_> {
     }
 }
 
-impl Drop for Descent<'_> {
+impl Drop for Iteration<'_> {
     fn drop(&mut self) {
         // Kernels under way use memory that is freed now; a failed device runs none.
         let _ = self.solver.gpu.synchronize();

@@ -5,6 +5,7 @@ mod rung;
 pub use rung::Rung;
 use rung::{Rows, SHORT_ROW};
 
+use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source, WARP};
 use crate::error::{Error, Result};
@@ -12,7 +13,6 @@ use crate::primitives::csr::Csr;
 use crate::primitives::gpu::arguments::CsrArgs;
 use crate::primitives::row_tiles::RowTiles;
 use crate::real::{Precision, Real};
-use crate::shared::DevicePointer;
 
 /// Entries that a thread reads with one instruction.
 const AT_A_TIME: usize = 4;

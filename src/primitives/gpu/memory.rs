@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::{Buffer, Gpu, Kernel, Launch, Pinned, Prelude, Source, Stream};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::MemoryArgs;
 use crate::real::Precision;
-use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;

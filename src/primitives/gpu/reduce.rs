@@ -8,13 +8,13 @@
 
 pub mod ladder;
 
+use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Resources, Source};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
 use crate::real::Precision;
-use crate::shared::DevicePointer;
 
 /// Operations on the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

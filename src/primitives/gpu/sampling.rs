@@ -1,6 +1,6 @@
 //! A sparse operator applied to fields on the device: only its small products are copied to the host.
 
-use crate::device::{Buffer, Element, Gpu, Parcel};
+use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::csr::{DeviceCsr, Rung};
@@ -24,7 +24,7 @@ pub struct Sampling<R> {
     rung: Rung,
     /// Levels of one application.
     levels: usize,
-    parcel: Parcel<R>,
+    parcel: AsyncDownload<R>,
 }
 
 impl<R: Real + Element> Sampling<R> {
@@ -34,7 +34,7 @@ impl<R: Real + Element> Sampling<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below, and those of [`DeviceCsr::new`].
     pub fn new(gpu: &Gpu, operator: &Csr<R>, levels: usize) -> Result<Self> {
-        let parcel = Parcel::new(gpu, levels * operator.rows())?;
+        let parcel = AsyncDownload::new(gpu, levels * operator.rows())?;
         let matrix = DeviceCsr::new(gpu, operator)?;
         let rung = matrix.fastest(levels);
         Ok(Self { matrix, rung, levels, parcel })
@@ -42,7 +42,7 @@ impl<R: Real + Element> Sampling<R> {
 
     /// Device memory of the operator, bytes.
     pub fn bytes(operator: &Csr<R>, levels: usize) -> usize {
-        let [device, _] = Parcel::<R>::bytes(levels * operator.rows());
+        let [device, _] = AsyncDownload::<R>::bytes(levels * operator.rows());
         device + DeviceCsr::bytes(operator)
     }
 

@@ -1,12 +1,12 @@
 //! Transposes on the device: a ladder of kernels, the last of which is in use.
 
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::{Error, Result};
 use crate::primitives::gpu::arguments::TransposeArgs;
 use crate::primitives::transpose::Matrices;
 use crate::real::{Precision, Real};
-use crate::shared::{DevicePointer, ReadPointer};
 
 /// A rung: one kind of kernel, from the simplest to the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Ids of the kernels of a step. These kernels use programmatic dependent launch, and write their ids to host-mapped
-//! memory (`kernels/primitives/begin.cuh`), so that the last one is known if the device fails.
+//! memory (`kernels/primitives/pdl_wait.cuh`), so that the last one is known if the device fails.
 
 use crate::device::{Kernel, Module};
 use crate::error::Result;

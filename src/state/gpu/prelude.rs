@@ -2,7 +2,7 @@
 
 use super::{mark, notes};
 use crate::device::{Prelude, structs};
-use crate::mass::gpu::LayeredPointers;
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::real::Precision;
 use crate::state::SPECIES;
 

@@ -1,24 +1,24 @@
 //! The microphysics on the device: its memory and its launches (`nwp_mini::wsm5` on the GPU).
 
 pub use crate::state::STATE_FIELDS;
-pub use crate::state::gpu::abreast::Abreast;
+pub use crate::state::gpu::member_layout::MemberLayout;
 pub use crate::state::gpu::place::{Inside, PLANES, Place, SURFACE_PLANES, TERMS, planes_of};
 
 use std::sync::{Arc, OnceLock};
 
 use super::{prelude, tuning};
+use crate::cuda_abi::DevicePointer;
 use crate::device::{Branch, Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::Precision;
-use crate::shared::DevicePointer;
 use crate::state::gpu::AIR_FIELDS;
 use crate::state::gpu::mark;
-use crate::state::gpu::turn::Turn;
-use crate::wsm5::Fallout;
-use crate::wsm5::gpu::region::Region;
-use crate::wsm5::gpu::{CloudArgs, DiagnosisArgs, LEVELS, Mapping, Purpose, Tile, diagnosis};
+use crate::state::gpu::step_in_batch::StepInBatch;
+use crate::wsm5::Sedimentation;
+use crate::wsm5::gpu::column_map::Region;
+use crate::wsm5::gpu::{CloudArgs, DiagnosisArgs, KernelVariant, LEVELS, Mapping, Tile, diagnosis};
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::wsm5::scheme::Scheme;
@@ -30,9 +30,9 @@ pub const DIAGNOSED_FIELDS: usize = 4;
 pub fn source(
     precision: Precision,
     nz: usize,
-    fallout: Fallout,
+    fallout: Sedimentation,
     mapping: Mapping,
-    purpose: Purpose,
+    purpose: KernelVariant,
 ) -> Source {
     with_settings(
         mapping.file(),
@@ -44,7 +44,7 @@ pub fn source(
 }
 
 /// Source and settings of the kernel of the diagnosis.
-pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Fallout) -> Source {
+pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Sedimentation) -> Source {
     with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
 }
 
@@ -55,10 +55,10 @@ pub fn purpose_of(
     mapping: Mapping,
     is_short: bool,
     weighs: bool,
-) -> Purpose {
+) -> KernelVariant {
     let region = region_of(layout, inside, mapping.together());
     let region = mapping.is_made_for(region.count as usize).then_some(region);
-    Purpose { is_short, weighs, region }
+    KernelVariant { is_short, weighs, region }
 }
 
 /// The columns that threads process, in groups of `together`.
@@ -71,7 +71,7 @@ fn with_settings(
     file: &'static str,
     precision: Precision,
     nz: usize,
-    fallout: Fallout,
+    fallout: Sedimentation,
     constants: &[(String, i32)],
 ) -> Source {
     let prelude = prelude::microphysics(precision, nz, fallout).with_settings(constants);
@@ -84,7 +84,7 @@ impl Mapping {
         gpu: &Gpu,
         columns: usize,
         precision: Precision,
-        fallout: Fallout,
+        fallout: Sedimentation,
         nz: usize,
     ) -> Self {
         tuning::measured(gpu, precision, fallout, nz, columns)
@@ -122,7 +122,7 @@ pub struct Clouds<R> {
     per_area: Option<Arc<Buffer<R>>>,
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
-    abreast: Abreast,
+    abreast: MemberLayout,
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
@@ -178,7 +178,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
             per_area,
             marks: DevicePointer::default(),
             notes: DevicePointer::default(),
-            abreast: Abreast::ALONE,
+            abreast: MemberLayout::ALONE,
         })
     }
 
@@ -215,7 +215,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// # Panics
     ///
     /// When the other scheme is of another variant, which needs other kernels.
-    pub fn of_state(&self, scheme: Scheme<R>, abreast: Abreast) -> Self {
+    pub fn of_state(&self, scheme: Scheme<R>, abreast: MemberLayout) -> Self {
         assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
         Self { scheme, abreast, ..self.clone() }
     }
@@ -275,7 +275,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     ///
     /// When an array is too short.
     pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
-        self.call_in(Branch::TRUNK, Turn::ALONE, place, dt)
+        self.call_in(Branch::TRUNK, StepInBatch::ALONE, place, dt)
     }
 
     /// The same in a branch, for one step of a batch; the notes of the other steps are kept.
@@ -290,7 +290,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     pub fn call_in(
         &self,
         branch: Branch<'_>,
-        turn: Turn,
+        turn: StepInBatch,
         place: &Place<'_, R>,
         dt: f64,
     ) -> Result<()> {
@@ -305,7 +305,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let theta = DevicePointer::new(16);
         self.launch(
             Branch::TRUNK,
-            &CloudArgs { theta, ..self.args_of_call(Turn::ALONE, place, R::of(dt)) },
+            &CloudArgs { theta, ..self.args_of_call(StepInBatch::ALONE, place, R::of(dt)) },
         )
     }
 
@@ -337,7 +337,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
         let region = region_of(self.layout, &Inside::all(shape), 1);
-        let cloud = self.args(Turn::ALONE, place, region, R::ZERO);
+        let cloud = self.args(StepInBatch::ALONE, place, region, R::ZERO);
         let [blocks, threads] = diagnosis::blocks(region.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
         let args = DiagnosisArgs {
@@ -353,12 +353,17 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
     }
 
-    pub(super) fn args_of_call(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> CloudArgs<R> {
+    pub(super) fn args_of_call(
+        &self,
+        turn: StepInBatch,
+        place: &Place<'_, R>,
+        dt: R,
+    ) -> CloudArgs<R> {
         let region = region_of(self.layout, &self.inside, self.mapping.together());
         self.args(turn, place, region, dt)
     }
 
-    fn args(&self, turn: Turn, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {
+    fn args(&self, turn: StepInBatch, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");

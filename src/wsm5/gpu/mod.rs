@@ -18,7 +18,7 @@
 //! the threads: sums have a fixed order, and atomic operations are on integers, or on a run's sum that only one thread
 //! updates.
 //!
-//! **A kernel is compiled for its use** (`Purpose`). Variants exist for calls of one minor step, the common case, or of
+//! **A kernel is compiled for its use** (`KernelVariant`). Variants exist for calls of one minor step, the common case, or of
 //! any number, and with or without the mass mismatch of their changes, which runs need. Narrow tiles of 1,000 columns
 //! or more are also compiled for their region (`region`): its columns and the offsets of its fields are then constants,
 //! so that all fields are addressed from one base. Compilation takes place at the first such call, or ahead,
@@ -29,23 +29,23 @@
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 pub mod clouds;
+pub mod column_map;
 pub(crate) mod prelude;
-pub mod region;
 pub mod tenant;
 pub(crate) mod tuning;
 
 use std::fmt;
 
+use crate::cuda_abi::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::device::WARP;
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::grid::gpu::SECTOR;
-use crate::mass::gpu::LayeredPointers;
 use crate::real::Precision;
-use crate::shared::{DevicePointer, ReadPointer, shared_constants, shared_struct};
 use crate::state::gpu::mark;
-use crate::wsm5::gpu::region::Region;
+use crate::wsm5::gpu::column_map::Region;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::reflectivity::Bins;
-use crate::wsm5::{FALLING_SPECIES, Fallout};
+use crate::wsm5::{FALLING_SPECIES, Sedimentation};
 
 shared_constants! {
     /// Constants of the kernels only; no result depends on them.
@@ -169,7 +169,7 @@ pub enum Mapping {
 /// Variant of a kernel for a kind of calls, without code that they do not need: on a small grid much of a call is spent
 /// on instruction fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Purpose {
+pub struct KernelVariant {
     /// `true` for calls of one minor step, the common case; `false` for any number.
     pub is_short: bool,
     /// `true` if calls compute the mass mismatch of their changes and note values that are not finite, as in a run.
@@ -180,7 +180,7 @@ pub struct Purpose {
     pub region: Option<Region>,
 }
 
-impl Purpose {
+impl KernelVariant {
     /// Calls of one minor step in a run.
     pub const RUN: Self = Self { is_short: true, weighs: true, region: None };
 }
@@ -270,7 +270,7 @@ impl Tile {
     }
 
     /// The tile for a number of columns: the widest allowed one that fits into shared memory.
-    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+    pub fn choose(columns: usize, precision: Precision, fallout: Sedimentation, nz: usize) -> Self {
         let widest = if columns < MANY_COLUMNS { NARROW } else { WARP };
         let fits = |tile: &Self| {
             tile.columns <= widest && tile.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
@@ -285,7 +285,7 @@ impl Tile {
     }
 
     /// Returns `true` if the kernel can be compiled for this tile.
-    pub fn is_possible(self, precision: Precision, fallout: Fallout, nz: usize) -> bool {
+    pub fn is_possible(self, precision: Precision, fallout: Sedimentation, nz: usize) -> bool {
         let Self { columns, threads, blocks } = self;
         let is_shape = columns.is_power_of_two()
             && columns <= WARP
@@ -300,15 +300,15 @@ impl Tile {
     }
 
     /// Shared memory of a block, bytes.
-    pub fn shared_bytes(self, precision: Precision, fallout: Fallout, nz: usize) -> usize {
+    pub fn shared_bytes(self, precision: Precision, fallout: Sedimentation, nz: usize) -> usize {
         let Self { columns, threads, .. } = self;
         let real = match precision {
             Precision::F32 => size_of::<f32>(),
             Precision::F64 => size_of::<f64>(),
         };
         let kept = match fallout {
-            Fallout::SemiLagrangian => 0,
-            Fallout::Substepped => 2,
+            Sedimentation::SemiLagrangian => 0,
+            Sedimentation::Substepped => 2,
         };
         let field = nz * (columns + 1);
         // The values of a column in sedimentation are aligned to four elements.
@@ -334,7 +334,7 @@ impl Tile {
 
 impl Mapping {
     /// The built-in mapping for a number of columns.
-    pub fn choose(columns: usize, precision: Precision, fallout: Fallout, nz: usize) -> Self {
+    pub fn choose(columns: usize, precision: Precision, fallout: Sedimentation, nz: usize) -> Self {
         Self::Tile(Tile::choose(columns, precision, fallout, nz))
     }
 
@@ -359,8 +359,8 @@ impl Mapping {
         self,
         precision: Precision,
         nz: usize,
-        fallout: Fallout,
-        purpose: Purpose,
+        fallout: Sedimentation,
+        purpose: KernelVariant,
     ) -> Vec<(String, i32)> {
         let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
@@ -457,7 +457,7 @@ mod tests {
         for nz in LEVELS {
             for (precision, fallout) in [Precision::F32, Precision::F64]
                 .into_iter()
-                .flat_map(|precision| Fallout::ALL.map(|fallout| (precision, fallout)))
+                .flat_map(|precision| Sedimentation::ALL.map(|fallout| (precision, fallout)))
             {
                 for columns in [1, usize::MAX] {
                     let tile = Tile::choose(columns, precision, fallout, nz);

@@ -1,25 +1,25 @@
 //! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
 
-use super::region::Region;
+use super::column_map::Region;
 use super::{CloudArgs, CloudConstants, DiagnosisArgs};
 use crate::constants::Constants;
 use crate::device::{Prelude, constants, structs};
 use crate::real::Precision;
 use crate::state::gpu::prelude::{grid, notes};
 use crate::thermo::{Saturation, TransportConstants};
-use crate::wsm5::cell::{Air, Cell, Coefficients, Onset};
-use crate::wsm5::fall::{Profile, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::cell::{Air, Cell, Coefficients, StepStart};
 use crate::wsm5::ice::{Growth, IceRates};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
+use crate::wsm5::sedimentation::{Profile, REACH_ABOVE, REACH_MIN};
 use crate::wsm5::slope::Slope;
 use crate::wsm5::step::Precipitation;
 use crate::wsm5::warm::WarmRates;
-use crate::wsm5::{FALLING_SPECIES, Fallout};
+use crate::wsm5::{FALLING_SPECIES, Sedimentation};
 
 /// Prelude of the kernels of the microphysics.
-pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Fallout) -> Prelude {
+pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Sedimentation) -> Prelude {
     grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
         "{}\n{}",
         variants(fallout),
@@ -44,10 +44,10 @@ fn scheme(precision: Precision) -> String {
 }
 
 /// The variants of sedimentation, and the one that is compiled.
-fn variants(fallout: Fallout) -> String {
-    let variants = Fallout::ALL.map(|variant| format!("{variant:?}")).join(", ");
+fn variants(fallout: Sedimentation) -> String {
+    let variants = Sedimentation::ALL.map(|variant| format!("{variant:?}")).join(", ");
     format!(
-        "enum class Fallout {{ {variants} }};\nconstexpr Fallout FALLOUT = Fallout::{fallout:?};\n"
+        "enum class Sedimentation {{ {variants} }};\nconstexpr Sedimentation FALLOUT = Sedimentation::{fallout:?};\n"
     )
 }
 
@@ -55,7 +55,7 @@ fn variants(fallout: Fallout) -> String {
 fn cells(precision: Precision) -> String {
     let values = structs!(
         precision;
-        Wsm5Params, Saturation, Slope, Cell, Air, Onset, Coefficients, WarmRates, IceRates, Growth, Profile,
+        Wsm5Params, Saturation, Slope, Cell, Air, StepStart, Coefficients, WarmRates, IceRates, Growth, Profile,
         Precipitation, Target, Bins,
     );
     let arguments = structs!(precision; CloudArgs, DiagnosisArgs);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
-use super::{CloudArgs, LEVELS, Mapping, Purpose};
+use super::{CloudArgs, KernelVariant, LEVELS, Mapping};
 use crate::device::{Branch, Buffer, Element, Gpu, Source};
 use crate::error::Result;
 use crate::grid::Shape;
@@ -11,9 +11,9 @@ use crate::grid::gpu::Layout;
 use crate::physics::ColumnPhysics;
 use crate::physics::device::{Launcher, Memory, OnDevice, Places};
 use crate::real::Precision;
-use crate::state::gpu::turn::Turn;
+use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{Fallout, Vectorised, check_length};
+use crate::wsm5::{Sedimentation, Vectorised, check_length};
 
 /// The compiled kernels for some columns, and the planes of the water budget, which nobody reads.
 #[derive(Debug)]
@@ -30,8 +30,12 @@ impl<R: Vectorised + Element> OnDevice<R> for Scheme<R> {
     type Mapping = Mapping;
 
     fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)> {
-        let call = |fallout| clouds::source(precision, nz, fallout, Mapping::Column, Purpose::RUN);
-        vec![(call(Fallout::SemiLagrangian), ""), (call(Fallout::Substepped), "sub-steps")]
+        let call =
+            |fallout| clouds::source(precision, nz, fallout, Mapping::Column, KernelVariant::RUN);
+        vec![
+            (call(Sedimentation::SemiLagrangian), ""),
+            (call(Sedimentation::Substepped), "sub-steps"),
+        ]
     }
 
     fn launcher(
@@ -74,7 +78,7 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
             snow: plane(2),
             snowncv: plane(3),
             sr: plane(4),
-            ..self.clouds.args_of_call(Turn::ALONE, &self.place(memory), R::of(dt))
+            ..self.clouds.args_of_call(StepInBatch::ALONE, &self.place(memory), R::of(dt))
         };
         self.clouds.launch(Branch::TRUNK, &args)
     }

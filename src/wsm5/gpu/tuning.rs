@@ -3,7 +3,7 @@
 use super::{Mapping, Tile};
 use crate::device::{Gpu, WARP};
 use crate::real::Precision;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 
 /// Registers of a multiprocessor, and fewest registers of a thread that are worth trying.
 const REGISTERS: [usize; 2] = [1 << 16, 40];
@@ -14,10 +14,10 @@ const TILES: [[usize; 3]; 5] =
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
 
 /// Name of the knob in files, for a variant of sedimentation.
-pub(crate) fn name(fallout: Fallout) -> &'static str {
+pub(crate) fn name(fallout: Sedimentation) -> &'static str {
     match fallout {
-        Fallout::SemiLagrangian => "wsm5",
-        Fallout::Substepped => "wsm5 sub-stepped",
+        Sedimentation::SemiLagrangian => "wsm5",
+        Sedimentation::Substepped => "wsm5 sub-stepped",
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn name(fallout: Fallout) -> &'static str {
 pub(crate) fn parse(
     text: &str,
     precision: Precision,
-    fallout: Fallout,
+    fallout: Sedimentation,
     nz: usize,
 ) -> Option<Mapping> {
     let mapping = parse_mapping(text)?;
@@ -50,7 +50,7 @@ pub(crate) fn text(mapping: Mapping) -> String {
 pub(crate) fn measured(
     gpu: &Gpu,
     precision: Precision,
-    fallout: Fallout,
+    fallout: Sedimentation,
     nz: usize,
     columns: usize,
 ) -> Option<Mapping> {
@@ -59,7 +59,7 @@ pub(crate) fn measured(
 }
 
 /// First candidates, of all shapes.
-pub(crate) fn candidates(precision: Precision, fallout: Fallout, nz: usize) -> Vec<Mapping> {
+pub(crate) fn candidates(precision: Precision, fallout: Sedimentation, nz: usize) -> Vec<Mapping> {
     let Mapping::Tile(built_in) = Mapping::choose(1, precision, fallout, nz) else {
         return vec![Mapping::Column];
     };
@@ -77,7 +77,7 @@ pub(crate) fn candidates(precision: Precision, fallout: Fallout, nz: usize) -> V
 pub(crate) fn variants(
     mapping: Mapping,
     precision: Precision,
-    fallout: Fallout,
+    fallout: Sedimentation,
     nz: usize,
 ) -> Vec<Mapping> {
     let Mapping::Tile(tile) = mapping else { return Vec::new() };
@@ -101,7 +101,7 @@ fn parse_mapping(text: &str) -> Option<Mapping> {
 }
 
 /// Returns `true` if a tile can be compiled and leaves its threads enough registers.
-fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Fallout, nz: usize) -> bool {
+fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Sedimentation, nz: usize) -> bool {
     let [registers, least] = REGISTERS;
     let of_a_thread = registers / (tile.threads * tile.blocks);
     of_a_thread >= least && tile.is_possible(precision, fallout, nz)

@@ -1,7 +1,7 @@
 //! `run --profiles`: every column as one profile, and what it holds.
 
+use nwp_mini::dry_mass::AirMass;
 use nwp_mini::io::wrf;
-use nwp_mini::mass::AirMass;
 
 use super::fields::centred;
 use super::place::Place;

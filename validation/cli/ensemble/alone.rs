@@ -11,8 +11,8 @@ use nwp_mini::io::wrf::{
     series::{Overlap, Series},
 };
 use nwp_mini::model::{self, Case, Frames};
-use nwp_mini::plan::{Length, Plan};
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::time_steps::{Length, Plan};
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::ensemble;
@@ -41,7 +41,7 @@ fn alone<R: model::Working>(
     inputs: &[&str],
     place: &Place,
     number: usize,
-    fallout: Fallout,
+    fallout: Sedimentation,
 ) -> Vec<Vec<u64>> {
     let text = std::fs::read_to_string(place.path("e.toml")).expect("a file");
     let ensemble = Ensemble::parse(&place.path("e.toml"), &text).expect("an ensemble");
@@ -87,8 +87,13 @@ fn later(place: &Place) {
 #[test]
 fn members_have_the_bits_of_runs_by_themselves() {
     for (precision, fallout, options, inputs) in [
-        ("f32", Fallout::SemiLagrangian, &["--threads", "3"][..], &["small.nc", "later.nc"][..]),
-        ("f64", Fallout::Substepped, &["--fallout", "substepped"], &["small.nc"]),
+        (
+            "f32",
+            Sedimentation::SemiLagrangian,
+            &["--threads", "3"][..],
+            &["small.nc", "later.nc"][..],
+        ),
+        ("f64", Sedimentation::Substepped, &["--fallout", "substepped"], &["small.nc"]),
     ] {
         let place = ensemble(4, "");
         later(&place);

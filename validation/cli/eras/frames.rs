@@ -1,11 +1,11 @@
 //! Several times of input: what lies between them, what lies beyond, what does not fit.
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
+use nwp_mini::dry_mass::{AirMass, MassFlux};
 use nwp_mini::io::wrf::{
     self,
     series::{Overlap, Series},
 };
-use nwp_mini::mass::{AirMass, MassFlux};
 use nwp_mini::model::Case;
 
 use super::cut::Cut;

@@ -2,8 +2,8 @@
 
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::{Limiter, Wind, Workspace, step};
+use nwp_mini::dry_mass::AirMass;
 use nwp_mini::io::wrf;
-use nwp_mini::mass::AirMass;
 use nwp_mini::model::Case;
 use nwp_mini::state::BoundaryValues;
 

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::gpu::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
+use nwp_mini::cuda_abi::{Bytes, DevicePointer, ReadPointer};
+use nwp_mini::dry_mass::{AirMass, MassFlux};
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
-use nwp_mini::mass::{AirMass, MassFlux};
 use nwp_mini::real::Precision;
-use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
 use nwp_mini::state::BoundaryValues;
 use nwp_mini::state::gpu::mark::TRANSPORT;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 
 use super::emulator::{Element, Program, Records};
 
@@ -190,7 +190,7 @@ impl<R: Exchanged> Transport<'_, R> {
         let configuration = Configuration {
             precision,
             nz: self.grid.shape.nz,
-            fallout: Fallout::SemiLagrangian,
+            fallout: Sedimentation::SemiLagrangian,
             constants: self.settings().into_iter().filter(|(name, _)| name != "NZ").collect(),
         };
         let mut text = prelude(&configuration);

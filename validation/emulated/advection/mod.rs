@@ -20,7 +20,7 @@ fn shares(cells: usize, levels: usize) -> Shares {
         limited: block(96),
         cells,
         levels,
-        in_turn: false,
+        linear_indexing: false,
         width: 3,
         tiled: false,
         stages_tiled: false,

@@ -87,7 +87,8 @@ fn small_sizes() {
             // Which sizes meet which shares and how many levels is as good as random.
             let nz = 2 + number % 4;
             let cells = if nx < 8 { 2 } else { [2, 4][number % 2] };
-            let shares = Shares { in_turn: number % 3 != 0, ..shares(cells, 1 + number % nz) };
+            let shares =
+                Shares { linear_indexing: number % 3 != 0, ..shares(cells, 1 + number % nz) };
             let shape = Shape { nx, ny, nz };
             let (seed, given) = (number as u64, number % 5 < 2);
             if number % 7 < 4 {
@@ -107,8 +108,8 @@ fn sizes_off_the_block() {
         for (nx, ny, nz) in [(65, 4, 3), (129, 5, 4), (31, 33, 2), (67, 6, 5), (11, 13, 27)] {
             for cells in [2, 4] {
                 number += 1;
-                let in_turn = number % 4 < 2;
-                let shares = Shares { in_turn, ..shares(cells, [1, 3, nz][number % 3]) };
+                let linear_indexing = number % 4 < 2;
+                let shares = Shares { linear_indexing, ..shares(cells, [1, 3, nz][number % 3]) };
                 check::<f32>(Shape { nx, ny, nz }, kind, shares, number as u64, number % 2 == 0);
             }
         }

@@ -7,18 +7,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ndarray::{Array, Array2, Array3, Dimension};
-use nwp_mini::backend::Region;
+use nwp_mini::backend::BudgetDomain;
 use nwp_mini::chemistry::cells::Cells;
-use nwp_mini::chemistry::coupled::{Coupled, Degrees, Given, Light};
+use nwp_mini::chemistry::coupled::{Coupled, Degrees, FixedSource, Light};
 use nwp_mini::chemistry::coupling::mixing_ratio;
 use nwp_mini::chemistry::gpu::coupling::source;
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism;
 use nwp_mini::chemistry::zenith::Sun;
 use nwp_mini::constants::Constants;
+use nwp_mini::dry_mass::AirMass;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::AirMass;
 use nwp_mini::real::Real;
 use nwp_mini::state::{Environment, State};
 use nwp_mini::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
@@ -78,13 +78,13 @@ fn coupled(random: &mut Random, shape: Shape, set: &TracerSet) -> Coupled {
 }
 
 /// Number of the place among the fields, or of the origin, as the kernels have it.
-fn origin(given: Given) -> i32 {
+fn origin(given: FixedSource) -> i32 {
     match given {
-        Given::Air => -1,
-        Given::Oxygen => -2,
-        Given::Nitrogen => -3,
-        Given::Water => -4,
-        Given::Field(field) => field as i32,
+        FixedSource::Air => -1,
+        FixedSource::Oxygen => -2,
+        FixedSource::Nitrogen => -3,
+        FixedSource::Water => -4,
+        FixedSource::Field(field) => field as i32,
     }
 }
 
@@ -94,7 +94,7 @@ struct Case<R> {
     shape: Shape,
     layout: Layout,
     air: AirMass<R>,
-    region: Region,
+    region: BudgetDomain,
     coupled: Coupled,
     state: State<R>,
     environment: Environment<R>,
@@ -116,7 +116,7 @@ impl<R: Real + Element + Constants> Case<R> {
         let shape = Shape { nx, ny, nz: NZ };
         let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(side));
         let air = AirMass::<R>::new(&grid, &coordinate(random, shape));
-        let region = Region::new(&grid, &coordinate(random, shape));
+        let region = BudgetDomain::new(&grid, &coordinate(random, shape));
         let set = Arc::new(TracerSet::with_passive(["a", "b", "c", "ch4"].map(species)));
         let coupled = coupled(random, shape, &set);
         let mut field = |low: f64, high: f64| -> Array3<R> {

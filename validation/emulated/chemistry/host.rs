@@ -8,8 +8,8 @@ use nwp_mini::chemistry::gpu::{
     Form, Plan, RATE_THREADS, integration_source, outcomes, rates_source, scratch_doubles,
 };
 use nwp_mini::chemistry::kinetics::Kinetics;
+use nwp_mini::cuda_abi::{DevicePointer, ReadPointer};
 use nwp_mini::device::Source;
-use nwp_mini::shared::{DevicePointer, ReadPointer};
 use nwp_mini_support::emulator::Program;
 
 use crate::lattice::host::Memory;

@@ -2,11 +2,11 @@
 
 use ndarray::{Array2, Array3};
 
-use nwp_mini::mass::Layered;
+use nwp_mini::cuda_abi::Bytes;
+use nwp_mini::dry_mass::Layered;
 use nwp_mini::physics::device::Places;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
 use nwp_mini::physics::{Budget, Scratch, Weighing, call};
-use nwp_mini::shared::Bytes;
 use nwp_mini::state::gpu::notes::Flaw;
 
 use nwp_mini_support::emulator::{Element, Records};
@@ -50,7 +50,7 @@ fn on_cpu<R: Vectorised>(
     dt: R,
     state: &mut State<R>,
     Air { mass, per_area }: &Air<R>,
-    vectors: Option<nwp_mini::lanes::Instructions>,
+    vectors: Option<nwp_mini::simd::Instructions>,
 ) -> [Array2<R>; 4] {
     let (nz, ny, nx) = state.tracers[0].dim();
     let mut terms: [Array2<R>; 4] = std::array::from_fn(|_| Array2::from_elem((ny, nx), R::nan()));
@@ -120,7 +120,7 @@ fn check<R: Vectorised + Element + Bytes>(rounding: f64) {
         let found = kernel.call_in_run(R::of(dt), &mut on_host, &air, 3);
         let expected = on_cpu(R::of(dt), &mut alone, &air, None);
         let side_by_side =
-            on_cpu(R::of(dt), &mut abreast, &air, nwp_mini::lanes::Instructions::best());
+            on_cpu(R::of(dt), &mut abreast, &air, nwp_mini::simd::Instructions::best());
         expect_same_bits("fields", on_host.named(), alone.named());
         for (name, expected) in TERMS.iter().zip(&expected) {
             let found = taken::<R>(&found, name).into_shape_with_order((ny, nx)).expect("a plane");

@@ -5,13 +5,13 @@ mod budget;
 
 use ndarray::{Array2, Array3, ArrayView1, Axis, s};
 
-use nwp_mini::mass::gpu::LayeredPointers;
+use nwp_mini::cuda_abi::{Bytes, DevicePointer, ReadPointer};
+use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::physics::device::Places;
 use nwp_mini::physics::kessler::gpu::{KesslerArgs, blocks, source};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
 use nwp_mini::real::Real;
-use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
 
 use nwp_mini_support::emulator::{Element, Program, Records};
 use nwp_mini_support::kessler::case::{

@@ -1,7 +1,7 @@
 //! A device made of arrays on the host.
 
+use nwp_mini::cuda_abi::{Bytes, DevicePointer};
 use nwp_mini::device::Source;
-use nwp_mini::shared::{Bytes, DevicePointer};
 use nwp_mini_support::emulator::{Element, Program, Records};
 
 /// Arrays and launches of the emulated device. An address is the number of an array, shifted.

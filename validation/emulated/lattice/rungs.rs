@@ -1,12 +1,12 @@
 //! Every rung of the ladder and every form of the best kernels.
 
+use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::lattice::gpu::arguments::WilsonArgs;
 use nwp_mini::lattice::gpu::ladder::{self, Rung};
 use nwp_mini::lattice::gpu::{Form, Load, OnLattice, TWO_ROWS, source};
 use nwp_mini::lattice::number::Vectorised;
 use nwp_mini::lattice::{CpuDirac, Dirac, Extents, LINK_REALS, Parity};
 use nwp_mini::real::Real;
-use nwp_mini::shared::Bytes;
 use nwp_mini_support::emulator::Element;
 
 use super::host::{Memory, program};

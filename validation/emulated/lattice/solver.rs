@@ -61,7 +61,7 @@ fn iterations_are_those_of_the_cpu() {
     };
     let multiply = |memory: &mut Memory, names: [&str; 2], from, to| {
         let (first, second) = (hop(Parity::Odd), hop(Parity::Even));
-        let from: nwp_mini::shared::DevicePointer<f32> = from;
+        let from: nwp_mini::cuda_abi::DevicePointer<f32> = from;
         let halves = [
             WilsonArgs { out: odd, in_: from.read(), ..first },
             WilsonArgs { out: to, in_: odd.read(), base: from.read(), ..second },

@@ -1,10 +1,10 @@
 //! Every rung multiplies every matrix, within the rounding of its sums.
 
+use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::gpu::arguments::CsrArgs;
 use nwp_mini::primitives::gpu::csr::{Arrays, Rung, Shape, Size};
 use nwp_mini::primitives::matrices;
-use nwp_mini::shared::DevicePointer;
 
 use super::emulator::Program;
 use super::host::{Exchanged, Memory, program};

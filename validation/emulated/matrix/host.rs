@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use nwp_mini::cuda_abi::{Bytes, DevicePointer};
 use nwp_mini::device::Source;
 use nwp_mini::real::Real;
-use nwp_mini::shared::{Bytes, DevicePointer};
 
 use super::emulator::{Element, Program, Records};
 

@@ -1,9 +1,9 @@
 //! Every rung turns every matrix; what stands between matrices is left alone.
 
+use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::primitives::gpu::arguments::TransposeArgs;
 use nwp_mini::primitives::gpu::transpose::{Rung, Shape};
 use nwp_mini::primitives::transpose::{Matrices, transpose};
-use nwp_mini::shared::DevicePointer;
 
 use super::emulator::Program;
 use super::host::{Exchanged, Memory, program};

@@ -3,10 +3,10 @@
 
 use ndarray::{Array, Array3, Dimension};
 use nwp_mini::advection::gpu::passive::source;
-use nwp_mini::backend::Region;
+use nwp_mini::backend::BudgetDomain;
+use nwp_mini::dry_mass::AirMass;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::AirMass;
 use nwp_mini::real::Real;
 use nwp_mini_support::emulator::{Element, Program, Records};
 use nwp_mini_support::random::Random;
@@ -27,7 +27,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], blocks:
     let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Specified));
     let coordinate = coordinate(random, shape);
     let air = AirMass::<R>::new(&grid, &coordinate);
-    let region = Region::new(&grid, &coordinate);
+    let region = BudgetDomain::new(&grid, &coordinate);
     let mut draw = || R::of(random.between(-1e-6, 1e-2));
     let mut q: Array3<R> = Array::from_shape_simple_fn(shape.centre(), &mut draw);
     let layout = Layout::of(&grid, 4);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use nwp_mini::cuda_abi::{Bytes, DevicePointer};
 use nwp_mini::device::Source;
-use nwp_mini::shared::{Bytes, DevicePointer};
 
 use super::emulator::{Element, Program, Records};
 

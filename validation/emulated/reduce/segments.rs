@@ -1,11 +1,11 @@
 //! Reductions of segments: every operation, of every type.
 
+use nwp_mini::cuda_abi::{Bytes, CudaType, DevicePointer};
 use nwp_mini::primitives::gpu::arguments::ReduceArgs;
 use nwp_mini::primitives::gpu::reduce::{
     Arrays, Operation, Reducible, Shape, located, source, statistics_of,
 };
 use nwp_mini::primitives::reduce::{self, Segments};
-use nwp_mini::shared::{Bytes, CudaType, DevicePointer};
 
 use super::emulator::{Element, Program};
 use super::host::{Memory, program, taken};

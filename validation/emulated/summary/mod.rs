@@ -7,11 +7,11 @@ mod step_end;
 use nwp_mini_support::{emulator, random};
 
 use ndarray::{Array, Array2, Dimension};
-use nwp_mini::backend::{Region, SPECIES, Summary, WaterChange};
+use nwp_mini::backend::{BudgetDomain, SPECIES, Summary, WaterChange};
+use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::gpu::summary::{outflow_of, source};
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
 use nwp_mini::state::State;
 
@@ -47,7 +47,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Periodic));
     let coordinate = coordinate(random, shape);
     let air = AirMass::<R>::new(&grid, &coordinate);
-    let region = Region::new(&grid, &coordinate);
+    let region = BudgetDomain::new(&grid, &coordinate);
     let mut state = State::<R>::zeros(shape);
     for field in state.fields_mut() {
         field.mapv_inplace(|_| R::of(random.between(-1e-6, 1e-2)));

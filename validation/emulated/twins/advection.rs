@@ -48,20 +48,20 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
         "linear_flux"(mass = mass_flux(d), q = cells(d), weights = factors(d))
             => flux::linear_flux(mass, q, weights);
         "upwind_flux"(mass = mass_flux(d), q = cells(d)) => flux::upwind_flux(mass, q);
-        "capped_flux"(mass = mass_flux(d), capacity = amount(d), q = cells(d))
-            => flux::capped_flux(mass, capacity, q);
+        "courant_limited_upwind"(mass = mass_flux(d), capacity = amount(d), q = cells(d))
+            => flux::courant_limited_upwind(mass, capacity, q);
         "updated"(q = d.near(R::LEAST_KEPT), dt = d.dt(), outflow = mass_flux(d), mass = mass(d))
             => flux::updated(q, dt, outflow, mass);
         "Faces::net_outflow"(through = six(|| mass_flux(d))) => faces(through).net_outflow();
         "Faces::outgoing"(through = six(|| mass_flux(d))) => faces(through).outgoing();
         "Faces::incoming"(through = six(|| mass_flux(d))) => faces(through).incoming();
-        "provisional_amount"(
+        "low_order_mass"(
             mass = mass(d),
             q = d.any_q(),
             dt = d.dt(),
             low = six(|| mass_flux(d))
-        ) => limiter::provisional_amount(mass, q, dt, faces(low));
-        "affordable"(room = amount(d), wanted = amount(d)) => limiter::affordable(room, wanted);
+        ) => limiter::low_order_mass(mass, q, dt, faces(low));
+        "limiter_ratio"(room = amount(d), wanted = amount(d)) => limiter::limiter_ratio(room, wanted);
         "bounds"(q = d.any_q(), around = cells(d), mass = six(|| mass_flux(d)))
             => bounds(limiter::bounds(q, faces(around), faces(mass)));
         "positive_flux"(low = mass_flux(d), correction = mass_flux(d), outgoing = factors(d))

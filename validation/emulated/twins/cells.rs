@@ -1,6 +1,6 @@
 //! `cell`, `melt`, `balance` and `step`.
 
-use nwp_mini::mass::mismatch;
+use nwp_mini::dry_mass::mismatch;
 use nwp_mini::wsm5::ice::IceRates;
 use nwp_mini::wsm5::step::{self, Precipitation};
 use nwp_mini::wsm5::warm::WarmRates;
@@ -52,7 +52,7 @@ pub(crate) fn cells<R: Precision>() -> Vec<Pair<R>> {
             before = d.any_q(),
             after = d.any_q()
         ) => mismatch::mass_mismatch(mass, per_area, rho, dz, before, after);
-        "cell::settle"(cell = d.cell(), air = d.air()) => nothing(|| cell::settle(&cell, &mut air)), air;
+        "cell::settle"(cell = d.cell(), air = d.air()) => nothing(|| cell::set_call_invariants(&cell, &mut air)), air;
         "cell::onset"(air = d.air(), cell = d.cell()) => cell::onset(p, &air, &cell);
         "cell::coefficients"(air = d.air(), onset = d.onset(), cell = d.cell())
             => cell::coefficients(p, &air, &onset, &cell);
@@ -107,9 +107,9 @@ pub(crate) fn melt<R: Precision>() -> Vec<Pair<R>> {
         "melt::instantaneous"(
             dt_cloud = d.dt(),
             air = d.air(),
-            qr_sized = d.q(&[]),
+            qr_for_slope = d.q(&[]),
             cell = d.cell()
-        ) => nothing(|| melt::instantaneous(p, dt_cloud, &air, qr_sized, &mut cell)), cell;
+        ) => nothing(|| melt::adjust_phase(p, dt_cloud, &air, qr_for_slope, &mut cell)), cell;
         "melt::pcond"(
             dt_cloud = d.dt(),
             air = d.air(),
@@ -158,21 +158,21 @@ pub(crate) fn balance<R: Precision>() -> Vec<Pair<R>> {
 pub(crate) fn step<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
         "step::clip"(air = d.air(), q = d.any_q()) => step::clip(&air, &mut q), q;
-        "step::clean_up"(q = d.q(&[])) => step::clean_up(&mut q), q;
+        "step::remove_traces"(q = d.q(&[])) => step::remove_traces(&mut q), q;
         "step::processes"(
             dt_cloud = d.dt(),
             air = d.air(),
             onset = d.onset(),
-            qr_sized = d.q(&[]),
+            qr_for_slope = d.q(&[]),
             cell = d.cell()
-        ) => step::processes(p, dt_cloud, &air, &onset, qr_sized, &mut cell), cell;
-        "step::reach_ground"(
+        ) => step::processes(p, dt_cloud, &air, &onset, qr_for_slope, &mut cell), cell;
+        "step::deposit"(
             dt_cloud = d.dt(),
             depth = d.log(1.0, 5000.0, &[]),
             rain = fallen(d),
             snow = fallen(d),
             ice = fallen(d),
             sum = sum(d)
-        ) => nothing(|| step::reach_ground(dt_cloud, depth, rain, snow, ice, &mut sum)), sum;
+        ) => nothing(|| step::deposit(dt_cloud, depth, rain, snow, ice, &mut sum)), sum;
     }
 }

@@ -2,7 +2,7 @@
 
 use nwp_mini::physics::kessler::cell::{self, KesslerCell};
 use nwp_mini::physics::kessler::params::KesslerFactors;
-use nwp_mini::physics::kessler::{conversion, evaporation, fall, saturation};
+use nwp_mini::physics::kessler::{conversion, evaporation, saturation, sedimentation};
 
 use super::pair::{Pair, pairs};
 use super::values::{Draw, Precision};
@@ -85,35 +85,35 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
             qc = d.q(&[]),
             qr = d.near(evaporation).abs()
         ) => evaporation::limited(evaporation, excess, qc, qr);
-        "kessler::fall::density_factor"(rho_lowest = d.rho(), rho = d.rho())
-            => fall::density_factor(rho_lowest, rho);
-        "kessler::fall::distance"(dz = layer(d), dz_above = layer(d)) => fall::distance(dz, dz_above);
-        "kessler::fall::fall_speed"(
+        "kessler::sedimentation::density_factor"(rho_lowest = d.rho(), rho = d.rho())
+            => sedimentation::density_factor(rho_lowest, rho);
+        "kessler::sedimentation::distance"(dz = layer(d), dz_above = layer(d)) => sedimentation::distance(dz, dz_above);
+        "kessler::sedimentation::fall_speed"(
             p = factors(d),
             rho = d.rho(),
             density_factor = d.log(0.8, 30.0, &[R::ONE]),
             qr = d.any_q()
-        ) => fall::fall_speed(&p, rho, density_factor, qr);
-        "kessler::fall::courant"(speed = speed_of(d), span = d.dt(), per_depth = d.log(1e-4, 1.0, &[]))
-            => fall::courant(speed, span, per_depth);
-        "kessler::fall::number_of_substeps"(largest = largest(d)) => fall::number_of_substeps(largest);
-        "kessler::fall::flux"(rho = d.rho(), qr = d.any_q(), speed = speed_of(d))
-            => fall::flux(rho, qr, speed);
-        "kessler::fall::precipitation"(flux = flux_of(d), substep = d.dt())
-            => fall::precipitation(flux, substep);
-        "kessler::fall::passed"(
+        ) => sedimentation::fall_speed(&p, rho, density_factor, qr);
+        "kessler::sedimentation::courant"(speed = speed_of(d), span = d.dt(), per_depth = d.log(1e-4, 1.0, &[]))
+            => sedimentation::courant(speed, span, per_depth);
+        "kessler::sedimentation::number_of_substeps"(largest = largest(d)) => sedimentation::number_of_substeps(largest);
+        "kessler::sedimentation::flux"(rho = d.rho(), qr = d.any_q(), speed = speed_of(d))
+            => sedimentation::flux(rho, qr, speed);
+        "kessler::sedimentation::precipitation"(flux = flux_of(d), substep = d.dt())
+            => sedimentation::precipitation(flux, substep);
+        "kessler::sedimentation::passed"(
             qr = d.q(&[]),
             substep = d.dt(),
             per_mass = d.log(1e-4, 1.0, &[]),
             flux = flux_of(d),
             flux_above = flux_of(d)
-        ) => fall::passed(qr, substep, per_mass, flux, flux_above);
-        "kessler::fall::gained"(
+        ) => sedimentation::passed(qr, substep, per_mass, flux, flux_above);
+        "kessler::sedimentation::gained"(
             rho = d.rho(),
             dz = layer(d),
             qr = d.any_q(),
             qr_fallen = d.any_q()
-        ) => fall::gained(rho, dz, qr, qr_fallen);
+        ) => sedimentation::gained(rho, dz, qr, qr_fallen);
         "kessler::cell::clipped"(q = d.any_q()) => cell::clipped(q);
         "kessler::cell::made"(q = d.any_q()) => cell::made(q);
         "kessler::cell::water"(qv = d.any_q(), qc = d.any_q(), qr = d.any_q())

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::real;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use pair::Pair;
@@ -61,12 +61,12 @@ fn pairs<R: Precision>() -> Vec<Pair<R>> {
     .collect()
 }
 
-fn configuration<R: Precision>(fallout: Fallout) -> Configuration {
+fn configuration<R: Precision>(fallout: Sedimentation) -> Configuration {
     Configuration { precision: R::PRECISION, nz: 27, fallout, constants: Vec::new() }
 }
 
 /// Arguments for a pair, preceded by the parameters, and what the Rust twin makes of them.
-fn sweep<R: Precision>(pair: &Pair<R>, fallout: Fallout) -> Draw<R> {
+fn sweep<R: Precision>(pair: &Pair<R>, fallout: Sedimentation) -> Draw<R> {
     let scheme = Scheme::default().with_fallout(fallout);
     let mut draw = Draw::new(SETS);
     draw.give(&scheme.params);
@@ -104,7 +104,7 @@ fn difference<R: Precision>(pair: &Pair<R>, kernel: &[R], rust: &[R]) -> Option<
     })
 }
 
-fn twins_agree<R: Precision>(fallout: Fallout) {
+fn twins_agree<R: Precision>(fallout: Sedimentation) {
     let program = Program::compile(&configuration::<R>(fallout), &headers());
     let mut findings = Vec::new();
     for pair in pairs::<R>() {
@@ -120,18 +120,18 @@ fn twins_agree<R: Precision>(fallout: Fallout) {
 
 #[test]
 fn twins_agree_in_single_precision() {
-    twins_agree::<f32>(Fallout::SemiLagrangian);
+    twins_agree::<f32>(Sedimentation::SemiLagrangian);
 }
 
 #[test]
 fn twins_agree_in_double_precision() {
-    twins_agree::<f64>(Fallout::SemiLagrangian);
+    twins_agree::<f64>(Sedimentation::SemiLagrangian);
 }
 
 #[test]
 fn twins_of_the_other_variant_agree() {
-    twins_agree::<f32>(Fallout::Substepped);
-    twins_agree::<f64>(Fallout::Substepped);
+    twins_agree::<f32>(Sedimentation::Substepped);
+    twins_agree::<f64>(Sedimentation::Substepped);
 }
 
 /// Every device function is swept, and nothing else.
@@ -174,7 +174,7 @@ fn constants_survive<R: Precision + std::str::FromStr>() {
         ("MM6_PER_M3", R::MM6_PER_M3),
         ("ICE_DIELECTRIC", R::ICE_DIELECTRIC),
     ];
-    let configuration = configuration::<R>(Fallout::SemiLagrangian);
+    let configuration = configuration::<R>(Sedimentation::SemiLagrangian);
     let constants = constants(&prelude(&configuration));
     assert!(constants.len() > 80, "{} constants", constants.len());
     let functions: Vec<String> = constants
@@ -209,7 +209,7 @@ fn the_prelude_has_its_parts() {
     let configuration = Configuration {
         precision: real::Precision::F64,
         nz: 40,
-        fallout: Fallout::Substepped,
+        fallout: Sedimentation::Substepped,
         constants: vec![("TILE".to_owned(), 8)],
     };
     let text = prelude(&configuration);
@@ -221,8 +221,8 @@ fn the_prelude_has_its_parts() {
         "struct LayeredPointers {\n",
         "constexpr real GRAVITY = 9.81; // [m s⁻²] Acceleration due to gravity (WRF `g`).\n",
         "constexpr int BINS = 50;\n",
-        "enum class Fallout { SemiLagrangian, Substepped };\n",
-        "constexpr Fallout FALLOUT = Fallout::Substepped;\n",
+        "enum class Sedimentation { SemiLagrangian, Substepped };\n",
+        "constexpr Sedimentation FALLOUT = Sedimentation::Substepped;\n",
         "struct Wsm5Params {\n",
         "    real n0r; // [m⁻⁴] Intercept of the rain size distribution (WRF `n0r`).\n",
         "static_assert(sizeof(Wsm5Params) == 256, \"the layout of Wsm5Params differs from Rust's\");\n",
@@ -241,7 +241,7 @@ fn the_prelude_has_its_parts() {
 /// A wrong operator, function, constant or parameter in a device function does not go unnoticed.
 #[test]
 fn errors_in_device_functions_are_noticed() {
-    let fallout = Fallout::SemiLagrangian;
+    let fallout = Sedimentation::SemiLagrangian;
     let configuration = configuration::<f64>(fallout);
     let names: Vec<String> =
         constants(&prelude(&configuration)).into_iter().map(|(name, _)| name).collect();

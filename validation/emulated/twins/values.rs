@@ -1,12 +1,12 @@
 //! Arguments to call both twins with.
 
 use nwp_mini::advection::flux::FluxConstants;
+use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::physics::kessler::params::KesslerConstants;
-use nwp_mini::shared::Bytes;
 use nwp_mini::wsm5::radii::RadiusConstants;
 use nwp_mini::wsm5::reflectivity::{RadarConstants, Target};
 use nwp_mini::wsm5::slope::Slope;
-use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset};
+use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
 
 use super::random::Random;
 
@@ -206,8 +206,8 @@ impl<R: Precision> Draw<R> {
         }
     }
 
-    pub(crate) fn onset(&mut self) -> Onset<R> {
-        Onset { t: self.t(), qsw: self.log(1e-15, 0.1, &[]), qsi: self.log(1e-15, 0.1, &[]) }
+    pub(crate) fn onset(&mut self) -> StepStart<R> {
+        StepStart { t: self.t(), qsw: self.log(1e-15, 0.1, &[]), qsi: self.log(1e-15, 0.1, &[]) }
     }
 
     pub(crate) fn coefficients(&mut self) -> Coefficients<R> {

@@ -4,15 +4,17 @@ use std::sync::LazyLock;
 
 use ndarray::{ArrayView1, Dimension};
 
+use nwp_mini::cuda_abi::{Bytes, DevicePointer, ReadPointer};
+use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Shape;
-use nwp_mini::mass::gpu::LayeredPointers;
 use nwp_mini::real::Precision;
-use nwp_mini::shared::{Bytes, DevicePointer, ReadPointer};
 use nwp_mini::state::gpu::notes::Flaw;
 use nwp_mini::state::{CloudDiagnostics, Environment};
-use nwp_mini::wsm5::gpu::region::Region as Given;
-use nwp_mini::wsm5::gpu::{CloudArgs, CloudConstants, DiagnosisArgs, Mapping, Purpose, diagnosis};
+use nwp_mini::wsm5::gpu::column_map::Region as Given;
+use nwp_mini::wsm5::gpu::{
+    CloudArgs, CloudConstants, DiagnosisArgs, KernelVariant, Mapping, diagnosis,
+};
 use nwp_mini::wsm5::minor_steps;
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
@@ -229,8 +231,8 @@ impl Clouds {
         };
         let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         let fallout = p.fallout;
-        let purpose = Purpose { region: made_for, ..Purpose::RUN };
-        let programs = [("short", purpose), ("long", Purpose { is_short: false, ..purpose })];
+        let purpose = KernelVariant { region: made_for, ..KernelVariant::RUN };
+        let programs = [("short", purpose), ("long", KernelVariant { is_short: false, ..purpose })];
         let programs = programs.map(|(calls, purpose)| {
             let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {

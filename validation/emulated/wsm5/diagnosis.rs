@@ -17,7 +17,7 @@ const RADIUS_ROUNDINGS: f64 = 4.0;
 const ROUNDINGS: f64 = 64.0;
 
 fn check<R: Exchanged>(nz: usize, count: usize, rows: usize) {
-    let p = scheme::<R>(nwp_mini::wsm5::Fallout::SemiLagrangian);
+    let p = scheme::<R>(nwp_mini::wsm5::Sedimentation::SemiLagrangian);
     let diagnosis = Diagnosis::compile(&p, nz);
     let weather = Weather::<R>::of(&columns(nz, count), rows, 300.0);
     let mut cpu = CloudDiagnostics::zeros(weather.shape());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use super::clouds::Clouds;
@@ -67,7 +67,7 @@ fn fault(
     expected: &Weather<f32>,
     before: &Weather<f32>,
 ) -> Option<String> {
-    let p = scheme::<f32>(Fallout::SemiLagrangian);
+    let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let include = format!("-I{}", kernels.display());
     let clouds = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), name, &[include.as_str()]);
     let region = Region::whole(before.shape());
@@ -94,7 +94,7 @@ fn fault(
 #[test]
 fn every_barrier_is_missed() {
     let before = Weather::<f32>::of(&columns(LEVELS, 40), 1, 300.0);
-    let p = scheme::<f32>(Fallout::SemiLagrangian);
+    let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let expected = TILES.map(|tile| {
         let whole = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), "_whole", &[]);
         let mut expected = before.clone();

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use nwp_mini::state::gpu::notes::Flaw;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use super::clouds::{Clouds, STEPS_BEFORE};
@@ -16,7 +16,7 @@ const LEVELS: usize = 27;
 const DT: f32 = 60.0;
 
 fn check(mapping: Mapping) {
-    let p = scheme::<f32>(Fallout::SemiLagrangian);
+    let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
     let sound = Weather::<f32>::of(&columns(LEVELS, 69), 3, 300.0);
     let (shape, region) = (sound.shape(), Region::whole(sound.shape()));

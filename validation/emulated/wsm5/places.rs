@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use super::clouds::Clouds;
@@ -26,7 +26,7 @@ fn tile(columns: usize, threads: usize) -> Mapping {
 const COLUMNS: [usize; 2] = [69, 72];
 
 /// Where rows begin concerns all tiles alike.
-fn check(mapping: Mapping, fallout: Fallout, counts: &[usize]) {
+fn check(mapping: Mapping, fallout: Sedimentation, counts: &[usize]) {
     let p = scheme::<f32>(fallout);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
     for &count in counts {
@@ -34,7 +34,7 @@ fn check(mapping: Mapping, fallout: Fallout, counts: &[usize]) {
     }
 }
 
-fn check_columns(clouds: &Clouds, fallout: Fallout, count: usize) {
+fn check_columns(clouds: &Clouds, fallout: Sedimentation, count: usize) {
     let p = scheme::<f32>(fallout);
     let weather = Weather::<f32>::of(&columns(LEVELS, count), 3, 300.0);
     let whole = on_device(clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
@@ -53,7 +53,7 @@ fn check_columns(clouds: &Clouds, fallout: Fallout, count: usize) {
 #[test]
 fn kernels_made_for_a_region_make_the_same() {
     let mapping = tile(8, 256);
-    Fallout::ALL.into_par_iter().for_each(|fallout| {
+    Sedimentation::ALL.into_par_iter().for_each(|fallout| {
         let p = scheme::<f32>(fallout);
         let weather = Weather::<f32>::of(&columns(LEVELS, COLUMNS[1]), 3, 300.0);
         let region = Region::several(weather.shape()).swap_remove(1);
@@ -75,9 +75,9 @@ fn columns_know_nothing_of_each_other() {
     let mappings: Vec<Mapping> = [Mapping::Column].into_iter().chain(tiles).collect();
     mappings.into_par_iter().enumerate().for_each(|(n, mapping)| {
         let counts = if n < 2 { &COLUMNS[..] } else { &COLUMNS[..1] };
-        check(mapping, Fallout::SemiLagrangian, counts);
+        check(mapping, Sedimentation::SemiLagrangian, counts);
     });
     [tile(8, 256), tile(32, 288)]
         .into_par_iter()
-        .for_each(|mapping| check(mapping, Fallout::Substepped, &COLUMNS[..1]));
+        .for_each(|mapping| check(mapping, Sedimentation::Substepped, &COLUMNS[..1]));
 }

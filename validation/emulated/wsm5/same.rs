@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -39,17 +39,17 @@ pub(crate) fn on_device<R: Exchanged>(
     weather
 }
 
-pub(crate) fn scheme<R: Exchanged>(fallout: Fallout) -> Scheme<R> {
+pub(crate) fn scheme<R: Exchanged>(fallout: Sedimentation) -> Scheme<R> {
     Scheme::default().with_fallout(fallout)
 }
 
 /// The tile that the launcher takes on a small grid.
-fn small_tile<R: Exchanged>(fallout: Fallout, nz: usize) -> Mapping {
+fn small_tile<R: Exchanged>(fallout: Sedimentation, nz: usize) -> Mapping {
     Mapping::Tile(Tile::choose(1, R::KIND, fallout, nz))
 }
 
 /// One thread does what the CPU version does, operation by operation.
-fn check_columns<R: Exchanged>(nz: usize, fallout: Fallout) {
+fn check_columns<R: Exchanged>(nz: usize, fallout: Sedimentation) {
     let p = scheme::<R>(fallout);
     let clouds = Clouds::compile(&p, nz, Mapping::Column);
     let weather = Weather::<R>::of(&columns(nz, 90), 2, 300.0);
@@ -64,7 +64,7 @@ fn check_columns<R: Exchanged>(nz: usize, fallout: Fallout) {
 
 #[test]
 fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
-    use Fallout::{SemiLagrangian, Substepped};
+    use Sedimentation::{SemiLagrangian, Substepped};
     // Precision, variant and levels have nothing to do with each other: each meets each, not all.
     [(27, SemiLagrangian), (27, Substepped), (4, Substepped), (128, SemiLagrangian)]
         .into_par_iter()
@@ -76,8 +76,8 @@ fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
 
 /// Everything but the sum of what clipping has made, which is added up in another order.
 fn check_substepped_tile<R: Exchanged>(nz: usize) {
-    let p = scheme::<R>(Fallout::Substepped);
-    let clouds = Clouds::compile(&p, nz, small_tile::<R>(Fallout::Substepped, nz));
+    let p = scheme::<R>(Sedimentation::Substepped);
+    let clouds = Clouds::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
     // Where it does not rain, all the rain that reaches the ground has melted on its way.
     let mut dry = weather.clone();
@@ -105,7 +105,7 @@ fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
 }
 
 fn check_tile_f64(nz: usize) {
-    let p = scheme::<f64>(Fallout::SemiLagrangian);
+    let p = scheme::<f64>(Sedimentation::SemiLagrangian);
     let clouds = Clouds::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
     let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
     let region = Region::whole(weather.shape());
@@ -153,8 +153,10 @@ fn a_tile_agrees_with_the_cpu_in_double_precision() {
 
 /// Single precision against double: no further off than the CPU version in single precision.
 fn check_tile_f32(nz: usize) {
-    let (p, exact) =
-        (scheme::<f32>(Fallout::SemiLagrangian), scheme::<f64>(Fallout::SemiLagrangian));
+    let (p, exact) = (
+        scheme::<f32>(Sedimentation::SemiLagrangian),
+        scheme::<f64>(Sedimentation::SemiLagrangian),
+    );
     let clouds = Clouds::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
     let columns = columns(nz, 120);
     let (single, double) =

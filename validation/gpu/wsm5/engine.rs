@@ -6,13 +6,13 @@ use std::rc::Rc;
 use ndarray::{Array, Dimension};
 
 use nwp_mini::device::{Buffer, Element, Gpu, Source};
+use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
-use nwp_mini::mass::gpu::LayeredPointers;
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
-use nwp_mini::wsm5::gpu::{Mapping, Purpose, Tile};
+use nwp_mini::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Mass, Precision, Region, Weather};
@@ -27,7 +27,7 @@ impl OnDevice for f64 {}
 const GUARD: usize = 1000;
 
 /// The kernels with a way to share the columns out among threads.
-pub struct OnGpu<R> {
+pub struct GpuBackend<R> {
     gpu: Gpu,
     scheme: Scheme<R>,
     mapping: Mapping,
@@ -39,7 +39,7 @@ pub struct OnGpu<R> {
 /// What the kernels are launched for: numbers of cells, columns, and the base of theta.
 type Grid = ([usize; 3], Region, u64);
 
-impl<R: OnDevice> OnGpu<R> {
+impl<R: OnDevice> GpuBackend<R> {
     pub fn new(gpu: &Gpu, scheme: Scheme<R>, mapping: Mapping) -> Self {
         Self { gpu: gpu.clone(), scheme, mapping, weighs: false, made: RefCell::default() }
     }
@@ -100,7 +100,7 @@ impl<R: OnDevice> OnGpu<R> {
     }
 }
 
-impl<R: OnDevice> Engine<R> for OnGpu<R> {
+impl<R: OnDevice> Engine<R> for GpuBackend<R> {
     fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region) {
         weather.forget(region);
         if self.weighs {
@@ -213,7 +213,7 @@ fn expect_untouched<R: Real>(guard: &[R], place: &str) {
 
 /// The mapping with a thread for a column, and the tiles that are taken for few and for many
 /// columns.
-pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
+pub fn mappings<R: OnDevice>(fallout: Sedimentation, nz: usize) -> Vec<Mapping> {
     let tile = |columns| Mapping::Tile(Tile::choose(columns, R::PRECISION, fallout, nz));
     let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
     mappings.dedup();
@@ -221,8 +221,13 @@ pub fn mappings<R: OnDevice>(fallout: Fallout, nz: usize) -> Vec<Mapping> {
 }
 
 /// What kernels of calls that do not weigh are compiled from, with that of the diagnosis.
-pub fn sources<R: OnDevice>(nz: usize, fallout: Fallout, mappings: &[Mapping]) -> Vec<Source> {
-    let purposes = [true, false].map(|is_short| Purpose { is_short, weighs: false, region: None });
+pub fn sources<R: OnDevice>(
+    nz: usize,
+    fallout: Sedimentation,
+    mappings: &[Mapping],
+) -> Vec<Source> {
+    let purposes =
+        [true, false].map(|is_short| KernelVariant { is_short, weighs: false, region: None });
     let call = |purpose| {
         move |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping, purpose)
     };

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
 use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::Mapping;
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -13,7 +13,7 @@ use super::agreement::{Allowance, Named, SOME_ROUNDINGS, expect_as_exact, expect
 use super::case::Columns;
 use super::columns::columns;
 use super::difference::named;
-use super::engine::{OnDevice, OnGpu, mappings, sources};
+use super::engine::{GpuBackend, OnDevice, mappings, sources};
 use super::fresh;
 use super::report::Report;
 use super::weather::{Engine, Precision, Region, Weather};
@@ -83,7 +83,12 @@ pub(super) struct Task {
 
 impl Task {
     /// The columns with both time steps.
-    pub(super) fn new(about: &str, columns: &Columns, rows: usize, fallout: Fallout) -> Vec<Self> {
+    pub(super) fn new(
+        about: &str,
+        columns: &Columns,
+        rows: usize,
+        fallout: Sedimentation,
+    ) -> Vec<Self> {
         let new = |dt: f64| {
             let single = Weather::of(columns, rows, 300.0);
             let double = Weather::of(columns, rows, 300.0);
@@ -121,7 +126,7 @@ impl Task {
 }
 
 /// Columns of the reference and fresh ones.
-pub(super) fn tasks(nz: usize, fallout: Fallout, seed: u64) -> Vec<Task> {
+pub(super) fn tasks(nz: usize, fallout: Sedimentation, seed: u64) -> Vec<Task> {
     let mut tasks = Task::new("reference", &columns(nz, COLUMNS), ROWS, fallout);
     let fresh = fresh::columns(nz, FRESH, &mut Random::new(seed));
     tasks.extend(Task::new(&format!("seed {seed}"), &fresh, 1, fallout));
@@ -130,14 +135,14 @@ pub(super) fn tasks(nz: usize, fallout: Fallout, seed: u64) -> Vec<Task> {
 
 fn check<R: OnDevice>(
     gpu: &Gpu,
-    fallout: Fallout,
+    fallout: Sedimentation,
     tasks: &[Task],
-    check: impl Fn(&Task, &OnGpu<R>, &mut Report),
+    check: impl Fn(&Task, &GpuBackend<R>, &mut Report),
 ) -> Vec<(String, Report)> {
     let math = if gpu.compiler().fast_math() { "fast" } else { "precise" };
     let nz = tasks[0].single.shape().nz;
     let judged = |mapping: Mapping| {
-        let engine = OnGpu::new(gpu, Scheme::default().with_fallout(fallout), mapping);
+        let engine = GpuBackend::new(gpu, Scheme::default().with_fallout(fallout), mapping);
         let mut report = Report::default();
         for task in tasks {
             check(task, &engine, &mut report);
@@ -151,9 +156,9 @@ fn check<R: OnDevice>(
 fn levels_agree_with_the_cpu() {
     let (Some(fast), Some(precise)) = (gpu(true), gpu(false)) else { return };
     let seed = seed();
-    let setups: Vec<(usize, Fallout)> =
-        LEVELS.iter().flat_map(|&nz| Fallout::ALL.map(|fallout| (nz, fallout))).collect();
-    let all = |sources: fn(usize, Fallout) -> _| {
+    let setups: Vec<(usize, Sedimentation)> =
+        LEVELS.iter().flat_map(|&nz| Sedimentation::ALL.map(|fallout| (nz, fallout))).collect();
+    let all = |sources: fn(usize, Sedimentation) -> _| {
         setups.iter().flat_map(|&(nz, fallout)| -> Vec<_> { sources(nz, fallout) }).collect()
     };
     let single = |nz, fallout| sources::<f32>(nz, fallout, &mappings::<f32>(fallout, nz));

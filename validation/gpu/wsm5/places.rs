@@ -5,13 +5,13 @@ use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
 use nwp_mini::real::Precision as Kind;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::columns::columns;
 use super::difference::{differing, named};
-use super::engine::{OnDevice, OnGpu, sources};
+use super::engine::{GpuBackend, OnDevice, sources};
 use super::report::Report;
 use super::weather::{Engine, Precision, Region, Weather};
 use crate::{gpu, prepare};
@@ -61,7 +61,7 @@ pub(super) fn check_places<R: Precision>(engine: &impl Engine<R>, report: &mut R
     }
 }
 
-fn all_tiles(fallout: Fallout, precision: Kind) -> Vec<Mapping> {
+fn all_tiles(fallout: Sedimentation, precision: Kind) -> Vec<Mapping> {
     let widths = [(2, 32), (4, 128), (8, 256), (16, 224), (32, 288)];
     let tile = |(columns, threads)| Tile { columns, threads, blocks: 2 };
     // What a block can have of shared memory without asking.
@@ -69,12 +69,12 @@ fn all_tiles(fallout: Fallout, precision: Kind) -> Vec<Mapping> {
     widths.map(tile).into_iter().filter(fits).map(Mapping::Tile).collect()
 }
 
-fn check<R: OnDevice>(gpu: &Gpu, fallout: Fallout) -> Vec<(String, Report)> {
+fn check<R: OnDevice>(gpu: &Gpu, fallout: Sedimentation) -> Vec<(String, Report)> {
     let mut mappings = all_tiles(fallout, R::PRECISION);
     mappings.push(Mapping::Column);
     prepare(gpu, sources::<R>(LEVELS, fallout, &mappings));
     let judged = |mapping: Mapping| {
-        let new = || OnGpu::<R>::new(gpu, Scheme::default().with_fallout(fallout), mapping);
+        let new = || GpuBackend::<R>::new(gpu, Scheme::default().with_fallout(fallout), mapping);
         let mut report = Report::default();
         check_places(&new(), &mut report);
         check_weighing([&new(), &new().weighing()], &mut report);
@@ -84,7 +84,7 @@ fn check<R: OnDevice>(gpu: &Gpu, fallout: Fallout) -> Vec<(String, Report)> {
 }
 
 /// Telling what the changes weigh changes nothing else; what is told is checked by the engine.
-fn check_weighing<R: OnDevice>([usual, weighing]: [&OnGpu<R>; 2], report: &mut Report) {
+fn check_weighing<R: OnDevice>([usual, weighing]: [&GpuBackend<R>; 2], report: &mut Report) {
     let weather = Weather::<R>::of(&columns(LEVELS, 138), 3, 300.0);
     for region in Region::several(weather.shape()) {
         let both = [usual, weighing].map(|engine| weather.after(engine, DT, &region));
@@ -95,7 +95,7 @@ fn check_weighing<R: OnDevice>([usual, weighing]: [&OnGpu<R>; 2], report: &mut R
 #[test]
 fn columns_know_nothing_of_each_other() {
     let Some(gpu) = gpu(true) else { return };
-    let reports = Fallout::ALL
+    let reports = Sedimentation::ALL
         .into_par_iter()
         .flat_map(|fallout| [check::<f32>(&gpu, fallout), check::<f64>(&gpu, fallout)].concat());
     Report::finish_all(reports.collect());

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::Mapping;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::CASES;
-use super::engine::{OnDevice, OnGpu, mappings, sources};
+use super::engine::{GpuBackend, OnDevice, mappings, sources};
 use super::judge::{Case, ON_ITS_OWN, judge};
 use super::parameters;
 use super::report::Report;
@@ -31,7 +31,7 @@ fn cases() -> &'static [Case] {
 fn each_mapping<R: OnDevice>(
     gpu: &Gpu,
     scheme: &Scheme<R>,
-    judge: impl Fn(&OnGpu<R>) -> Report + Sync,
+    judge: impl Fn(&GpuBackend<R>) -> Report + Sync,
 ) {
     let fallout = scheme.fallout;
     let mappings = mappings::<R>(fallout, LEVELS);
@@ -41,7 +41,7 @@ fn each_mapping<R: OnDevice>(
         .map(|mapping: Mapping| {
             let math = if gpu.compiler().fast_math() { "fast" } else { "precise" };
             let about = format!("{mapping}, {fallout:?}, {}, {math}", R::NAME);
-            (about, judge(&OnGpu::new(gpu, scheme.clone(), mapping)))
+            (about, judge(&GpuBackend::new(gpu, scheme.clone(), mapping)))
         })
         .collect();
     Report::finish_all(reports);
@@ -98,13 +98,13 @@ fn substepped_double_precision() {
 fn one_per_cent_of_a_parameter_shows() {
     let Some(gpu) = gpu(true) else { return };
     let cases = parameters::cases();
-    for mapping in mappings::<f32>(Fallout::SemiLagrangian, LEVELS) {
-        prepare(&gpu, sources::<f32>(LEVELS, Fallout::SemiLagrangian, &[mapping]));
+    for mapping in mappings::<f32>(Sedimentation::SemiLagrangian, LEVELS) {
+        prepare(&gpu, sources::<f32>(LEVELS, Sedimentation::SemiLagrangian, &[mapping]));
         let wrong = parameters::off_by_one_per_cent();
         let unnoticed: Vec<&str> = wrong
             .into_par_iter()
             .filter_map(|(name, p)| {
-                let report = judge(&cases, &OnGpu::new(&gpu, p, mapping), ON_ITS_OWN);
+                let report = judge(&cases, &GpuBackend::new(&gpu, p, mapping), ON_ITS_OWN);
                 report.failures.is_empty().then_some(name)
             })
             .collect();

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::CASES;
@@ -25,7 +25,7 @@ struct Shaken<R> {
 }
 
 impl<R: Precision> Shaken<R> {
-    fn new(fallout: Fallout, seed: u64) -> Self {
+    fn new(fallout: Sedimentation, seed: u64) -> Self {
         let scheme = Scheme::default().with_fallout(fallout);
         Self { scheme, random: RefCell::new(Random::new(seed)) }
     }
@@ -68,7 +68,7 @@ impl<R: Precision, F: Fn(&mut Weather<R>, &Region)> Engine<R> for Spoilt<F> {
 #[test]
 fn roundings_pass() {
     let mut seed = seed();
-    for fallout in Fallout::ALL {
+    for fallout in Sedimentation::ALL {
         for nz in [4, 27, 40] {
             seed = seed.wrapping_add(1);
             let mut report = Report::default();
@@ -87,10 +87,10 @@ fn roundings_pass() {
 fn roundings_pass_by_the_reference() {
     let seed = seed();
     let cases = Case::read(&support::reference("wsm5"), &CASES, |_, _| true);
-    let engine = Shaken::<f64>::new(Fallout::SemiLagrangian, seed);
+    let engine = Shaken::<f64>::new(Sedimentation::SemiLagrangian, seed);
     judge(&cases, &engine, ON_ITS_OWN).finish();
     let data = support::substepped();
-    let engine = Shaken::<f64>::new(Fallout::Substepped, seed);
+    let engine = Shaken::<f64>::new(Sedimentation::Substepped, seed);
     Reference::read(&data).judge(&engine, ON_ITS_OWN).finish();
 }
 
@@ -106,7 +106,7 @@ fn the_cpu_version_knows_places() {
 /// knows the cells where they do.
 #[test]
 fn wrong_parameters_do_not_pass() {
-    let tasks = tasks(27, Fallout::SemiLagrangian, 1);
+    let tasks = tasks(27, Sedimentation::SemiLagrangian, 1);
     let passes = |p: &Scheme<f32>| {
         let mut report = Report::default();
         for task in &tasks {
@@ -134,7 +134,7 @@ fn expect_noticed(what: &str, spoil: impl Fn(&mut Weather<f32>, &Region), tasks:
 
 #[test]
 fn faults_in_single_elements_do_not_pass() {
-    let tasks = tasks(27, Fallout::SemiLagrangian, 2);
+    let tasks = tasks(27, Sedimentation::SemiLagrangian, 2);
     expect_noticed(
         "an element that is not written",
         |weather, region| weather.surface.sr[[region.rows.start, region.columns.start]] = f32::NAN,

@@ -2,7 +2,7 @@
 
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
@@ -46,7 +46,7 @@ fn tiles_of_other_shapes() {
         let ground = gpu.zeros(SURFACE_PLANES * columns).unwrap();
         for &(width, threads, blocks) in shapes {
             let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
-            let scheme = Scheme::<f32>::default().with_fallout(Fallout::SemiLagrangian);
+            let scheme = Scheme::<f32>::default().with_fallout(Sedimentation::SemiLagrangian);
             let clouds =
                 Clouds::new(&gpu, Layout::tight(shape), Inside::all(shape), scheme, mapping, 0.0);
             let clouds = match clouds {

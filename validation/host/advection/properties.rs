@@ -3,8 +3,8 @@
 use ndarray::{Array2, Array3, Axis};
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 use nwp_mini::real::Real;
 use nwp_mini::state::BoundaryValues;
 

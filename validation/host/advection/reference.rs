@@ -3,7 +3,7 @@
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::terms::{Perturbation, Term};
+use nwp_mini::advection::perturbation::{Perturbation, Term};
 
 use super::case::{Prepared, SCHEMES, difference, field, largest, read, table};
 use super::support;

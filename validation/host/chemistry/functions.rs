@@ -5,7 +5,7 @@ use nwp_mini::chemistry::cells::{Cells, rate_constants};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::parse;
 use nwp_mini::chemistry::rates::sun::sunlight;
-use nwp_mini::lanes::double;
+use nwp_mini::simd::double;
 use nwp_mini_support::random::Random;
 
 use nwp_mini_support::chemistry::relative;

@@ -3,7 +3,7 @@
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, integrate, integrate_with};
 use nwp_mini::chemistry::lanes::CELLS;
 use nwp_mini::chemistry::rosenbrock::Status;
-use nwp_mini::lanes::Instructions;
+use nwp_mini::simd::Instructions;
 
 use super::oracle::Oracle;
 use nwp_mini_support::chemistry::{Case, Run, picked};

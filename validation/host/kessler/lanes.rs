@@ -2,10 +2,10 @@
 
 use ndarray::Array;
 
-use nwp_mini::lanes::Instructions;
 use nwp_mini::physics::kessler::columns::{self, Level};
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
 use nwp_mini::real::Real;
+use nwp_mini::simd::Instructions;
 
 use super::case::{CASES, Columns, Engine, OnCpu, State, group};
 use super::support;

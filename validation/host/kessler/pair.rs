@@ -2,12 +2,12 @@
 
 use nwp_mini::diagnostics::pair::Verdict;
 use nwp_mini::io::columns::physics::PhysicsCase;
-use nwp_mini::lanes::Instructions;
 use nwp_mini::model::columns::{Calls, Ends, compare};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Work};
 use nwp_mini::physics::{Scratch, call};
 use nwp_mini::real::Real;
+use nwp_mini::simd::Instructions;
 
 use super::case::{Columns, group};
 use super::support;

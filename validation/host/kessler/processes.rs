@@ -5,7 +5,7 @@ use netcdf::Group;
 
 use nwp_mini::physics::kessler::cell::{KesslerCell, processed};
 use nwp_mini::physics::kessler::params::KesslerFactors;
-use nwp_mini::physics::kessler::{columns, conversion, evaporation, fall, saturation};
+use nwp_mini::physics::kessler::{columns, conversion, evaporation, saturation, sedimentation};
 
 use super::case::{group, on_levels, values};
 use super::support;
@@ -160,16 +160,20 @@ fn fall_in_substeps() {
             let mut largest = 0.0_f64;
             for k in 0..nz {
                 let at = [k, column];
-                let factor = fall::density_factor(rho[[0, column]], rho[at]);
-                let speed = fall::fall_speed(&p, rho[at], factor, qr[at]);
+                let factor = sedimentation::density_factor(rho[[0, column]], rho[at]);
+                let speed = sedimentation::fall_speed(&p, rho[at], factor, qr[at]);
                 let expected = speeds[at];
                 assert!(
                     (speed - expected).abs() <= SOME_ROUNDINGS * expected,
                     "{speed}, not {expected} m/s at level {k} of column {column}"
                 );
-                largest = largest.max(fall::courant(speed, stored.dt, 1.0 / dz[at]));
+                largest = largest.max(sedimentation::courant(speed, stored.dt, 1.0 / dz[at]));
             }
-            assert_eq!(fall::number_of_substeps(largest), numbers[column], "column {column}");
+            assert_eq!(
+                sedimentation::number_of_substeps(largest),
+                numbers[column],
+                "column {column}"
+            );
             let mut whole = columns::Columns::<f64, 1>::new(nz);
             for (k, level) in whole.levels.iter_mut().enumerate() {
                 let at = [k, column];

@@ -1,7 +1,7 @@
 //! Properties of the scheme, on columns of the reference and on columns that are in no reference.
 
 use nwp_mini::physics::kessler::Vectorised;
-use nwp_mini::physics::kessler::fall::distance;
+use nwp_mini::physics::kessler::sedimentation::distance;
 
 use super::case::{CASES, Columns, Engine, OnCpu, State, group};
 use super::support;

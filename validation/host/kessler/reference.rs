@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use nwp_mini::lanes::Instructions;
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
+use nwp_mini::simd::Instructions;
 
 use super::case::OnCpu;
 use super::judge::Reference;

@@ -9,14 +9,14 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{Account, Backend, Collected, FRAMES_IN_FLIGHT, Info, Output, Start};
 use nwp_mini::error::{Error, Result};
-use nwp_mini::forcing::Moment;
+use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::output::Snapshot;
 use nwp_mini::io::sampled::Sample;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Case, Frames, Probe, Sink};
-use nwp_mini::plan::{Past, Plan};
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::time_steps::{Past, Plan};
+use nwp_mini::wsm5::Sedimentation;
 
 /// Hands frames over only to one who waits, and tells of a failure one step late.
 struct Ahead {
@@ -35,7 +35,7 @@ impl Backend<f32> for Ahead {
         self.cpu.start(start)
     }
 
-    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+    fn drive(&mut self, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.cpu.drive(moment)
     }
 
@@ -52,7 +52,7 @@ impl Backend<f32> for Ahead {
         }
     }
 
-    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.cpu.capture(output, moment)?;
         if let Output::Frame(_) = output {
             assert!(self.frames.len() < FRAMES_IN_FLIGHT);
@@ -113,7 +113,7 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
     let domain = &case.domain;
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let mut cpu =
         Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
     let past = Past::default();

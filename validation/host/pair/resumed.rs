@@ -8,10 +8,10 @@ use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::io::output::Snapshot;
 use nwp_mini::io::restart::Saved;
 use nwp_mini::io::wrf;
-use nwp_mini::model::pair::{self, Pair};
+use nwp_mini::model::backend_comparison::{self, Pair};
 use nwp_mini::model::{self, Case, Frames, History, Sink};
-use nwp_mini::plan::{Past, Plan};
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::time_steps::{Past, Plan};
+use nwp_mini::wsm5::Sedimentation;
 use rayon::ThreadPoolBuilder;
 
 use super::stand_in::Pooled;
@@ -46,7 +46,7 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Fallout::SemiLagrangian);
+    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let place = case.domain.clone();
     let forcing = case.forcing.clone();
     let cpu = |state| Cpu::new(&place.grid, &place.coordinate, limiter, fallout, &forcing, state);
@@ -68,7 +68,8 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let pair =
         Pair { case, start, plan, frames, limiter, microphysics: fallout.into(), stop: &stop };
     let mut second = Taken::default();
-    let report = pair::run(pair, &mut other, &mut second, &mut |_| ()).expect("two runs");
+    let report =
+        backend_comparison::run(pair, &mut other, &mut second, &mut |_| ()).expect("two runs");
     for verdict in &report.verdicts {
         assert!(verdict.pass && verdict.max_abs == 0.0, "{}: {}", verdict.field, verdict.max_abs);
     }

@@ -3,11 +3,11 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Account, Attached, Backend, Captured, Collected, Gathered, Info, Output, Standing, Start,
-    Summary,
+    Account, Accumulators, Backend, Captured, Checkpoint, Collected, Info, Output, SamplingRequest,
+    Start, Summary,
 };
 use nwp_mini::error::Result;
-use nwp_mini::forcing::Moment;
+use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::primitives::reduce::{Extrema, Statistics};
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use rayon::ThreadPool;
@@ -28,7 +28,7 @@ impl Backend<f32> for Pooled {
         self.cpu.start(start)
     }
 
-    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+    fn drive(&mut self, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.pool.install(|| self.cpu.drive(moment))
     }
 
@@ -40,7 +40,7 @@ impl Backend<f32> for Pooled {
         self.cpu.check(step, wait)
     }
 
-    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.pool.install(|| self.cpu.capture(output, moment))
     }
 
@@ -84,12 +84,12 @@ impl Backend<f32> for Wide {
             "nothing is sampled here"
         );
         let states: Vec<_> = states.iter().map(State::widened).collect();
-        let gathered = gathered.map(Gathered::widened);
-        let (gathered, attached) = (gathered.as_ref(), Attached::default());
+        let gathered = gathered.map(Accumulators::widened);
+        let (gathered, attached) = (gathered.as_ref(), SamplingRequest::default());
         self.0.start(Start { states: &states, gathered, attached })
     }
 
-    fn drive(&mut self, moment: &Moment<f32>) -> Result<()> {
+    fn drive(&mut self, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.0.drive(&moment.widened())
     }
 
@@ -101,18 +101,19 @@ impl Backend<f32> for Wide {
         self.0.check(step, wait)
     }
 
-    fn capture(&mut self, output: Output, moment: &Moment<f32>) -> Result<()> {
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<f32>) -> Result<()> {
         self.0.capture(output, &moment.widened())
     }
 
     fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
         let collected = self.0.collect(output, wait)?;
         if let Some(Collected::Checkpoint(standing)) = collected {
-            let Standing { state, gathered } = *standing;
+            let Checkpoint { state, gathered } = *standing;
             let surface = Surface::of(gathered.surface.planes().map(narrow));
-            let Gathered { changes, passive, chemistry, first_steps, parts, .. } = gathered;
-            let gathered = Gathered { surface, changes, passive, chemistry, first_steps, parts };
-            let standing = Standing { state: state.map(narrow), gathered };
+            let Accumulators { changes, passive, chemistry, first_steps, parts, .. } = gathered;
+            let gathered =
+                Accumulators { surface, changes, passive, chemistry, first_steps, parts };
+            let standing = Checkpoint { state: state.map(narrow), gathered };
             return Ok(Some(Collected::Checkpoint(Box::new(standing))));
         }
         let frame = collected.and_then(Collected::frame);

@@ -9,20 +9,20 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::diagnostics::difference::Value;
-use nwp_mini::forcing::Moment;
+use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
-use nwp_mini::model::pair::{self, Pair, Report};
+use nwp_mini::model::backend_comparison::{self, Pair, Report};
 use nwp_mini::model::{Case, Frames, Nobody, Working};
-use nwp_mini::plan::{Past, Plan};
 use nwp_mini::state::State;
-use nwp_mini::wsm5::Fallout;
+use nwp_mini::time_steps::{Past, Plan};
+use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::factors::Factors;
 use rayon::ThreadPoolBuilder;
 
 use super::stand_in::{Pooled, Wide};
 
-const SCHEMES: [Fallout; 2] = [Fallout::SemiLagrangian, Fallout::Substepped];
+const SCHEMES: [Sedimentation; 2] = [Sedimentation::SemiLagrangian, Sedimentation::Substepped];
 
 /// The storm, and the state that it starts from.
 pub(super) fn storm<R: Working>() -> (Case<R>, State<R>) {
@@ -61,7 +61,7 @@ pub(super) fn compare<R: Working + Value>(
         microphysics: microphysics.into(),
         stop: &stop,
     };
-    let report = pair::run(pair, other, &mut Nobody, &mut |_| ()).expect("two runs");
+    let report = backend_comparison::run(pair, other, &mut Nobody, &mut |_| ()).expect("two runs");
     assert!(!report.interrupted);
     // Twelve fields after the first step, and with two totals after the last.
     let count = if steps > 1 { 26 } else { 12 };
@@ -91,9 +91,9 @@ pub(super) fn passes(report: &Report, about: &str) {
 fn other_threads_are_no_other_backend() {
     let (mut case, start) = storm::<f32>();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    let cpu = pool.install(|| cpu(&case, &start, Fallout::SemiLagrangian));
+    let cpu = pool.install(|| cpu(&case, &start, Sedimentation::SemiLagrangian));
     let mut other = Pooled { pool, cpu };
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (3, 60.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (3, 60.0), &mut other);
     passes(&report, "three threads");
     for verdict in &report.verdicts {
         assert_eq!((verdict.max_abs, verdict.rms_rel), (0.0, Some(0.0)), "{}", verdict.field);
@@ -130,17 +130,17 @@ fn other_rounding_passes() {
 #[test]
 fn the_truth_passes() {
     let (mut case, start) = storm::<f32>();
-    let wide = Moment::lasting(&case.forcing).widened();
+    let wide = TimeInterpolant::lasting(&case.forcing).widened();
     let domain = &case.domain;
     let mut other = Wide(Cpu::new(
         &domain.grid,
         &domain.coordinate,
         Limiter::PositiveDefinite,
-        Fallout::SemiLagrangian,
+        Sedimentation::SemiLagrangian,
         &wide.before,
         start.widened(),
     ));
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (24, 150.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (24, 150.0), &mut other);
     passes(&report, "double precision");
 }
 
@@ -188,13 +188,13 @@ fn one_per_cent_of_a_process_fails() {
 #[test]
 fn suspects_hold_the_inputs_and_both_outputs() {
     let (mut case, start) = storm::<f32>();
-    let mut other = cpu(&case, &start, Fallout::SemiLagrangian);
+    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
     *other.scheme_mut().factors.of("prevp").expect("a process") = 1.01;
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (2, 60.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (2, 60.0), &mut other);
     let suspect = &report.suspects[0];
     assert_eq!(suspect.steps, 1);
     let (field, [k, j, i]) = suspect.fields[0];
-    let find = |profiles: &[nwp_mini::model::suspect::Profile], name: &str| {
+    let find = |profiles: &[nwp_mini::model::divergent_columns::Profile], name: &str| {
         profiles.iter().find(|profile| profile.name == name).expect("a profile").values.clone()
     };
     let inputs = suspect.inputs.as_ref().expect("the inputs of the first step");
@@ -212,14 +212,14 @@ fn suspects_hold_the_inputs_and_both_outputs() {
 #[test]
 fn double_precision_has_narrower_limits() {
     let (mut case, start) = storm::<f64>();
-    let mut other = cpu(&case, &start, Fallout::SemiLagrangian);
+    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
     other.disturb(Some(7));
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (3, 60.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (3, 60.0), &mut other);
     passes(&report, "other rounding");
     // What single precision would not notice.
-    let mut other = cpu(&case, &start, Fallout::SemiLagrangian);
+    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
     *other.scheme_mut().factors.of("praut").expect("a process") = 1.0 + 1e-6;
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (1, 60.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (1, 60.0), &mut other);
     assert!(bad(&report).iter().any(|text| text.starts_with("qr")), "{:?}", bad(&report));
 }
 
@@ -241,9 +241,9 @@ fn all_runs_are_driven_alike() {
     let mut case = case.follow(series, 240.0).expect("winds");
     let start = case.take_state();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    let cpu = pool.install(|| cpu(&case, &start, Fallout::SemiLagrangian));
+    let cpu = pool.install(|| cpu(&case, &start, Sedimentation::SemiLagrangian));
     let mut other = Pooled { pool, cpu };
-    let report = compare(&mut case, &start, Fallout::SemiLagrangian, (6, 40.0), &mut other);
+    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (6, 40.0), &mut other);
     passes(&report, "several frames");
     for verdict in &report.verdicts {
         assert_eq!(verdict.max_abs, 0.0, "{} after {}", verdict.field, verdict.steps);

@@ -1,9 +1,9 @@
 //! What the projection is tested on, and WRF's own formulas of what it should give.
 
 use ndarray::{Array2, Array3, Axis, s};
+use nwp_mini::dry_mass::{FaceMaps, Winds};
+use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
 use nwp_mini::grid::{Grid, Shape, Sides};
-use nwp_mini::mass::{FaceMaps, Winds};
-use nwp_mini::mass::{MassCoordinate, MassFlux};
 use nwp_mini::primitives::conjugate_gradient::OnCpu;
 use nwp_mini::projection::{Projection, project};
 use nwp_mini::real::Real;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use ndarray::{Array3, Axis, s};
+use nwp_mini::dry_mass::MassCoordinate;
+use nwp_mini::dry_mass::{FaceMaps, Winds};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::mass::MassCoordinate;
-use nwp_mini::mass::{FaceMaps, Winds};
 use nwp_mini::projection::vertical_velocity;
 
 use super::PROMISED;

@@ -8,11 +8,11 @@ mod files;
 use nwp_mini_support::{random, real};
 
 use ndarray::{Array2, Array3, Axis, s};
+use nwp_mini::dry_mass::Winds;
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Shape, Side, Sides};
-use nwp_mini::mass::Winds;
 use nwp_mini::primitives::conjugate_gradient::OnCpu;
-use nwp_mini::projection::{Projection, gliding_velocity, project, vertical_velocity};
+use nwp_mini::projection::{Projection, project, terrain_following_velocity, vertical_velocity};
 use nwp_mini::real::Real;
 
 use case::{Case, GRAVITY, horizontal};
@@ -349,7 +349,7 @@ fn air_on_a_slope_climbs_with_it() {
     let z = Array3::from_shape_fn(case.grid.shape.z_face(), |(k, j, i)| {
         500.0 * k as f64 + slope_x * case.grid.dx * i as f64 + slope_y * case.grid.dy * j as f64
     });
-    let w = gliding_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &z);
+    let w = terrain_following_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &z);
     // Where the periodic sides meet there is a cliff, and half of it in either cell beside.
     let wanted = 10.0 * slope_x - 4.0 * slope_y;
     let inner = w.slice(s![.., .., 1..nx - 1]);
@@ -358,6 +358,7 @@ fn air_on_a_slope_climbs_with_it() {
     assert!(w.slice(s![.., .., 0]).iter().all(|w| (w - cliff).abs() < 1e-12), "{cliff}");
 
     let flat = Array3::from_shape_fn(case.grid.shape.z_face(), |(k, ..)| 500.0 * k as f64);
-    let w = gliding_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &flat);
+    let w =
+        terrain_following_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &flat);
     assert!(w.iter().all(|w| *w == 0.0), "nothing to climb");
 }

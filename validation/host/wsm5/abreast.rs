@@ -1,6 +1,6 @@
 //! Columns side by side, with every set of vector instructions that this machine has.
 
-use nwp_mini::lanes::{Instructions, LANES};
+use nwp_mini::simd::{Instructions, LANES};
 use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -40,7 +40,7 @@ fn assert_same_bits(found: &Weather<f32>, expected: &Weather<f32>, about: &str) 
     }
 }
 
-/// The limits of the scalar version hold, with the functions of [`nwp_mini::lanes::math`] too.
+/// The limits of the scalar version hold, with the functions of [`nwp_mini::simd::math`] too.
 #[test]
 fn every_set_of_instructions_is_judged_like_the_rest() {
     let file = support::reference("wsm5");

@@ -1,7 +1,7 @@
 //! The fall operator alone, on WRF's own intermediate values: every step of it.
 
-use nwp_mini::wsm5::fall::Fall;
 use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::wsm5::sedimentation::Fall;
 use nwp_mini::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
 
 use super::comparison::{Comparison, ROUNDING};

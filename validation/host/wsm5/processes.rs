@@ -327,7 +327,7 @@ fn instantaneous_changes() {
         }
         let before = cell;
         let air = row.air();
-        melt::instantaneous(&p, row.dt_cloud(), &air, row.get("qr_after_sed"), &mut cell);
+        melt::adjust_phase(&p, row.dt_cloud(), &air, row.get("qr_after_sed"), &mut cell);
         let expected = row.cell("after_inst");
         let amounts = ["pimlt", "pihmf", "pihtf", "psfrz"].map(|x| row.get(&format!("{x}_amount")));
         let moved: f64 = amounts.iter().map(|x| x.abs()).sum();

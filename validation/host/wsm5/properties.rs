@@ -6,7 +6,7 @@ use nwp_mini::thermo::TransportConstants;
 use nwp_mini::wsm5::cell;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{Slope, slope_rain};
-use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset, ice, melt, warm};
+use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart, ice, melt, warm};
 use rayon::ThreadPoolBuilder;
 
 use super::case::{CASES, Columns, OUTPUTS, Outcome, Precision, group};
@@ -255,7 +255,7 @@ fn air() -> Air<f64> {
 
 fn coefficients(t: f64, qr: f64, qs: f64) -> Coefficients<f64> {
     let saturation = nwp_mini::thermo::saturation(t, air().p, f64::VAPOUR_PRESSURE_CAP);
-    let onset = Onset { t, qsw: saturation.water, qsi: saturation.ice };
+    let onset = StepStart { t, qsw: saturation.water, qsi: saturation.ice };
     let cell = Cell { t, qv: saturation.water, qc: 1e-4, qr, qi: 1e-5, qs };
     cell::coefficients(&Scheme::default(), &air(), &onset, &cell)
 }

@@ -9,7 +9,7 @@ use nwp_mini::wsm5::ice::Growth;
 use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{fall_speed_crystal, ice_diameter};
-use nwp_mini::wsm5::{Onset, balance, ice, melt, warm};
+use nwp_mini::wsm5::{StepStart, balance, ice, melt, warm};
 
 use super::comparison::{Comparison, ROUNDING};
 use super::processes::{SMOOTH, undecided};
@@ -309,7 +309,7 @@ fn condensation() {
         let before = row.cell("after_update");
         let mut cell = before;
         // No temperature is this one, so saturation is not taken from the start.
-        let onset = Onset { t: 0.0, ..row.onset() };
+        let onset = StepStart { t: 0.0, ..row.onset() };
         melt::condense(&p, dt, &air, &onset, &mut cell);
         // As the tolerance of saturation itself; the excess is a difference of this size.
         let qsw = saturation_water(before.t, air.p, p.vapour_pressure_cap);

@@ -10,7 +10,7 @@ use nwp_mini::thermo::{heat_capacity, latent_heat};
 use nwp_mini::wsm5::ice::IceRates;
 use nwp_mini::wsm5::slope::Slope;
 use nwp_mini::wsm5::warm::WarmRates;
-use nwp_mini::wsm5::{Air, Cell, Coefficients, Onset};
+use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
 
 use super::case::{INPUTS, ON_LEVELS, OUTPUTS, group, values};
 use super::support;
@@ -190,8 +190,8 @@ impl Row {
     }
 
     /// Saturation at the start of the minor step.
-    pub fn onset(&self) -> Onset<f64> {
-        Onset { t: self.start().t, qsw: self.get("qsw_start"), qsi: self.get("qsi_start") }
+    pub fn onset(&self) -> StepStart<f64> {
+        StepStart { t: self.start().t, qsw: self.get("qsw_start"), qsi: self.get("qsi_start") }
     }
 
     /// What the cell holds after the changes named by a suffix, with the vapour of the start

@@ -1,7 +1,7 @@
 //! What the variant promises for any column, on the columns of the reference and on small ones.
 
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column, Fallout};
+use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
 
 use super::case::{CASES, Columns, Outcome, Precision, group};
 use super::support;
@@ -114,13 +114,13 @@ fn one_layer_is_enough() {
 /// With m sub-steps, no more than 1 - (1 - 1/m)^m of the snow melts; the default melts it all.
 #[test]
 fn a_substep_melts_its_part_of_the_snow_at_most() {
-    let snow_left = |fallout: Fallout, dz: f64| {
+    let snow_left = |fallout: Sedimentation, dz: f64| {
         let mut column = single_layer(303.15, dz);
         column.cells[0].qs = 1e-6;
         let sum = column.call(&Scheme::default().with_fallout(fallout), 120.0);
         (column.cells[0].qs * dz + sum.snow, column.substeps()[0])
     };
-    let (left, substeps) = snow_left(Fallout::Substepped, 20.0);
+    let (left, substeps) = snow_left(Sedimentation::Substepped, 20.0);
     assert!(substeps > 1);
     let untouched = 1e-6 * 20.0 * (1.0 - 1.0 / substeps as f64).powi(substeps as i32);
     assert!(left >= untouched, "{left:e} of {untouched:e} in {substeps} sub-steps");

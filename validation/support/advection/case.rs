@@ -4,9 +4,9 @@ use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 use netcdf::{AttributeValue, Group};
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::io::transport::Case;
-use nwp_mini::mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::real::Real;
 
 /// The three schemes, with the names that the reference file gives them.

@@ -1,9 +1,9 @@
 //! Cases of random numbers.
 
 use ndarray::{Array2, Array3};
+use nwp_mini::dry_mass::MassCoordinate;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::io::transport::Case;
-use nwp_mini::mass::MassCoordinate;
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;

@@ -3,10 +3,10 @@
 use ndarray::{Array2, Array3, ArrayD, Axis};
 use netcdf::Group;
 
-use nwp_mini::lanes::Instructions;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
 use nwp_mini::physics::{Block, Scratch, call};
 use nwp_mini::real::Real;
+use nwp_mini::simd::Instructions;
 
 pub use crate::truth::{Truth, group, on_levels, values};
 

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use nwp_mini::real::Real;
 use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column, Fallout};
+use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
 
 use super::case::Columns;
 
@@ -14,7 +14,7 @@ pub const OUTPUTS: [&str; 11] =
 
 /// The parameters of the variant.
 pub fn parameters<R: SchemeConstants>() -> Scheme<R> {
-    Scheme::default().with_fallout(Fallout::Substepped)
+    Scheme::default().with_fallout(Sedimentation::Substepped)
 }
 
 /// One column, ready for a call.

@@ -18,7 +18,7 @@ pub(super) use layout::Layout;
 
 use super::declarations::Text;
 use crate::chemistry::kinetics::Kinetics;
-use crate::shared::literal;
+use crate::cuda_abi::literal;
 
 /// Instructions of a product with a number from memory.
 const PRODUCT: usize = 4;

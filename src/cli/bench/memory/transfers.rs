@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use super::super::figure::{Timing, median};
 use super::super::ladder::{megabytes, patiently};
+use super::super::measurement::{Timing, median};
 use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
 use crate::device::Shuttle;
 use crate::error::Result;

@@ -3,17 +3,17 @@
 use std::time::Instant;
 
 use super::super::Bench;
-use super::super::figure::{Timing, wall_times};
+use super::super::measurement::{Timing, wall_times};
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Start};
+use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
-use crate::mass::AirMass;
 use crate::model::Working;
-use crate::model::tiled::Tiled;
-use crate::wsm5::Fallout;
+use crate::model::replicated_grid::Tiled;
+use crate::wsm5::Sedimentation;
 
 /// Total time for the calls of one size, s.
 const PATIENCE: f64 = 2.0;
@@ -35,7 +35,7 @@ pub(super) fn patience_ends(seconds: f64) -> Option<String> {
 /// Times of a subject on a grid.
 pub(super) fn measure<R: Working>(
     bench: &Bench,
-    fallout: Fallout,
+    fallout: Sedimentation,
     bed: &Tiled<R>,
     subject: Subject,
 ) -> Result<Timed> {

@@ -1,23 +1,23 @@
 //! One size on the GPU.
 
 use super::super::Bench;
-use super::super::figure::Timing;
 use super::super::gpu::{Columns, Tracers, mapping_text, transport_on};
 use super::super::gpu_times::{call_times, step_times};
+use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Backend;
-use crate::backend::gpu::{Needs, OnDevice, OnGpu, Setting};
+use crate::backend::gpu::{GpuBackend, Needs, OnDevice, Setting};
 use crate::cli::device::MappingChoice;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::forcing::Moment;
+use crate::forcing::TimeInterpolant;
 use crate::model::Working;
-use crate::model::tiled::Tiled;
+use crate::model::replicated_grid::Tiled;
 use crate::real::{Precision, Real};
 use crate::tracers::TracerSet;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::clouds::{Clouds, Inside};
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
@@ -31,7 +31,7 @@ type Room<T> = std::result::Result<T, String>;
 /// Times of all variants of a subject on a grid.
 pub(super) fn measure<R: Working + OnDevice>(
     bench: &Bench,
-    fallout: Fallout,
+    fallout: Sedimentation,
     gpu: &Gpu,
     bed: &Tiled<R>,
     subject: Subject,
@@ -75,7 +75,7 @@ fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
 }
 
 /// Mappings to compare: a thread for a column, narrow and wide tiles, and the default one.
-fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> Vec<Mapping> {
+fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize)) -> Vec<Mapping> {
     let (precision, fallout, nz) = key;
     let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));
     let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
@@ -89,7 +89,7 @@ fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Fallout, usize)) -> 
 
 fn clouds<R: Working + OnDevice>(
     bench: &Bench,
-    fallout: Fallout,
+    fallout: Sedimentation,
     gpu: &Gpu,
     bed: &Tiled<R>,
 ) -> Variants {
@@ -130,7 +130,7 @@ fn transport<R: Working + OnDevice>(bench: &Bench, gpu: &Gpu, bed: &Tiled<R>) ->
 
 fn step<R: Working + OnDevice>(
     bench: &Bench,
-    fallout: Fallout,
+    fallout: Sedimentation,
     gpu: &Gpu,
     bed: &Tiled<R>,
 ) -> Variants {
@@ -148,8 +148,8 @@ fn step<R: Working + OnDevice>(
         has_sequence: false,
     };
     let needs = Needs::of::<R>(gpu, &setting);
-    let mut run = room(OnGpu::new(gpu, &setting, state))?;
-    run.drive(&Moment::lasting(forcing))?;
+    let mut run = room(GpuBackend::new(gpu, &setting, state))?;
+    run.drive(&TimeInterpolant::lasting(forcing))?;
     let times = step_times(gpu, bench.runs, &mut run, state, bench.dt)?;
     let device_bytes_per_cell = Some(needs.per_cell());
     Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])

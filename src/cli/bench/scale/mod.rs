@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::figure::{About, Best, Cost, Figure, Place, Timing};
+use super::measurement::{About, Best, Cost, Figure, Place, Timing};
 use super::size::Elements;
 use super::{Bench, Pool, value};
 use crate::advection::Limiter;
@@ -21,12 +21,12 @@ use crate::backend::gpu::OnDevice;
 use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::pending::Pending;
+use crate::io::atomic_file::Pending;
 use crate::model::Working;
-use crate::model::tiled::{Tile, Tiled, has_condensate};
+use crate::model::replicated_grid::{Tile, Tiled, has_condensate};
 use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;
-use crate::wsm5::Fallout;
+use crate::wsm5::Sedimentation;
 
 /// Options of `bench scale`.
 #[derive(Debug, Args)]
@@ -102,8 +102,9 @@ impl Subject {
         }
     }
 
-    fn cost(self, fallout: Fallout) -> Cost {
-        let (limiter, is_default) = (Limiter::PositiveDefinite, fallout == Fallout::default());
+    fn cost(self, fallout: Sedimentation) -> Cost {
+        let (limiter, is_default) =
+            (Limiter::PositiveDefinite, fallout == Sedimentation::default());
         match self {
             Self::Wsm5 => Cost::clouds(is_default, false),
             Self::Advection => Cost::tracers(TRACERS, limiter),
@@ -147,7 +148,7 @@ pub(super) const HOST_VALUES: usize = 24;
 /// The measurement being made.
 struct Scale<'a, W> {
     bench: &'a Bench,
-    fallout: Fallout,
+    fallout: Sedimentation,
     out: &'a mut W,
     points: Vec<Point>,
     /// Series that have ended, with the reason.
@@ -186,7 +187,7 @@ impl Bench {
         };
         let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
         let device = gpu.zip(best);
-        let fallout = self.fallout.map_or_else(Fallout::default, Fallout::from);
+        let fallout = self.fallout.map_or_else(Sedimentation::default, Sedimentation::from);
         let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
         let mut scale = Scale { bench: self, fallout, out, points, closed, resident };
         scale.head::<R>()?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::findings::Finding;
 use super::{Point, Subject};
 use crate::os_text::Shown;
-use crate::plot::powers::{Panel, Series, Style, lines};
-use crate::wsm5::Fallout;
+use crate::plot::loglog::{Panel, Series, Style, lines};
+use crate::wsm5::Sedimentation;
 
 /// Names of the bounds, in the order of their dashes.
 const BOUNDS: [&str; 3] = [
@@ -16,7 +16,12 @@ const BOUNDS: [&str; 3] = [
 ];
 
 /// Plots the points, of which there must be some.
-pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input: &Path) -> String {
+pub(super) fn draw(
+    points: &[Point],
+    found: &[Finding],
+    fallout: Sedimentation,
+    input: &Path,
+) -> String {
     let mut names: Vec<&str> = Vec::new();
     for point in points {
         if !names.contains(&point.series.as_str()) {
@@ -47,8 +52,8 @@ pub(super) fn draw(points: &[Point], found: &[Finding], fallout: Fallout, input:
     devices.sort_unstable();
     devices.dedup();
     let scheme = match fallout {
-        Fallout::SemiLagrangian => "",
-        Fallout::Substepped => ", sub-stepped fall",
+        Sedimentation::SemiLagrangian => "",
+        Sedimentation::Substepped => ", sub-stepped fall",
     };
     let levels = first.grid_or_n.rsplit('x').next().unwrap_or_default();
     let below = format!(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::bench::figure::statistics;
+use crate::cli::bench::measurement::statistics;
 use crate::device::{Gpu, Resources};
 use crate::lattice::Extents;
 

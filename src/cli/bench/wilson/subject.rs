@@ -9,13 +9,13 @@ use super::Found;
 use super::row::{Moved, Row};
 use crate::cli::bench::Pool;
 use crate::cli::bench::ladder::patiently;
+use crate::counter_rng::Random;
 use crate::error::Result;
 use crate::lattice::gauge::random_link;
 use crate::lattice::number::Vectorised;
 use crate::lattice::{
     CpuDirac, DIRECTIONS, Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS,
 };
-use crate::random::Random;
 use crate::real::Precision;
 
 /// Number of different links: drawing more than caches hold would take minutes.

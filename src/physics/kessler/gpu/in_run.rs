@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::super::{Kessler, Vectorised};
 use super::{KesslerArgs, KesslerLauncher};
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::{Branch, Buffer, Element, Gpu};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::mass::gpu::LayeredPointers;
 use crate::physics::device::{OnDevice, Places};
-use crate::shared::{DevicePointer, ReadPointer};
 use crate::state::gpu::AIR_FIELDS;
-use crate::state::gpu::abreast::Abreast;
+use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::gpu::place::{Inside, PLANES, Place, SURFACE_PLANES, TERMS, planes_of};
-use crate::state::gpu::turn::Turn;
+use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// The scheme in a run.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct KesslerInRun<R> {
     per_area: Arc<Buffer<R>>,
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
-    abreast: Abreast,
+    abreast: MemberLayout,
 }
 
 /// Index of a plane at the ground.
@@ -63,12 +63,12 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             per_area: Arc::new(gpu.upload(&layout.lay(&per_area))?),
             marks,
             notes,
-            abreast: Abreast::ALONE,
+            abreast: MemberLayout::ALONE,
         })
     }
 
     /// The same for one of several states in an array.
-    pub fn of_state(&self, abreast: Abreast) -> Self {
+    pub fn of_state(&self, abreast: MemberLayout) -> Self {
         Self { abreast, ..self.clone() }
     }
 
@@ -85,7 +85,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     pub fn call_in(
         &self,
         branch: Branch<'_>,
-        turn: Turn,
+        turn: StepInBatch,
         place: &Place<'_, R>,
         dt: f64,
     ) -> Result<()> {
@@ -97,11 +97,11 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
         // An invalid address.
         let theta = DevicePointer::new(16);
-        let args = KesslerArgs { theta, ..self.args(Turn::ALONE, place, R::of(dt)) };
+        let args = KesslerArgs { theta, ..self.args(StepInBatch::ALONE, place, R::of(dt)) };
         self.launcher.launch(Branch::TRUNK, &args)
     }
 
-    fn args(&self, turn: Turn, place: &Place<'_, R>, dt: R) -> KesslerArgs<R> {
+    fn args(&self, turn: StepInBatch, place: &Place<'_, R>, dt: R) -> KesslerArgs<R> {
         let Place { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");

@@ -3,10 +3,10 @@
 
 use super::super::arguments::LadderArgs;
 use super::Reducible;
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
 use crate::error::Result;
-use crate::shared::{DevicePointer, ReadPointer};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;

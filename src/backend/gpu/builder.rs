@@ -1,0 +1,243 @@
+//! A run on the device: its memory, its kernels, and all that it works with.
+
+use std::collections::VecDeque;
+
+use super::clock::Clock;
+use super::frame_layout::FrameLayout;
+use super::frame_reductions::Summing;
+use super::member::{Member, terms_of};
+use super::memory::Needs;
+use super::order::Order;
+use super::samples::Samples;
+use super::setting::{Setting, steps_together, transport_settings};
+use super::steps::Waiting;
+use super::{Air, GpuBackend, OnDevice};
+use crate::advection::gpu::TransportSettings;
+use crate::advection::gpu::passive::{self, Passive};
+use crate::advection::gpu::transport::{self, Transport};
+use crate::backend::{
+    Backend, BudgetDomain, FRAMES_IN_FLIGHT, Microphysics, SamplingRequest, Start,
+};
+use crate::device::Source;
+use crate::device::{AsyncDownload, Branches, Buffer, Gpu};
+use crate::dry_mass::AirMass;
+use crate::error::{Advice, Error, Result};
+use crate::forcing::Continuity;
+use crate::forcing::gpu::{self as forcing, AIR_FIELDS, DeviceForcing, ForcingInterpolator};
+use crate::gpu::budget::{self, Budget, Columns};
+use crate::gpu::step_end::{self, StepEnd};
+use crate::gpu::summary;
+use crate::gpu::watch::Watch;
+use crate::grid::{Grid, Window};
+use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
+use crate::primitives::gpu::reduce;
+use crate::real::Real;
+use crate::state::State;
+use crate::wsm5::gpu::clouds::{self, Clouds, Inside, planes_of};
+use crate::wsm5::gpu::{KernelVariant, Mapping};
+use crate::wsm5::scheme::Scheme;
+
+impl<R: OnDevice> GpuBackend<R> {
+    /// Takes the memory, compiles the kernels, and copies the state to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the memory does not suffice, with the grid that
+    /// would fit, and when the kernels are not made for the grid.
+    pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
+        let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
+        let mut backend = Self::with_schemes(gpu, setting, &[scheme])?;
+        backend.start(Start::from(state))?;
+        Ok(backend)
+    }
+
+    /// The same for the members of an ensemble, each with parameters of WSM5 of its own, and with a state that `state`
+    /// makes, one after the other. The variant of all schemes is that of the setting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the memory does not suffice, with the number of members that would fit, and when the kernels
+    /// are not made for the grid.
+    pub fn of_members(
+        gpu: &Gpu,
+        setting: &Setting<'_>,
+        schemes: &[Scheme<R>],
+        mut state: impl FnMut(usize) -> State<R>,
+    ) -> Result<Self> {
+        let mut backend = Self::with_schemes(gpu, setting, schemes)?;
+        for member in 0..schemes.len() {
+            backend.put(member, &state(member))?;
+        }
+        Ok(backend)
+    }
+
+    /// All but the states, which are zero.
+    fn with_schemes(gpu: &Gpu, setting: &Setting<'_>, schemes: &[Scheme<R>]) -> Result<Self> {
+        let Setting { grid, coordinate, microphysics, .. } = *setting;
+        let fallout = microphysics.fallout();
+        let (shape, count) = (grid.shape, schemes.len());
+        refuse_margins(grid)?;
+        refuse_too_many(count, setting.tracers.len())?;
+        Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
+        let region = BudgetDomain::new(grid, coordinate);
+        let masses = AirMass::new(grid, coordinate);
+        let order = Order::new(setting.tracers, setting.limiter, count);
+        let settings = transport_settings::<R>(gpu, setting, &order);
+        let layout = settings[0].layout(grid);
+        let inside = inside_of(grid);
+        let mapping = setting.mapping.unwrap_or_else(|| {
+            Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+        });
+        let purpose = clouds::purpose_of(layout, &inside, mapping, true, true);
+        gpu.compile_ahead(sources::<R>(setting, &settings, mapping, purpose))?;
+        let mut transports = settings
+            .iter()
+            .zip(order.groups(setting.limiter))
+            .map(|(own, group)| Ok(Transport::new(gpu, grid, &masses, *own)?.behind(group.first)))
+            .collect::<Result<Vec<_>>>()?;
+        let apart = transports.split_off(1);
+        let mut transport = transports.remove(0);
+        let scheme = Scheme::default().with_fallout(fallout);
+        let mut clouds = Clouds::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
+        let area = region.area.as_slice().expect("a plane in standard layout");
+        clouds.weigh(gpu, transport.cell_mass(), area)?;
+        let fields_of_one = order.set.len();
+        let packing = FrameLayout::new(shape, fields_of_one);
+        let fields = order.len() * layout.cells();
+        let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
+        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
+        let together = steps_together::<R>(setting, (&settings[0], count))[0];
+        transport.keep(gpu, together)?;
+        let planes = planes_of(together) * layout.columns();
+        let surfaces: Vec<Buffer<R>> =
+            schemes.iter().map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
+        let terms: Vec<_> = surfaces.iter().map(|surface| terms_of(surface, layout)).collect();
+        let budget = Budget::new(gpu, layout, &columns, transport.cell_mass(), &terms)?;
+        let inner = [region.rows.clone(), region.columns.clone()];
+        let passive = match order.states * order.set.passive().len() {
+            0 => None,
+            count => Some(Passive::new(gpu, layout, inner, transport.cell_mass(), count)?),
+        };
+        let air = if setting.has_sequence {
+            let continuity = Continuity::new(coordinate);
+            Air::ForcingInterpolator(Box::new(ForcingInterpolator::new(
+                gpu,
+                layout,
+                &continuity,
+                &order.numbers(),
+            )?))
+        } else {
+            Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?)
+        };
+        let driving = DeviceForcing::new(gpu, layout, &order.numbers())?;
+        let summing = Summing::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
+        let watch = Watch::new(gpu, layout, order.len())?;
+        watch.listen(&mut transport, &mut clouds);
+        let (weights, noted) = ((transport.cell_mass(), area), watch.of_calls());
+        let kessler = || KesslerInRun::new(gpu, layout, inside_of(grid), weights, noted);
+        let kessler = (microphysics == Microphysics::Kessler).then(kessler).transpose()?;
+        let step_end = StepEnd::new::<R>(gpu, grid)?;
+        let members =
+            schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
+                let abreast = order.abreast(number);
+                let kessler = kessler.as_ref().map(|kessler| kessler.of_state(abreast));
+                Member::new((clouds.of_state(scheme.clone(), abreast), kessler), surface, abreast)
+            });
+        Ok(Self {
+            gpu: gpu.clone(),
+            grid: *grid,
+            region,
+            transport,
+            members: members.collect(),
+            branches: if count > 1 { Some(Branches::new(gpu, count)?) } else { None },
+            budget,
+            watch,
+            step_end,
+            order,
+            apart,
+            passive,
+            chemist: None,
+            tracers,
+            now: 0,
+            driving,
+            air,
+            uploaded: None,
+            failing: None,
+            waiting: Waiting::default(),
+            together,
+            launched: 0,
+            launched_together: 0,
+            recorded: Vec::new(),
+            layout,
+            packing,
+            parcel: AsyncDownload::new(gpu, packing.frame())?,
+            samples: Samples::new(gpu, (layout, fields_of_one), &SamplingRequest::default())?,
+            checkpoint: None,
+            summing,
+            captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            steps: 0,
+            clock: Clock::new(gpu)?,
+        })
+    }
+}
+
+/// The columns that the microphysics acts in: all owned ones but those of the specified rows.
+fn inside_of(grid: &Grid) -> Inside {
+    let Window { rows, columns } = grid.unspecified();
+    Inside { rows, columns }
+}
+
+/// Fails for a part of a grid whose margins would have to be refreshed.
+fn refuse_margins(grid: &Grid) -> Result<()> {
+    if grid.owns_all() {
+        return Ok(());
+    }
+    let (part, global) = (grid.shape, grid.global());
+    let found = format!(
+        "a part of {part} cells of a grid of {global}, whose margins the GPU cannot refresh"
+    );
+    Err(Error::Gpu(found).advise(Advice::UseCpu))
+}
+
+/// Fails where there are more fields than the notes of the kernels can tell apart.
+fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
+    let (fields, most) = (states * tracers, Watch::MOST_FIELDS);
+    if fields <= most {
+        return Ok(());
+    }
+    Err(Error::Gpu(format!(
+        "{states} states of {tracers} tracers are {fields} fields, more than the notes of the kernels can tell \
+         apart ({most})"
+    ))
+    .advise(Advice::UseCpu))
+}
+
+/// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
+fn sources<R: OnDevice>(
+    setting: &Setting<'_>,
+    settings: &[TransportSettings],
+    mapping: Mapping,
+    purpose: KernelVariant,
+) -> Vec<Source> {
+    let Setting { grid, microphysics, has_sequence, .. } = *setting;
+    let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
+    let mut all = vec![
+        match microphysics {
+            Microphysics::Wsm5(fallout) => clouds::source(precision, nz, fallout, mapping, purpose),
+            Microphysics::Kessler => kessler::source(precision, nz),
+        },
+        clouds::diagnosis_source(precision, nz, microphysics.fallout()),
+        step_end::source(precision, grid),
+        budget::source(precision, nz),
+        summary::source(precision, nz),
+        reduce::source::<R>(reduce::Shape::default()),
+    ];
+    all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
+    if !setting.tracers.passive().is_empty() {
+        all.push(passive::source(precision, nz));
+    }
+    if has_sequence {
+        all.push(forcing::source(precision, nz));
+    }
+    all
+}

@@ -1,0 +1,110 @@
+//! Layout of a frame of output in one array: state, diagnosed fields, planes at the ground.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, Array3};
+use rayon::prelude::*;
+
+use super::order::Order;
+use crate::backend::{Captured, SPECIES, Summary};
+use crate::grid::Shape;
+use crate::real::Real;
+use crate::state::{CloudDiagnostics, State, Surface};
+use crate::tracers::TracerSet;
+use crate::wsm5::gpu::clouds::{DIAGNOSED_FIELDS, SURFACE_PLANES};
+
+/// Lengths of the parts, elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameLayout {
+    shape: Shape,
+    /// Fields of the state.
+    fields: usize,
+}
+
+impl FrameLayout {
+    pub(super) fn new(shape: Shape, fields: usize) -> Self {
+        Self { shape, fields }
+    }
+
+    /// The state.
+    pub(super) fn state(self) -> usize {
+        self.fields * self.shape.cells()
+    }
+
+    /// The state and what is diagnosed.
+    pub(super) fn fields(self) -> usize {
+        self.state() + DIAGNOSED_FIELDS * self.shape.cells()
+    }
+
+    /// The planes of the ground.
+    pub(super) fn surface(self) -> usize {
+        SURFACE_PLANES * self.shape.columns()
+    }
+
+    /// Elements before the column sums of water.
+    pub(super) fn before_contents(self) -> usize {
+        self.fields() + self.surface()
+    }
+
+    /// All of it.
+    pub(super) fn frame(self) -> usize {
+        self.before_contents() + SPECIES * self.shape.columns()
+    }
+
+    /// The frame, but for the numbers that travel apart: these make a summary of the water above
+    /// each column.
+    pub(super) fn captured<R: Real>(
+        self,
+        set: &Arc<TracerSet>,
+        values: &[R],
+        summary: impl FnOnce(Array3<R>) -> Summary<R>,
+    ) -> Captured<R> {
+        // One core cannot copy as fast as the device sends.
+        let mut fields: Vec<_> = (0..self.fields + DIAGNOSED_FIELDS)
+            .into_par_iter()
+            .map(|number| self.field(values, number))
+            .collect();
+        let diagnosed = fields.split_off(self.fields);
+        let Ok([refl_10cm, re_cloud, re_ice, re_snow]) =
+            <[Array3<R>; DIAGNOSED_FIELDS]>::try_from(diagnosed)
+        else {
+            unreachable!("as many fields as were asked for")
+        };
+        Captured {
+            state: State::new(Arc::clone(set), fields),
+            diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
+            surface: self.surface_of(&values[self.fields()..]),
+            summary: summary(self.contents_of(&values[self.before_contents()..])),
+        }
+    }
+
+    /// A state out of all fields of the device, of which it is alone.
+    pub(super) fn state_of<R: Real>(self, order: &Order, values: &[R]) -> State<R> {
+        let fields = (0..self.fields).map(|number| self.field(values, order.place(0, number)));
+        State::new(Arc::clone(&order.set), fields.collect())
+    }
+
+    /// The ground from its planes, in the order of [`PLANES`](crate::wsm5::gpu::clouds::PLANES).
+    pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
+        Surface::of(std::array::from_fn(|number| self.plane(values, number)))
+    }
+
+    fn contents_of<R: Real>(self, values: &[R]) -> Array3<R> {
+        let Shape { nx, ny, .. } = self.shape;
+        let values = values[..SPECIES * self.shape.columns()].to_vec();
+        Array3::from_shape_vec((SPECIES, ny, nx), values).expect("a plane for each species")
+    }
+
+    fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {
+        let cells = self.shape.cells();
+        let values = values[number * cells..][..cells].to_vec();
+        Array3::from_shape_vec(self.shape.centre(), values).expect("the cells of a field")
+    }
+
+    fn plane<R: Real>(self, values: &[R], number: usize) -> Array2<R> {
+        let columns = self.shape.columns();
+        let values = values[number * columns..][..columns].to_vec();
+        let shape = (self.shape.ny, self.shape.nx);
+        Array2::from_shape_vec(shape, values).expect("the columns of a plane")
+    }
+}

@@ -1,0 +1,207 @@
+//! Outputs besides the frames of a run: another grid, stations, profiles.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::RunConfig;
+use crate::diagnostics::stations;
+use crate::error::Result;
+use crate::io::append_file::beside;
+use crate::io::atomic_file::Pending;
+use crate::io::ledger::Ledger;
+use crate::io::output::{Companion, Header, Output, Snapshot};
+use crate::io::points::{Place, Points};
+use crate::io::profiles::Profiles;
+use crate::io::regridded::Regridded;
+use crate::io::restart::Saved;
+use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::stations::Stations;
+use crate::io::weights::WeightFile;
+use crate::io::wrf::Domain;
+use crate::model::{Frames, Probe, Sink, Working};
+use crate::primitives::csr::Csr;
+
+/// Names of the requested files besides the output.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    pub(super) regrid: PathBuf,
+    pub(super) points: [PathBuf; 2],
+    pub(super) profiles: PathBuf,
+}
+
+impl Names {
+    pub(super) fn of(config: &RunConfig) -> Self {
+        let name = |what: &str| beside(&config.output, what);
+        Self {
+            regrid: config.beside.regrid_output.clone().unwrap_or_else(|| name("regrid")),
+            points: [name("points"), name("points.profiles")],
+            profiles: name("profiles"),
+        }
+    }
+
+    /// The option that requests each of the files, and its name.
+    pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
+        let mut names: Vec<(&'static str, &Path)> = Vec::new();
+        if config.beside.regrid.is_some() {
+            names.push(("--regrid", &self.regrid));
+        }
+        if config.beside.points.is_some() {
+            names.extend(self.points.iter().map(|path| ("--points", path.as_path())));
+        }
+        if config.beside.profiles {
+            names.push(("--profiles", &self.profiles));
+        }
+        names
+    }
+}
+
+/// Options for outputs besides frames, read and checked independently of the input.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pending: Vec<Pending>,
+    weights: Option<WeightFile>,
+    stations: Option<(PathBuf, Stations)>,
+    profiles: bool,
+}
+
+impl Asked {
+    /// Rejects files that cannot be written, and reads weights and stations.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pending::new`], [`WeightFile::read`] and [`Stations::read`].
+    pub(super) fn read(config: &RunConfig) -> Result<Self> {
+        let names = Names::of(config);
+        let names = names.asked_for(config).into_iter();
+        let pending = names.map(|(_, path)| Pending::new(path, config.force));
+        let pending = pending.collect::<Result<Vec<_>>>()?;
+        let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
+        let stations = match &config.beside.points {
+            Some(path) => Some((path.clone(), Stations::read(path)?)),
+            None => None,
+        };
+        Ok(Self { pending, weights, stations, profiles: config.beside.profiles })
+    }
+
+    /// Adapts the outputs to the grid of the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WeightFile::check_source`] and [`stations::locate`].
+    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
+        let Self { pending, weights, stations, profiles } = self;
+        let frames = Frames { interval: config.output_interval, ..Frames::default() };
+        let profiles = profiles.then_some(frames);
+        let mut beside =
+            Fitted { pending, weights: None, places: None, profiles, probes: Vec::new() };
+        if let Some(weights) = weights {
+            weights.check_source(domain)?;
+            let number = beside.probe(&weights.weights.matrix, frames)?;
+            beside.weights = Some((weights, number));
+        }
+        if let Some((path, stations)) = stations {
+            let (places, matrix) = stations::locate(&path, &stations, domain)?;
+            let interval = config.beside.points_interval.or(frames.interval);
+            let number = beside.probe(&matrix, Frames { interval, ..frames })?;
+            beside.places = Some((places, number));
+        }
+        Ok(beside)
+    }
+}
+
+/// Outputs besides frames, on the grid of a run.
+#[derive(Debug)]
+pub(super) struct Fitted<R> {
+    /// The files, in the order of [`Names::asked_for`].
+    pending: Vec<Pending>,
+    /// Weights and stations, each with the number of its operator.
+    weights: Option<(WeightFile, usize)>,
+    places: Option<(Vec<Place>, usize)>,
+    /// Output times of profiles; `None` without profiles.
+    profiles: Option<Frames>,
+    probes: Vec<Probe<R>>,
+}
+
+impl<R: Working> Fitted<R> {
+    /// Adds an operator in the precision of the run; returns its number.
+    fn probe(&mut self, matrix: &Csr<f64>, frames: Frames) -> Result<usize> {
+        let values = matrix.values().iter().map(|x| R::of(*x)).collect();
+        let (starts, columns) = (matrix.starts().to_vec(), matrix.column_of().to_vec());
+        let operator = Arc::new(Csr::from_parts(matrix.columns(), starts, columns, values)?);
+        self.probes.push(Probe { operator, frames });
+        Ok(self.probes.len() - 1)
+    }
+
+    /// Starts the files.
+    ///
+    /// # Errors
+    ///
+    /// Those of the files.
+    pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn Companion<R>>>> {
+        let mut pending = std::mem::take(&mut self.pending).into_iter();
+        let mut next = || pending.next().expect("a file for whatever is asked for");
+        let mut files: Vec<Box<dyn Companion<R>>> = Vec::new();
+        if let Some((weights, number)) = &self.weights {
+            let file = Regridded::create::<R>(next(), header, (weights, *number))?;
+            files.push(Box::new(file));
+        }
+        if let Some((places, number)) = &self.places {
+            let file = Points::create::<R>([next(), next()], header, (places, *number))?;
+            files.push(Box::new(file));
+        }
+        if self.profiles.is_some() {
+            files.push(Box::new(Profiles::create::<R>(next(), header)?));
+        }
+        Ok(files)
+    }
+}
+
+/// Forwards all samples of a run to the writer.
+pub(super) struct Writing<'a, R> {
+    pub(super) output: &'a Output<R>,
+    pub(super) beside: &'a Fitted<R>,
+    /// Times of restart files; `None` if none are written.
+    pub(super) restarts: Option<Frames>,
+}
+
+impl<R: Working> Sink<R> for Writing<'_, R> {
+    fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
+        self.output.send(frame)
+    }
+
+    fn is_free(&self) -> bool {
+        self.output.desk().is_free()
+    }
+
+    fn wait(&self) {
+        self.output.desk().wait();
+    }
+
+    fn ledger(&self) -> Ledger {
+        self.output.ledger().clone()
+    }
+
+    fn probes(&self) -> Vec<Probe<R>> {
+        self.beside.probes.clone()
+    }
+
+    fn sample(&mut self, probe: usize, sample: Sample<R>) -> bool {
+        self.output.send_sample(probe, sample)
+    }
+
+    fn columns(&self) -> Option<Frames> {
+        self.beside.profiles
+    }
+
+    fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
+        self.output.send_columns(columns)
+    }
+
+    fn restarts(&self) -> Option<Frames> {
+        self.restarts
+    }
+
+    fn take_restart(&mut self, saved: Saved<R>) -> bool {
+        self.output.send_restart(saved)
+    }
+}

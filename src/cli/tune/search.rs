@@ -1,0 +1,301 @@
+//! Search for the fastest setting of a knob.
+
+use std::io::Write;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use time::OffsetDateTime;
+
+use super::Tune;
+use super::fixture::Ground;
+use crate::backend::gpu::OnDevice;
+use crate::chemistry::cells::LuPrecision;
+use crate::chemistry::gpu::{Form, tuning};
+use crate::device::Gpu;
+use crate::device::tuning::Choice;
+use crate::error::Result;
+use crate::gpu::tuning::{Knob, Setting};
+use crate::model::Working;
+use crate::model::replicated_grid::{Tile, Tiled};
+use crate::real::Real;
+
+/// Timed calls of the first round.
+const FIRST_RUNS: u32 = 5;
+/// Settings of the first round that are tried with other launch bounds.
+const VARIED: usize = 3;
+/// Settings in the final.
+const FINALISTS: usize = 5;
+/// Fewest columns along an axis when a grid is reduced to fit.
+const SMALLEST: usize = 8;
+/// Relative advantage over the built-in setting that counts: less is noise.
+pub(super) const GAIN: f64 = 0.01;
+
+/// Tolerance of results, relative to the largest value: rounding.
+const ROUNDING: f64 = 1e-3;
+/// Share of the values that may differ more: rounding decides about single cells.
+const FATES: f64 = 0.01;
+
+/// One timed setting, as output for programs.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Trial {
+    knob: String,
+    precision: &'static str,
+    nz: usize,
+    grid: String,
+    setting: String,
+    is_built_in: bool,
+    is_final: bool,
+    median_s: f64,
+    runs: u32,
+    gpu: String,
+    version: &'static str,
+    commit: &'static str,
+}
+
+impl Trial {
+    /// A form of the kernels for a mechanism, by the name of its setting, on some cells.
+    pub(super) fn of_cells(
+        gpu: &Gpu,
+        (knob, lu): (&str, LuPrecision),
+        cells: usize,
+        (form, built_in): (Form, Form),
+        median_s: f64,
+        runs: u32,
+    ) -> Self {
+        Self {
+            knob: knob.to_owned(),
+            precision: tuning::precision(lu).name(),
+            nz: tuning::LEVELS,
+            grid: format!("{cells} cells"),
+            setting: form.to_string(),
+            is_built_in: form == built_in,
+            is_final: true,
+            median_s,
+            runs,
+            gpu: gpu.device().name.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+        }
+    }
+}
+
+/// The settings of one knob.
+pub(super) struct Contest<'a, R, W> {
+    pub(super) tune: &'a Tune,
+    pub(super) gpu: &'a Gpu,
+    pub(super) source: &'a Tiled<R>,
+    pub(super) knob: Knob,
+    pub(super) out: &'a mut W,
+    pub(super) trials: Vec<Trial>,
+}
+
+/// The fastest setting on a grid.
+struct Won {
+    tile: Tile,
+    setting: Setting,
+    seconds: f64,
+    built_in: f64,
+}
+
+impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
+    /// The choices: one for all sizes, or one for small grids and one for large ones.
+    pub(super) fn decide(&mut self) -> Result<Vec<Choice>> {
+        let (knob, nz) = (self.knob, self.source.grid.shape.nz);
+        let ground = self.ground(self.tune.small)?;
+        let all = knob.candidates(<R as Real>::PRECISION, nz);
+        let (count, start) = (all.len(), Instant::now());
+        let settings = self.sound(&ground, all)?;
+        let (good, seconds) = (settings.len(), start.elapsed().as_secs_f64());
+        writeln!(self.out, "\n{}: {good} of {count} settings after {seconds:.1} s", knob.name())?;
+        let small = self.winner(&ground, &settings)?;
+        drop(ground);
+        let ground = self.ground(self.tune.large)?;
+        let large = self.winner(&ground, &settings)?;
+        drop(ground);
+        if small.setting == large.setting {
+            return Ok(vec![self.choice(&large, 1)]);
+        }
+        let from = self.crossover(&small, &large)?;
+        writeln!(self.out, "the setting of the large grid counts from {from} columns on")?;
+        Ok(vec![self.choice(&small, 1), self.choice(&large, from)])
+    }
+
+    /// The columns of the source on a grid of this size, or of the largest one that fits.
+    fn ground(&mut self, mut tile: Tile) -> Result<Ground<R>> {
+        loop {
+            match Ground::new(self.gpu, self.source, tile, self.knob) {
+                Ok(ground) => return Ok(ground),
+                Err(why) if why.is_of_gpu() && tile.nx.min(tile.ny) >= 2 * SMALLEST => {
+                    tile = Tile { nx: tile.nx / 2, ny: tile.ny / 2 };
+                    writeln!(self.out, "{tile} columns instead: {why}")?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Settings whose kernels compile, and give the results of the built-in one.
+    fn sound(&mut self, ground: &Ground<R>, settings: Vec<Setting>) -> Result<Vec<Setting>> {
+        // Concurrently: compiling each takes seconds. Unusable settings are reported below.
+        settings.par_iter().for_each(|one| drop(ground.contestant(*one)));
+        let dt = self.tune.dt;
+        let result = |setting| ground.contestant(setting)?.result(dt);
+        let expected = result(self.built_in(ground))?;
+        let (mut sound, mut faults) = (Vec::new(), Vec::new());
+        for setting in settings {
+            match result(setting) {
+                Err(error) => faults.push(format!("{setting} is left out: {error}")),
+                Ok(found) => {
+                    let part = part_off(&found, &expected, ground.shape().cells());
+                    if part > FATES {
+                        let percent = 100.0 * part;
+                        faults.push(format!("{setting} is left out: {percent:.1} % differ"));
+                    } else {
+                        sound.push(setting);
+                    }
+                }
+            }
+        }
+        for fault in faults {
+            writeln!(self.out, "{fault}")?;
+        }
+        Ok(sound)
+    }
+
+    /// Times of settings, the fastest first.
+    fn round(
+        &mut self,
+        ground: &Ground<R>,
+        settings: &[Setting],
+        is_final: bool,
+    ) -> Result<Vec<(Setting, f64)>> {
+        let runs = if is_final { self.tune.runs } else { FIRST_RUNS };
+        let built_in = self.built_in(ground);
+        let mut ranking = Vec::new();
+        for &setting in settings {
+            let seconds = ground.contestant(setting)?.time(runs, self.tune.dt)?;
+            ranking.push((setting, seconds));
+            self.trials.push(Trial {
+                knob: self.knob.name().to_owned(),
+                precision: <R as Real>::NAME,
+                nz: ground.shape().nz,
+                grid: ground.shape().to_string(),
+                setting: setting.to_string(),
+                is_built_in: setting == built_in,
+                is_final,
+                median_s: seconds,
+                runs,
+                gpu: self.gpu.device().name.clone(),
+                version: env!("CARGO_PKG_VERSION"),
+                commit: env!("NWP_MINI_COMMIT"),
+            });
+        }
+        ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(ranking)
+    }
+
+    fn built_in(&self, ground: &Ground<R>) -> Setting {
+        let shape = ground.shape();
+        self.knob.built_in(<R as Real>::PRECISION, shape.nz, shape.columns())
+    }
+
+    /// The fastest setting on a grid: first all settings for a few calls, then the best also with other launch bounds,
+    /// then the best of these against the built-in one.
+    fn winner(&mut self, ground: &Ground<R>, settings: &[Setting]) -> Result<Won> {
+        let mut ranking = self.round(ground, settings, false)?;
+        let variants = ranking.iter().take(VARIED).flat_map(|(setting, _)| {
+            self.knob.variants(*setting, <R as Real>::PRECISION, ground.shape().nz)
+        });
+        let variants = variants.collect();
+        let variants = self.sound(ground, variants)?;
+        ranking.extend(self.round(ground, &variants, false)?);
+        ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let built_in = self.built_in(ground);
+        let mut finalists: Vec<Setting> = vec![built_in];
+        let others = ranking.iter().map(|(setting, _)| *setting).filter(|one| *one != built_in);
+        finalists.extend(others.take(FINALISTS));
+        let ranking = self.round(ground, &finalists, true)?;
+        writeln!(self.out, "{} columns", ground.tile())?;
+        for (setting, seconds) in &ranking {
+            let note = if *setting == built_in { " (built in)" } else { "" };
+            writeln!(self.out, "  {:>12.3} us  {setting}{note}", seconds * 1e6)?;
+        }
+        let of_built_in = ranking.iter().find(|(setting, _)| *setting == built_in);
+        let built_in_seconds = of_built_in.map_or(f64::INFINITY, |(_, seconds)| *seconds);
+        let (mut setting, mut seconds) = ranking[0];
+        if seconds > (1.0 - GAIN) * built_in_seconds {
+            (setting, seconds) = (built_in, built_in_seconds);
+        }
+        Ok(Won { tile: ground.tile(), setting, seconds, built_in: built_in_seconds })
+    }
+
+    /// Columns from which on the setting of the large grid is faster, among powers of two between both grids.
+    fn crossover(&mut self, small: &Won, large: &Won) -> Result<usize> {
+        let [least, most] = [small, large].map(|won| won.tile.nx * won.tile.ny);
+        let mut from = most;
+        let mut power = most.ilog2();
+        while power > 2 * SMALLEST.ilog2() && 1 << power > least {
+            let tile = Tile { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
+            let ground = self.ground(tile)?;
+            let contest = [small.setting, large.setting];
+            let ranking = self.round(&ground, &contest, true)?;
+            if ranking[0].0 == small.setting {
+                break;
+            }
+            from = 1 << power;
+            power -= 1;
+        }
+        Ok(from)
+    }
+
+    fn choice(&self, won: &Won, from_columns: usize) -> Choice {
+        Choice {
+            knob: self.knob.name().to_owned(),
+            precision: <R as Real>::NAME.to_owned(),
+            nz: self.source.grid.shape.nz,
+            from_columns,
+            setting: won.setting.to_string(),
+            measured_on: won.tile.nx * won.tile.ny,
+            us: rounded(won.seconds),
+            built_in_us: rounded(won.built_in),
+            date: OffsetDateTime::now_utc().date().to_string(),
+        }
+    }
+}
+
+/// The largest share of values of a field with more than rounding errors.
+fn part_off<R: Real>(found: &[R], expected: &[R], cells: usize) -> f64 {
+    let part = |(found, expected): (&[R], &[R])| {
+        let largest = expected.iter().map(|x| x.f64().abs()).fold(0.0, f64::max);
+        let is_off = |(a, b): &(&R, &R)| {
+            let difference = (a.f64() - b.f64()).abs();
+            difference > ROUNDING * largest || difference.is_nan()
+        };
+        found.iter().zip(expected).filter(is_off).count() as f64 / cells as f64
+    };
+    found.chunks(cells).zip(expected.chunks(cells)).map(part).fold(0.0, f64::max)
+}
+
+/// A time in µs with its significant digits.
+pub(super) fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_differ_by_more_than_rounding_are_noticed() {
+        let expected: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!(part_off(&expected, &expected, 100), 0.0);
+        let rounded: Vec<f64> = expected.iter().map(|x| x * (1.0 + 1e-6)).collect();
+        assert_eq!(part_off(&rounded, &expected, 100), 0.0);
+        let mut wrong = expected.clone();
+        wrong[3] = -1.0;
+        wrong[150] = f64::NAN;
+        wrong[160] = 0.0;
+        assert!((part_off(&wrong, &expected, 100) - 0.02).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,275 @@
+//! Every kernel variant, so that `nwp-mini kernels` can compile them without a GPU.
+
+use super::{budget, step_end, summary};
+use crate::advection::Limiter;
+use crate::advection::gpu::{DeviceLimits, March, Shares, TransportSettings};
+use crate::advection::gpu::{passive, transport};
+use crate::chemistry::kinetics::Kinetics;
+use crate::device::Source;
+use crate::error::Result;
+use crate::grid::gpu::Layout;
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::lattice::{Extents, LINK_REALS};
+use crate::physics::device::OnDevice;
+use crate::physics::kessler::Kessler;
+use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
+use crate::primitives::transpose::Matrices;
+use crate::real::Precision;
+use crate::wsm5::Sedimentation;
+use crate::wsm5::gpu::clouds;
+use crate::wsm5::gpu::clouds::Inside;
+use crate::wsm5::gpu::{KernelVariant, Mapping};
+use crate::wsm5::scheme::Scheme;
+use crate::{chemistry, forcing, lattice};
+
+/// Suffix of the kernels that may compute in double precision: those that accumulate sums in it. Other hot kernels may
+/// neither spill nor compute in double precision.
+pub const DOUBLE_SUMS: &str = "_acc64";
+
+/// One compilation of a kernel file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Source to compile.
+    pub source: Source,
+    /// The working precision.
+    pub precision: Precision,
+    /// Number of levels.
+    pub nz: usize,
+    /// Label that distinguishes it from others of the same file, such as "8 columns"; may be empty.
+    pub variant: String,
+    /// `true` if its kernels are hot: the speed of a run depends on them.
+    pub hot: bool,
+    /// Allowed register spills of its kernels, bytes a thread, if they are hot.
+    pub most_spilled: u32,
+}
+
+/// Every compilation for runs of `nz` levels in this precision: for a small and a large grid, with specified and with
+/// periodic sides, which use different variants of the kernels.
+pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
+    let entry = |source, variant: &str, hot| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot,
+        most_spilled: 0,
+    };
+    let mut entries = vec![
+        entry(forcing::gpu::source(precision, nz), "", false),
+        entry(budget::source(precision, nz), "", false),
+        entry(summary::source(precision, nz), "", false),
+        entry(arithmetic::source(precision), "", true),
+        // Winds are projected in double precision in every run.
+        Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },
+    ];
+    for side in [Side::Specified, Side::Periodic] {
+        let grid = Grid::whole(Shape { nz, ..SMALL }, [1.0; 2], Sides::all(side));
+        let source = step_end::source(precision, &grid);
+        entries.push(entry(source, &format!("{side:?}").to_lowercase(), true));
+    }
+    entries.push(entry(passive::source(precision, nz), "", true));
+    // The interface to the chemistry is in double precision in every run.
+    entries.push(entry(chemistry::gpu::coupling::source(precision), "", false));
+    entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
+    entries.extend(of_lattice(precision, nz));
+    for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+        let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
+        entries.push(entry(shape.source(precision), name, true));
+    }
+    let shape = reduce::Shape::default();
+    entries.extend(match precision {
+        Precision::F32 => vec![
+            entry(reduce::source::<f32>(shape), "f32", true),
+            entry(reduce::source::<i32>(shape), "i32", true),
+            entry(reduce::ladder::source::<f32>(), "f32", true),
+            entry(memory::source(), "f32", true),
+            entry(reduce::ladder::source::<i32>(), "i32", true),
+        ],
+        Precision::F64 => vec![
+            entry(reduce::source::<f64>(shape), "f64", true),
+            entry(reduce::ladder::source::<f64>(), "f64", true),
+        ],
+    });
+    entries.extend(of_microphysics(precision, nz));
+    // A thread for a column: its arrays are in local memory by design.
+    let kessler = <Kessler<f32> as OnDevice<f32>>::sources(precision, nz);
+    entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
+    for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
+        let kinds = [
+            ("small", SMALL, Side::Specified),
+            ("medium", MEDIUM, Side::Specified),
+            ("large", LARGE, Side::Specified),
+            ("large", LARGE, Side::Periodic),
+        ];
+        for (size, shape, side) in kinds {
+            // Other limiters have no other variants for larger grids.
+            let is_usual = size == "small" || side == Side::Periodic;
+            if limiter != Limiter::PositiveDefinite && !is_usual {
+                continue;
+            }
+            let shape = Shape { nz, ..shape };
+            let grid = Grid::whole(shape, [1.0; 2], Sides::all(side));
+            let shares = Shares::of(
+                March::choose(shape.columns(), precision),
+                &grid,
+                TRACERS[0],
+                OFFER,
+                precision,
+            );
+            let [tracers, unlimited] = TRACERS;
+            let settings = TransportSettings {
+                tracers,
+                unlimited,
+                limiter,
+                zero_gradient: limiter == Limiter::Monotonic,
+                shares,
+            };
+            let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
+            // Open and specified sides, and other limiters, are not part of speed measurements.
+            let hot = limiter == Limiter::PositiveDefinite;
+            let source = transport::source(precision, &grid, settings);
+            entries.push(Entry { most_spilled: SPILLED, ..entry(source, &variant, hot) });
+        }
+    }
+    entries
+}
+
+/// The kernels for mechanisms of reactions.
+///
+/// # Errors
+///
+/// Those of [`chemistry::gpu::kernel_list`].
+pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for kinetics in mechanisms {
+        let all = chemistry::gpu::catalogue(kinetics)?.into_iter();
+        entries.extend(all.map(|(source, variant)| Entry {
+            source,
+            precision: Precision::F64,
+            nz: 1,
+            variant,
+            hot: false,
+            most_spilled: 0,
+        }));
+    }
+    Ok(entries)
+}
+
+/// The kernels of WSM5.
+fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
+    let entry = |source, variant: &str, hot| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot,
+        most_spilled: 0,
+    };
+    let mut entries = Vec::new();
+    for fallout in Sedimentation::ALL {
+        let name = match fallout {
+            Sedimentation::SemiLagrangian => "",
+            Sedimentation::Substepped => ", sub-steps",
+        };
+        for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
+            let mapping = Mapping::choose(columns, precision, fallout, nz);
+            let purposes = [
+                ("", KernelVariant::RUN),
+                (", alone", KernelVariant { weighs: false, ..KernelVariant::RUN }),
+                (", long calls", KernelVariant { is_short: false, ..KernelVariant::RUN }),
+            ];
+            // The same mapping as on the small grid, if it is compiled for a region.
+            let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
+            let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
+            let made_for = made_for.region.map(|_| (", its region", made_for));
+            for (purpose, asked) in purposes.into_iter().chain(made_for) {
+                let source = clouds::source(precision, nz, fallout, mapping, asked);
+                let entry = entry(source, &format!("{size}{name}{purpose}"), true);
+                let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
+                entries.push(Entry { most_spilled, ..entry });
+            }
+        }
+    }
+    // The mapping of 2008 keeps its columns in local memory by design.
+    let columns = <Scheme<f32> as OnDevice<f32>>::sources(precision, nz);
+    entries.extend(columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
+    let fallout = Sedimentation::default();
+    entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    entries
+}
+
+/// The kernels of the Wilson operator whose speed is measured.
+fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
+    let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
+    let entry = |source, variant: &str| Entry {
+        source,
+        precision,
+        nz,
+        variant: variant.to_owned(),
+        hot: true,
+        most_spilled: 0,
+    };
+    let form = |reals| lattice::gpu::Form::choose(precision, extents, reals);
+    let mut entries = Vec::new();
+    for (reals, name) in [(lattice::gpu::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {
+        entries.push(entry(lattice::gpu::source(&form(reals), precision), name));
+        entries.push(entry(lattice::gpu::solver_source(&form(reals), precision), name));
+    }
+    let shape = [form(LINK_REALS).block_sites, form(LINK_REALS).resident];
+    entries.push(entry(lattice::gpu::ladder::source(extents, precision, shape), ""));
+    entries
+}
+
+/// The lattice of the benchmark.
+const MEASURED: [usize; 4] = [32; 4];
+
+/// Allowed register spills in calls of several minor steps, bytes: they keep a little more between the steps than wide
+/// tiles have registers for. As many as NVRTC 13.0 makes for an H200.
+const LONG_CALLS_SPILLED: u32 = 64;
+
+/// Allowed register spills in the stages of the transport on large grids, accepted for more warps on a multiprocessor,
+/// see [`March::choose`]. They differ between devices.
+const SPILLED: u32 = 512;
+
+/// The grid of the cyclone, one without tiles in the last stage, and one that fills any device; the number of levels
+/// does not matter.
+const SMALL: Shape = Shape { nx: 71, ny: 58, nz: 1 };
+const MEDIUM: Shape = Shape { nx: 128, ny: 128, nz: 1 };
+const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
+/// Number of fields of the state, and of those that are never limited.
+const TRACERS: [usize; 2] = [6, 1];
+/// Those of an H100 or H200, for which the kernels are tuned.
+const OFFER: DeviceLimits = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wsm5::params::SchemeConstants;
+
+    /// The digest decides on recompilation. A constant of the microphysics enters the digests of its own kernels only.
+    #[test]
+    fn a_constant_of_the_microphysics_changes_its_own_kernels_alone() {
+        let constants = <f32 as SchemeConstants>::cuda_text();
+        let changed = constants.replacen(" = ", " = 1 + ", 1);
+        assert_ne!(constants, changed);
+        let mut counts = [0; 2];
+        for Entry { source, .. } in catalogue(Precision::F32, 27) {
+            let prelude = source.prelude.replace(&constants, &changed);
+            let is_made_anew = Source { prelude, ..source.clone() }.digest() != source.digest();
+            let is_own = source.file.starts_with("wsm5/");
+            assert_eq!(is_made_anew, is_own, "{}", source.file);
+            counts[usize::from(is_own)] += 1;
+        }
+        assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+    }
+
+    /// The same for included files.
+    #[test]
+    fn headers_of_the_microphysics_are_in_its_own_kernels_alone() {
+        for Entry { source, .. } in catalogue(Precision::F64, 27) {
+            let names: Vec<&str> = source.headers().into_keys().collect();
+            let has_any = names.iter().any(|name| name.starts_with("wsm5/"));
+            assert_eq!(has_any, source.file.starts_with("wsm5/"), "{}: {names:?}", source.file);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Columns in which two backends disagree, with all that is needed to look into it.
+
+use serde::Serialize;
+
+use super::Working;
+use crate::diagnostics::pair::{Sample, Verdict};
+use crate::forcing::TimeInterpolant;
+use crate::state::State;
+
+/// Values of one quantity from the ground up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// Its values in SI units, nz of them; one where it is a quantity of the ground.
+    pub values: Vec<f64>,
+}
+
+/// A column in which two backends disagree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suspect {
+    /// After how many steps.
+    pub steps: usize,
+    /// The fields that fail there, and the cell `[k, j, i]` of each.
+    pub fields: Vec<(&'static str, [usize; 3])>,
+    /// The column before the first step, in the names of `nwp-mini columns`; only for
+    /// that step.
+    pub inputs: Option<Vec<Profile>>,
+    /// The column on the CPU.
+    pub a: Vec<Profile>,
+    /// The column on the other backend.
+    pub b: Vec<Profile>,
+}
+
+/// The columns of the bad verdicts.
+///
+/// `inputs`, for the first step, are the state before it and its air.
+pub(super) fn suspects<R: Working>(
+    verdicts: &[Verdict],
+    [a, b]: [&Sample<R>; 2],
+    inputs: Option<(&State<R>, &TimeInterpolant<R>)>,
+) -> Vec<Suspect> {
+    let mut suspects: Vec<Suspect> = Vec::new();
+    for verdict in verdicts.iter().filter(|verdict| !verdict.pass) {
+        let Some(cell) = verdict.suspect() else { continue };
+        let [_, j, i] = cell;
+        let known = suspects.iter_mut().find(|s| s.fields.iter().any(|(_, at)| at[1..] == [j, i]));
+        if let Some(known) = known {
+            known.fields.push((verdict.field, cell));
+            continue;
+        }
+        suspects.push(Suspect {
+            steps: verdict.steps,
+            fields: vec![(verdict.field, cell)],
+            inputs: inputs.map(|(state, air)| column_before(state, air, [j, i])),
+            a: column(a, [j, i]),
+            b: column(b, [j, i]),
+        });
+    }
+    suspects
+}
+
+fn column<R: Working>(sample: &Sample<R>, [j, i]: [usize; 2]) -> Vec<Profile> {
+    let (columns, at) = (sample.columns(), j * sample.rain.ncols() + i);
+    let names = sample.names().into_iter();
+    names
+        .zip(sample.fields())
+        .map(|(name, field)| Profile {
+            name,
+            values: field.chunks(columns).map(|plane| plane[at].f64()).collect(),
+        })
+        .collect()
+}
+
+fn column_before<R: Working>(
+    state: &State<R>,
+    air: &TimeInterpolant<R>,
+    [j, i]: [usize; 2],
+) -> Vec<Profile> {
+    let nz = state.qv().len_of(ndarray::Axis(0));
+    let of = |name, value: &dyn Fn([usize; 3]) -> R| Profile {
+        name,
+        values: (0..nz).map(|k| value([k, j, i]).f64()).collect(),
+    };
+    let mut profiles = vec![of("th", &|at| state.theta()[at] + R::THETA_BASE)];
+    for (name, field) in ["q", "qc", "qr", "qi", "qs"].into_iter().zip(state.water()) {
+        profiles.push(of(name, &|at| field[at]));
+    }
+    for (n, name) in ["den", "pii", "p", "delz"].into_iter().enumerate() {
+        profiles.push(of(name, &|at| air.air_at(at)[n]));
+    }
+    profiles
+}

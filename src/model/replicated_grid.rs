@@ -1,0 +1,326 @@
+//! A grid of any size that repeats a smaller one, to measure on.
+//!
+//! Column (j, i) is column (j mod ny, i mod nx) of the smaller one, with its air and its mass.
+//! Columns without winds have no neighbours and lie in one row: they are repeated one after the
+//! other. Winds are repeated with the faces; where two repetitions meet, a face carries the mean of what
+//! the two outer faces carry, and the vertical fluxes close the balance of every cell anew.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use ndarray::{Array2, Array3, Axis};
+use rayon::prelude::*;
+
+use super::{Case, Working};
+use crate::constants::Constants;
+use crate::dry_mass::{MassCoordinate, MassFlux};
+use crate::forcing::{Continuity, Forcing};
+use crate::grid::{Grid, Shape, Side, Sides};
+use crate::io::columns::ColumnCase;
+use crate::real::Real;
+use crate::state::{BoundaryValues, Environment, State};
+use crate::wsm5::params::SchemeConstants;
+
+/// Numbers of columns along x and along y.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Columns from west to east.
+    pub nx: usize,
+    /// Columns from south to north.
+    pub ny: usize,
+}
+
+/// Fewest columns along an axis that the transport is defined for, and the most that fit indices.
+const SIDE: std::ops::RangeInclusive<usize> = 4..=65_536;
+
+impl FromStr for Tile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('x').map(|(nx, ny)| (nx.trim().parse(), ny.trim().parse()));
+        match numbers {
+            Some((Ok(nx), Ok(ny))) if SIDE.contains(&nx) && SIDE.contains(&ny) => {
+                Ok(Self { nx, ny })
+            }
+            _ => Err(format!(
+                "{text:?} is not a number of columns along x and y; give it as 1024x1024, each \
+                 from {} to {}",
+                SIDE.start(),
+                SIDE.end()
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.nx, self.ny)
+    }
+}
+
+/// All that a backend needs to be measured.
+#[derive(Clone, Debug)]
+pub struct Tiled<R> {
+    /// The grid.
+    pub grid: Grid,
+    /// Its masses.
+    pub coordinate: MassCoordinate,
+    /// Air and winds.
+    pub forcing: Arc<Forcing<R>>,
+    /// The state to start from.
+    pub state: State<R>,
+    /// `true` where there are winds.
+    pub has_winds: bool,
+}
+
+impl<R: Working> Tiled<R> {
+    /// The grid of a case as it is.
+    pub fn whole(case: &Case<R>, state: State<R>) -> Self {
+        Self {
+            grid: case.domain.grid,
+            coordinate: case.domain.coordinate.clone(),
+            forcing: Arc::clone(&case.forcing),
+            state,
+            has_winds: true,
+        }
+    }
+
+    /// Independent columns, without winds; they lie side by side in one row.
+    pub fn columns(case: &ColumnCase<R>) -> Self {
+        let mut state = case.state.clone();
+        state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
+        Self::independent(case.shape, state, case.environment.clone())
+    }
+
+    fn independent(shape: Shape, state: State<R>, environment: Environment<R>) -> Self {
+        let plane = |value: f64| Array2::from_elem((shape.ny, shape.nx), value);
+        let coordinate = MassCoordinate {
+            mu: plane(1.0),
+            map_x: plane(1.0),
+            map_y: plane(1.0),
+            c1: vec![1.0; shape.nz],
+            c2: vec![0.0; shape.nz],
+            rdnw: vec![-(shape.nz as f64); shape.nz],
+            fnm: vec![0.5; shape.nz],
+            fnp: vec![0.5; shape.nz],
+            unit: 1.0 / <f64 as Constants>::GRAVITY,
+        };
+        let flux = MassFlux {
+            x: Array3::zeros(shape.x_face()),
+            y: Array3::zeros(shape.y_face()),
+            z: Array3::zeros(shape.z_face()),
+        };
+        let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
+        Self {
+            grid: Grid::whole(shape, [1.0; 2], Sides::all(Side::Periodic)),
+            coordinate,
+            forcing: Arc::new(Forcing { flux, environment, inflow }),
+            state,
+            has_winds: false,
+        }
+    }
+
+    /// The columns that hold condensate, as independent ones; `None` where there are none.
+    pub fn dense(&self) -> Option<Self> {
+        let Shape { nx, ny, nz } = self.grid.shape;
+        let chosen: Vec<[usize; 2]> = (0..ny)
+            .flat_map(|j| (0..nx).map(move |i| [j, i]))
+            .filter(|&[j, i]| (0..nz).any(|k| has_condensate(&self.state, [k, j, i])))
+            .collect();
+        if chosen.is_empty() {
+            return None;
+        }
+        let shape = Shape { nx: chosen.len(), ny: 1, nz };
+        let pick = |place: usize| chosen[place];
+        let pick = |field: &Array3<R>| gather(field, shape, pick);
+        Some(self.gathered(shape, pick))
+    }
+
+    /// Other columns of the same levels, `pick`ed from every field, without winds.
+    fn gathered(&self, shape: Shape, pick: impl Fn(&Array3<R>) -> Array3<R>) -> Self {
+        let state = self.state.map(&pick);
+        let Environment { rho, exner, p, dz } = &self.forcing.environment;
+        let [rho, exner, p, dz] = [rho, exner, p, dz].map(pick);
+        Self::independent(shape, state, Environment { rho, exner, p, dz })
+    }
+
+    /// This one repeated, or cut, to another size.
+    pub fn repeated(&self, tile: Tile) -> Self {
+        let Tile { nx, ny } = tile;
+        if !self.has_winds {
+            let own = self.grid.shape;
+            let pick = |place: usize| {
+                let column = place % own.columns();
+                [column / own.nx, column % own.nx]
+            };
+            let shape = Shape { nx, ny, nz: own.nz };
+            return self.gathered(shape, |field| gather(field, shape, pick));
+        }
+        let shape = Shape { nx, ny, ..self.grid.shape };
+        let grid = self.grid.with_shape(shape);
+        let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
+        let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, tile));
+        let coordinate = MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() };
+        let state = self.state.map(|field| repeat(field, tile));
+        let Environment { rho, exner, p, dz } = &self.forcing.environment;
+        let [rho, exner, p, dz] = [rho, exner, p, dz].map(|field| repeat(field, tile));
+        let [x, y] = [&self.forcing.flux.x, &self.forcing.flux.y];
+        let mut flux = MassFlux {
+            x: repeat_faces(x, 2, tile, grid.sides.periodic_x()),
+            y: repeat_faces(y, 1, tile, grid.sides.periodic_y()),
+            z: Array3::zeros(shape.z_face()),
+        };
+        Continuity::new(&coordinate).close(&mut flux);
+        let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
+        let environment = Environment { rho, exner, p, dz };
+        let forcing = Arc::new(Forcing { flux, environment, inflow });
+        Self { grid, coordinate, forcing, state, has_winds: self.has_winds }
+    }
+
+    /// Share of the columns that hold what `is_so` is true of in some cell.
+    pub fn share(&self, is_so: impl Fn(&State<R>, [usize; 3]) -> bool) -> f64 {
+        let Shape { nx, ny, nz } = self.grid.shape;
+        let columns = (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i)));
+        let holds = |&(j, i): &(usize, usize)| (0..nz).any(|k| is_so(&self.state, [k, j, i]));
+        columns.filter(holds).count() as f64 / (nx * ny) as f64
+    }
+}
+
+/// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
+/// scheme lets act.
+pub fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
+    let least = R::Q_PRECIPITATION_MIN;
+    [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
+}
+
+/// Returns `true` if a cell holds rain, in that sense.
+pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
+    state.qr()[at] > R::Q_PRECIPITATION_MIN
+}
+
+/// A field of `shape` with the columns (j, i) that `pick` names for each column j nx + i.
+fn gather<R: Real>(
+    field: &Array3<R>,
+    shape: Shape,
+    pick: impl Fn(usize) -> [usize; 2] + Sync,
+) -> Array3<R> {
+    by_levels([shape.nz, shape.ny, shape.nx], |[k, j, i]| {
+        let [j, i] = pick(j * shape.nx + i);
+        field[[k, j, i]]
+    })
+}
+
+/// A field of values by their places, the levels side by side: large grids are made of small ones.
+fn by_levels<R: Real>(shape: [usize; 3], value: impl Fn([usize; 3]) -> R + Sync) -> Array3<R> {
+    let mut field = Array3::from_elem(shape, R::ZERO);
+    field.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut level)| {
+        level.indexed_iter_mut().for_each(|((j, i), x)| *x = value([k, j, i]));
+    });
+    field
+}
+
+fn repeat_plane(plane: &Array2<f64>, Tile { nx, ny }: Tile) -> Array2<f64> {
+    let (rows, columns) = plane.dim();
+    Array2::from_shape_fn((ny, nx), |(j, i)| plane[[j % rows, i % columns]])
+}
+
+fn repeat<R: Real>(field: &Array3<R>, Tile { nx, ny }: Tile) -> Array3<R> {
+    let (nz, rows, columns) = field.dim();
+    by_levels([nz, ny, nx], |[k, j, i]| field[[k, j % rows, i % columns]])
+}
+
+/// Fluxes through the faces across `axis`, 1 for y and 2 for x.
+fn repeat_faces<R: Real>(
+    faces: &Array3<R>,
+    axis: usize,
+    Tile { nx, ny }: Tile,
+    is_periodic: bool,
+) -> Array3<R> {
+    let nz = faces.len_of(Axis(0));
+    let (count, last) = if axis == 2 { (nx, nx) } else { (ny, ny) };
+    let cells = faces.len_of(Axis(axis)) - 1;
+    let along = faces.len_of(Axis(3 - axis));
+    let shape = if axis == 2 { [nz, ny, nx + 1] } else { [nz, ny + 1, nx] };
+    let at = |k: usize, across: usize, face: usize| {
+        let place = if axis == 2 { [k, across % along, face] } else { [k, face, across % along] };
+        faces[place]
+    };
+    let outer = last - (last - 1) / cells * cells;
+    by_levels(shape, |[k, j, i]| {
+        let (across, face) = if axis == 2 { (j, i) } else { (i, j) };
+        let mean = |a: usize, b: usize| R::HALF * (at(k, across, a) + at(k, across, b));
+        match face {
+            face if (face == 0 || face == count) && is_periodic => mean(0, outer),
+            0 => at(k, across, 0),
+            face if face == count => at(k, across, outer),
+            face if face % cells == 0 => mean(0, cells),
+            face => at(k, across, face % cells),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_refused() {
+        assert_eq!("1024x512".parse(), Ok(Tile { nx: 1024, ny: 512 }));
+        for text in ["1024", "3x8", "8x3", "0x0", "-4x8", "axb", "99999x4"] {
+            let refused = text.parse::<Tile>().expect_err(text);
+            assert!(refused.contains("1024x1024"), "{refused}");
+        }
+    }
+
+    /// Five columns of four levels; the second and the fourth hold rain.
+    #[test]
+    fn columns_without_winds_follow_one_another() {
+        let shape = Shape { nx: 5, ny: 1, nz: 4 };
+        let field = |value: fn(usize, usize) -> f64| {
+            Array3::from_shape_fn(shape.centre(), |(k, _, i)| value(k, i))
+        };
+        let number = field(|_, i| i as f64);
+        let mut state = State::zeros(shape);
+        state.theta_mut().assign(&number);
+        state.qr_mut().assign(&field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }));
+        let environment = Environment {
+            rho: number.clone(),
+            exner: number.clone(),
+            p: number.clone(),
+            dz: number,
+        };
+        let bed = Tiled::independent(shape, state, environment);
+        let numbers = |bed: &Tiled<f64>| bed.state.theta().slice(ndarray::s![3, .., ..]).to_owned();
+        let eight = bed.repeated(Tile { nx: 4, ny: 2 });
+        assert_eq!(numbers(&eight), ndarray::array![[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 2.0]]);
+        let dense = bed.dense().expect("columns with rain");
+        assert_eq!(numbers(&dense), ndarray::array![[1.0, 3.0]]);
+        assert_eq!(dense.forcing.environment.rho[[0, 0, 1]], 3.0);
+        assert_eq!(dense.share(has_condensate), 1.0);
+        let three = dense.repeated(Tile { nx: 3, ny: 1 });
+        assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
+        let mut dry = bed;
+        dry.state.qr_mut().fill(0.0);
+        assert!(dry.dense().is_none());
+    }
+
+    /// Faces of three cells: 0 1 2 3, of which 0 and 3 are the outer ones.
+    #[test]
+    fn faces_meet_in_their_mean() {
+        let faces = Array3::from_shape_fn((1, 1, 4), |(_, _, i)| [0.0, 10.0, 20.0, 32.0][i]);
+        let row = |nx, is_periodic| {
+            repeat_faces(&faces, 2, Tile { nx, ny: 4 }, is_periodic)
+                .slice(ndarray::s![0, 3, ..])
+                .to_vec()
+        };
+        assert_eq!(row(3, false), [0.0, 10.0, 20.0, 32.0]);
+        assert_eq!(row(6, false), [0.0, 10.0, 20.0, 16.0, 10.0, 20.0, 32.0]);
+        assert_eq!(row(4, false), [0.0, 10.0, 20.0, 16.0, 10.0]);
+        assert_eq!(row(5, true), [10.0, 10.0, 20.0, 16.0, 10.0, 10.0]);
+        assert_eq!(row(3, true), [16.0, 10.0, 20.0, 16.0]);
+        let turned = faces.clone().permuted_axes([0, 2, 1]).as_standard_layout().to_owned();
+        let column = repeat_faces(&turned, 1, Tile { nx: 4, ny: 6 }, false);
+        assert_eq!(column.slice(ndarray::s![0, .., 2]).to_vec(), row(6, false));
+    }
+}

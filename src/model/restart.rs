@@ -1,0 +1,85 @@
+//! A run that goes on from where an earlier one stood.
+
+use std::sync::Arc;
+
+use super::sequence::{FrameReport, Sequence};
+use super::{Case, Working};
+use crate::io::restart::{FrameRow, Restart};
+use crate::projection::Report;
+use crate::state::{Accumulators, Checkpoint};
+
+/// Sums of the run that a checkpoint was taken of.
+#[derive(Clone, Debug)]
+pub struct History<R> {
+    /// Accumulated sums.
+    pub gathered: Accumulators<R>,
+    /// Water at the start of the first run, kg.
+    pub water_start: f64,
+    /// Amount of each passive tracer then, kg of dry air times its units.
+    pub passive_start: Vec<f64>,
+}
+
+impl<R: Working> Case<R> {
+    /// Lets a case that was made of the first frame of a restart file go on from where it stood.
+    pub fn resume(mut self, restart: Restart<R>) -> Self {
+        let Restart { standing, column_mass, reports, water_start, passive_start, .. } = restart;
+        let Checkpoint { state, gathered } = standing;
+        self.state = Some(state);
+        Arc::make_mut(&mut self.given).column_mass = column_mass;
+        let mut frames: Vec<FrameReport> = reports.iter().map(FrameReport::of).collect();
+        frames.append(&mut self.input_frames);
+        self.input_frames = frames;
+        self.projection = self.input_frames[0].projection;
+        self.max_dt =
+            self.input_frames.iter().fold(f64::INFINITY, |dt, frame| dt.min(frame.max_dt));
+        self.history = Some(History { gathered, water_start, passive_start });
+        self
+    }
+
+    /// Number of the input frame before the present time, and what was found in those before it.
+    pub(super) fn passed(&self) -> (usize, Vec<FrameRow>) {
+        let number = self.sequence.as_ref().map_or(0, Sequence::number);
+        (number, self.input_frames[..number].iter().map(FrameReport::row).collect())
+    }
+}
+
+impl FrameReport {
+    /// As a restart file holds it.
+    fn row(&self) -> FrameRow {
+        let Report { residual_before, residual_after, inflow, iterations, max_du, max_dv, lid } =
+            self.projection;
+        let figures = [
+            residual_before,
+            residual_after,
+            inflow,
+            iterations as f64,
+            max_du,
+            max_dv,
+            lid,
+            self.max_dt,
+            self.mass_change_mean,
+            self.mass_change_max,
+        ];
+        FrameRow { time: self.time.clone(), figures }
+    }
+
+    /// A row of a restart file as a report.
+    fn of(row: &FrameRow) -> Self {
+        let [
+            residual_before,
+            residual_after,
+            inflow,
+            iterations,
+            max_du,
+            max_dv,
+            lid,
+            max_dt,
+            mass_change_mean,
+            mass_change_max,
+        ] = row.figures;
+        let iterations = iterations as usize;
+        let projection =
+            Report { residual_before, residual_after, inflow, iterations, max_du, max_dv, lid };
+        Self { time: row.time.clone(), projection, max_dt, mass_change_mean, mass_change_max }
+    }
+}

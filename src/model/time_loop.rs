@@ -1,0 +1,56 @@
+//! The loop over the steps of a run or of an ensemble.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::{Case, Outcome, Working};
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::time_steps::Plan;
+
+/// Records the steps of a run.
+pub(super) trait Recording<R> {
+    /// Records the outputs that are due after a step; 0 is the start. Returns false where no more is wanted.
+    fn record(
+        &mut self,
+        case: &mut Case<R>,
+        backend: &mut dyn Backend<R>,
+        step: usize,
+    ) -> Result<bool>;
+}
+
+/// Takes all members from the start to the end of a plan, or until `stop` is set or no more is wanted.
+///
+/// # Errors
+///
+/// Those of the backend and of the input.
+pub(super) fn march<R: Working>(
+    case: &mut Case<R>,
+    plan: &Plan,
+    backend: &mut dyn Backend<R>,
+    recording: &mut impl Recording<R>,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Outcome> {
+    let mut outcome = Outcome { seconds: plan.time_after(0), ..Outcome::default() };
+    let mut is_wanted = recording.record(case, backend, 0)?;
+    for step in 1..=plan.steps {
+        if stop.load(Ordering::Relaxed) || !is_wanted {
+            outcome.interrupted = is_wanted;
+            break;
+        }
+        let start = Instant::now();
+        let moment = case.drive(plan.time_after(step - 1), plan.time_after(step))?;
+        backend.drive(&moment)?;
+        outcome.driving += start.elapsed();
+        let start = Instant::now();
+        backend.step(plan.dt_of(step))?;
+        backend.check(step, step == plan.steps)?;
+        outcome.stepping += start.elapsed();
+        outcome.steps = step;
+        outcome.seconds = plan.time_after(step);
+        is_wanted = recording.record(case, backend, step)?;
+        watch(step);
+    }
+    Ok(outcome)
+}

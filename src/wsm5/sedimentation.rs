@@ -1,0 +1,466 @@
+//! Semi-Lagrangian sedimentation of precipitation, piecewise linear (JH10).
+//!
+//! Layers fall at the terminal velocity of their content, conserve their mass, and are remapped to the layers of the
+//! grid on arrival. The time step is not limited by the Courant number: a layer that falls through many layers in one
+//! step arrives in the right one.
+
+use crate::cuda_abi::shared_struct;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::scheme::Scheme;
+use crate::wsm5::slope::{
+    fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
+};
+use crate::wsm5::{Air, Cell, Column, Precipitation, melt};
+
+/// Work space of sedimentation in one column of K layers.
+#[derive(Clone, Debug)]
+pub struct Fall<R> {
+    /// Density of the species in the air. Shape: (K). Units: kg m⁻³.
+    pub content: Vec<R>,
+    /// Terminal velocity at the start of the step. Shape: (K). Units: m s⁻¹, downward.
+    pub speed: Vec<R>,
+    /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
+    height: Vec<R>,
+    /// Mean of the speeds at departure and arrival. Shape: (K). Units: m s⁻¹.
+    pub mean_speed: Vec<R>,
+    /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
+    pub interface_speed: Vec<R>,
+    /// Arrival heights of the interfaces. Shape: (K + 1). Units: m.
+    pub arrival: Vec<R>,
+    /// Thickness of the arrived layers, and the distance from the highest of them to the lid. Shape: (K + 1). Units: m.
+    pub thickness: Vec<R>,
+    /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
+    pub density: Vec<R>,
+    /// Densities within the arrived layers. Shape: (K).
+    pub profile: Vec<Profile<R>>,
+}
+
+/// Results of sedimentation besides the new content. Units of both: kg m⁻².
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fallen<R> {
+    /// Mass that has reached the ground.
+    pub ground: R,
+    /// Mass that the scheme adds to the column beyond its content (< 0: loses).
+    pub residual: R,
+}
+
+/// Layers above the highest one with content within reach of the stencils of its interface speeds.
+pub const REACH_ABOVE: usize = 2;
+
+/// Fewest layers in which interface speeds can be of third order.
+pub const REACH_MIN: usize = 4;
+
+shared_struct! {
+    /// Density of a species within an arrived layer, which is linear in height.
+    #[derive(Default)]
+    pub struct Profile<R> {
+        /// At the bottom.
+        bottom: R, "kg m⁻³";
+        /// Half of its gradient with height.
+        half_rise: R, "kg m⁻⁴";
+    }
+}
+
+/// Number of layers, of `nz`, that take part in the sedimentation of a species: those up to the `highest` one with
+/// content, and those within the stencils of its interfaces. Layers above do not move.
+#[inline(always)]
+pub fn reach(highest: usize, nz: usize) -> usize {
+    (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
+}
+
+/// Speed of an interface next to the lowest or the highest layer.
+///
+/// Units: `below`, `above` speeds of the layers around it, m s⁻¹; returns m s⁻¹, downward.
+#[inline(always)]
+pub fn interface_speed_outer<R: SchemeConstants>(below: R, above: R) -> R {
+    R::HALF * (above + below)
+}
+
+/// Speed of an interior interface, of third order.
+///
+/// w = 9/16 (uₖ + uₖ₋₁) - 1/16 (uₖ₊₁ + uₖ₋₂)
+///
+/// Units: speeds of the two layers below and the two above it, from the ground up, m s⁻¹; returns
+/// m s⁻¹, downward.
+#[inline(always)]
+pub fn interface_speed_inner<R: SchemeConstants>(below_2: R, below: R, above: R, above_2: R) -> R {
+    R::INTERFACE_NEAR * (above + below) - R::INTERFACE_FAR * (above_2 + below_2)
+}
+
+/// Speed of an interface, limited so that the layer above it loses no more than a twentieth of its
+/// depth.
+///
+/// Units: `w`, and `w_above` of the interface above, m s⁻¹; `depth` between them m, `dt_cloud` s;
+/// returns m s⁻¹, downward.
+#[inline(always)]
+pub fn limited_speed<R: SchemeConstants>(w: R, w_above: R, depth: R, dt_cloud: R) -> R {
+    let compression = (w_above - w) * dt_cloud / depth;
+    if compression > R::FALL_COMPRESSION {
+        return w_above - R::FALL_COMPRESSION * depth / dt_cloud;
+    }
+    w
+}
+
+/// Height at which an interface arrives.
+///
+/// Units: `height` m, `w` m s⁻¹, `dt_cloud` s; returns m.
+#[inline(always)]
+pub fn arrival<R: SchemeConstants>(height: R, w: R, dt_cloud: R) -> R {
+    height - w * dt_cloud
+}
+
+/// Density of a species in a layer that has arrived.
+///
+/// Units: `content` kg m⁻³, `depth`, `thickness` of the layer at departure and arrival m; returns
+/// kg m⁻³.
+#[inline(always)]
+pub fn arrived_density<R: SchemeConstants>(content: R, depth: R, thickness: R) -> R {
+    content * depth / thickness
+}
+
+/// Mean of the speeds at departure and arrival.
+///
+/// Units: m s⁻¹.
+#[inline(always)]
+pub fn mean_speed<R: SchemeConstants>(departure: R, arrival: R) -> R {
+    R::HALF * (departure + arrival)
+}
+
+/// Half the gradient of density from one arrived layer to the next: their centres are half the sum of their thicknesses
+/// apart.
+///
+/// Units: `q_below`, `q` densities of the two kg m⁻³, `d_below`, `d` their thicknesses m; returns
+/// kg m⁻⁴.
+#[inline(always)]
+pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
+    (q - q_below) / (d_below + d)
+}
+
+/// Density within an arrived layer: linear if the profile is monotone there, else uniform.
+///
+/// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` the
+/// [`rise`] to it and from it kg m⁻⁴.
+#[inline(always)]
+pub fn profile<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Profile<R> {
+    if rise_above * rise_below > R::ZERO {
+        let half_rise = R::HALF * (rise_above + rise_below);
+        let upper = q + half_rise * d;
+        let lower = q - half_rise * d;
+        if upper >= R::ZERO && lower >= R::ZERO {
+            return Profile { bottom: lower, half_rise };
+        }
+    }
+    Profile { bottom: q, half_rise: R::ZERO }
+}
+
+/// Mass of an arrived layer from its bottom to the height `z` above it, over its area: the integral
+/// of its density.
+///
+/// Units: `z` m; returns kg m⁻².
+#[inline(always)]
+pub fn mass_up_to<R: SchemeConstants>(profile: Profile<R>, z: R) -> R {
+    z * (profile.half_rise * z + profile.bottom)
+}
+
+/// Mean density between two heights above the bottom of an arrived layer.
+///
+/// The difference of two [masses](mass_up_to) divided by the difference of their heights, in closed form.
+///
+/// Units: `z_low`, `z_high` m; returns kg m⁻³.
+#[inline(always)]
+pub fn mean_within<R: SchemeConstants>(profile: Profile<R>, z_low: R, z_high: R) -> R {
+    profile.half_rise * (z_high + z_low) + profile.bottom
+}
+
+/// Mass of the part of an arrived layer that lies below the ground, over its area.
+///
+/// Units: `bottom` and `top` height and `thickness` m, `density` kg m⁻³; returns kg m⁻².
+#[inline(always)]
+pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, density: R) -> R {
+    if bottom >= R::ZERO {
+        return R::ZERO;
+    }
+    if top >= R::ZERO {
+        return density * (R::ZERO - bottom);
+    }
+    density * thickness
+}
+
+/// Stores the content after sedimentation in a cell, clipped at zero.
+///
+/// Returns the water that clipping adds, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
+#[inline(always)]
+pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
+    *q = (content / air.rho).larger(R::ZERO);
+    if content < R::ZERO {
+        return -(content * air.dz);
+    }
+    R::ZERO
+}
+
+impl<R: SchemeConstants> Fall<R> {
+    /// Work space of a column of `nz` layers.
+    pub fn new(nz: usize) -> Self {
+        let layers = || vec![R::ZERO; nz];
+        let interfaces = || vec![R::ZERO; nz + 1];
+        Self {
+            content: layers(),
+            speed: layers(),
+            height: interfaces(),
+            mean_speed: layers(),
+            interface_speed: interfaces(),
+            arrival: interfaces(),
+            thickness: interfaces(),
+            density: interfaces(),
+            profile: vec![Profile::default(); nz],
+        }
+    }
+
+    /// Sets the heights of the interfaces from the depths of the layers, from the ground up, m.
+    pub fn set_depths(&mut self, depths: impl Iterator<Item = R>) {
+        let mut top = R::ZERO;
+        for (height, depth) in self.height[1..].iter_mut().zip(depths) {
+            top += depth;
+            *height = top;
+        }
+    }
+
+    /// Sedimentation of [`Fall::content`] for `dt_cloud` seconds at [`Fall::speed`].
+    ///
+    /// Only the lowest `reach` layers take part; if these are not all layers, the two highest of them must be empty.
+    ///
+    /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at its density on arrival,
+    /// and the layers move at the mean of the velocities at departure and on arrival.
+    pub fn sediment(
+        &mut self,
+        reach: usize,
+        dt_cloud: R,
+        arrival_speed: Option<&dyn Fn(usize, R) -> R>,
+    ) -> Fallen<R> {
+        let before = self.column_mass(reach);
+        if self.content[..reach].iter().copied().sum::<R>() <= R::ZERO {
+            return Fallen::default();
+        }
+        self.mean_speed[..reach].copy_from_slice(&self.speed[..reach]);
+        self.arrive(reach, dt_cloud);
+        if let Some(arrival_speed) = arrival_speed {
+            for k in 0..reach {
+                let then = arrival_speed(k, self.density[k]);
+                self.mean_speed[k] = mean_speed(self.speed[k], then);
+            }
+            self.arrive(reach, dt_cloud);
+        }
+        self.set_profiles(reach);
+        self.remap(reach);
+        let ground = self.accumulate_precipitation(reach);
+        Fallen { ground, residual: self.column_mass(reach) + ground - before }
+    }
+
+    /// Mass of the species in the column, kg m⁻².
+    fn column_mass(&self, nz: usize) -> R {
+        let depths = self.height.windows(2).map(|z| z[1] - z[0]);
+        self.content[..nz].iter().zip(depths).map(|(&content, depth)| content * depth).sum()
+    }
+
+    /// Moves the interfaces; sets thickness and density of the layers between them.
+    fn arrive(&mut self, nz: usize, dt_cloud: R) {
+        self.set_interface_speeds(nz, dt_cloud);
+        for k in 0..=nz {
+            self.arrival[k] = arrival(self.height[k], self.interface_speed[k], dt_cloud);
+        }
+        for k in 0..nz {
+            self.thickness[k] = self.arrival[k + 1] - self.arrival[k];
+            let depth = self.height[k + 1] - self.height[k];
+            self.density[k] = arrived_density(self.content[k], depth, self.thickness[k]);
+        }
+        self.thickness[nz] = self.height[nz] - self.arrival[nz];
+        self.density[nz] = R::ZERO;
+    }
+
+    /// Speeds of the interfaces from those of the layers.
+    fn set_interface_speeds(&mut self, nz: usize, dt_cloud: R) {
+        let (u, w) = (&self.mean_speed, &mut self.interface_speed);
+        w[0] = u[0];
+        w[1] = interface_speed_outer(u[0], u[1]);
+        for k in 2..nz - 1 {
+            w[k] = interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
+        }
+        w[nz - 1] = interface_speed_outer(u[nz - 2], u[nz - 1]);
+        w[nz] = u[nz - 1];
+        // The top of a group of precipitating layers falls as fast as the layer below it.
+        for k in 1..nz {
+            if u[k] == R::ZERO {
+                w[k] = u[k - 1];
+            }
+        }
+        for k in (0..nz).rev() {
+            let depth = self.height[k + 1] - self.height[k];
+            w[k] = limited_speed(w[k], w[k + 1], depth, dt_cloud);
+        }
+    }
+
+    /// Densities within the arrived layers.
+    fn set_profiles(&mut self, nz: usize) {
+        let (q, d) = (&self.density, &self.thickness);
+        self.profile[0] = Profile { bottom: q[0], half_rise: R::ZERO };
+        let mut below = rise(q[0], q[1], d[0], d[1]);
+        for k in 1..nz {
+            let above = rise(q[k], q[k + 1], d[k], d[k + 1]);
+            self.profile[k] = profile(q[k], d[k], below, above);
+            below = above;
+        }
+    }
+
+    /// Remaps the content of the arrived layers to the layers of the grid.
+    fn remap(&mut self, nz: usize) {
+        let (mut bottom, mut top) = (0, 0);
+        for k in 0..nz {
+            let (low, high) = (self.height[k], self.height[k + 1]);
+            self.content[k] = R::ZERO;
+            if low >= self.arrival[nz] {
+                continue;
+            }
+            while bottom < nz - 1 && low > self.arrival[bottom + 1] {
+                bottom += 1;
+            }
+            while top < nz && high > self.arrival[top] {
+                top += 1;
+            }
+            // The search does not examine the highest arrived interface: content is lost from a layer whose top is
+            // above the bottom of the highest arrived layer, as in the original.
+            if top == nz && high > self.arrival[nz - 1] {
+                continue;
+            }
+            self.content[k] = self.mean_between(bottom, top - 1, low, high);
+        }
+    }
+
+    /// Mean density between two heights that lie in the arrived layers `bottom` and `top`.
+    fn mean_between(&self, bottom: usize, top: usize, low: R, high: R) -> R {
+        let (d, q) = (&self.thickness, &self.density);
+        let z_low = low - self.arrival[bottom];
+        let z_high = high - self.arrival[top];
+        if bottom == top {
+            return mean_within(self.profile[bottom], z_low, z_high);
+        }
+        let mut depth = d[bottom] - z_low;
+        let mut mass = q[bottom] * d[bottom] - mass_up_to(self.profile[bottom], z_low);
+        for j in bottom + 1..top {
+            depth += d[j];
+            mass += q[j] * d[j];
+        }
+        depth += z_high;
+        mass += mass_up_to(self.profile[top], z_high);
+        mass / depth
+    }
+
+    /// Mass that has passed the ground, kg m⁻².
+    fn accumulate_precipitation(&self, nz: usize) -> R {
+        let mut ground = R::ZERO;
+        for k in 0..nz {
+            if self.arrival[k] >= R::ZERO {
+                break;
+            }
+            let (bottom, top) = (self.arrival[k], self.arrival[k + 1]);
+            ground += mass_in_ground(bottom, top, self.thickness[k], self.density[k]);
+        }
+        ground
+    }
+}
+
+impl<R: SchemeConstants> Column<R> {
+    /// Sedimentation of rain and snow, melting of snow, and sedimentation of ice.
+    ///
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
+    pub(super) fn sediment_semi_lagrangian(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        sum: &mut Precipitation<R>,
+    ) -> [R; 3] {
+        let rain = self.fall_rain(p, dt_cloud, sum);
+        let snow = self.fall_snow(p, dt_cloud, sum);
+        for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
+            self.qr_for_slope[k] = cell.qr;
+            melt::melt_snow(p, dt_cloud, air, cell);
+        }
+        let ice = self.fall_ice(p, dt_cloud, sum);
+        [rain, snow, ice]
+    }
+
+    fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qr);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        let air = &self.air;
+        let speed = |k: usize, qr: R| {
+            p.factors.fall_rain * fall_speed_rain(p, air[k].rho, air[k].density_factor, qr)
+        };
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            self.fall.content[k] = air[k].rho * cell.qr;
+            self.fall.speed[k] = speed(k, cell.qr);
+        }
+        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qr, sum)
+    }
+
+    fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qs);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..reach]) {
+            *factor = snow_intercept_factor(p, cell.t);
+        }
+        let (air, n0s_factor) = (&self.air, &self.n0s_factor);
+        let speed = |k: usize, qs: R| {
+            p.factors.fall_snow
+                * fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
+        };
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            self.fall.content[k] = air[k].rho * cell.qs;
+            self.fall.speed[k] = speed(k, cell.qs);
+        }
+        let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
+        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
+        self.land(reach, fallen, |cell| &mut cell.qs, sum)
+    }
+
+    fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
+        let reach = self.reach(|cell| cell.qi);
+        if reach == 0 {
+            return R::ZERO;
+        }
+        for (k, cell) in self.cells[..reach].iter().enumerate() {
+            let rho = self.air[k].rho;
+            self.fall.content[k] = rho * cell.qi;
+            let speed = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
+            self.fall.speed[k] = p.factors.fall_ice * speed;
+        }
+        let fallen = self.fall.sediment(reach, dt_cloud, None);
+        self.land(reach, fallen, |cell| &mut cell.qi, sum)
+    }
+
+    /// Number of layers that take part in the sedimentation of a species; 0 if it is absent.
+    fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
+        let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
+        highest.map_or(0, |k| reach(k, self.cells.len()))
+    }
+
+    /// Stores the content after sedimentation in the cells; returns the precipitation at the ground, kg m⁻².
+    fn land(
+        &mut self,
+        reach: usize,
+        fallen: Fallen<R>,
+        species: impl Fn(&mut Cell<R>) -> &mut R,
+        sum: &mut Precipitation<R>,
+    ) -> R {
+        for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
+            sum.clipped += land(air, self.fall.content[k], species(cell));
+        }
+        sum.fall_residual += fallen.residual;
+        fallen.ground
+    }
+}

@@ -1,0 +1,292 @@
+//! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
+//!
+//! Every step is that of [`Fall`](super::sedimentation::Fall), by the same functions. `Fall` searches for the arrived layers
+//! that overlap a layer of the grid; here the columns overlap different layers, so the loops run over the layers that
+//! any column needs, and each column selects its own.
+
+use std::ops::Range;
+
+use crate::simd::{LANES, Row, all, any, each};
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::sedimentation::{
+    Profile, arrival, arrived_density, interface_speed_inner, interface_speed_outer, limited_speed,
+    mass_in_ground, mass_up_to, mean_speed, mean_within, profile, rise,
+};
+
+/// Work space of sedimentation: that of [`Fall`](super::sedimentation::Fall), for each column.
+#[derive(Clone, Debug)]
+pub(super) struct SedimentationWork<R> {
+    content: Vec<Row<R>>,
+    speed: Vec<Row<R>>,
+    mean_speed: Vec<Row<R>>,
+    density: Vec<Row<R>>,
+    thickness: Vec<Row<R>>,
+    bottom: Vec<Row<R>>,
+    half_rise: Vec<Row<R>>,
+    height: Vec<Row<R>>,
+    interface_speed: Vec<Row<R>>,
+    arrival: Vec<Row<R>>,
+}
+
+/// Values of each column at one of the arrived layers.
+#[derive(Clone, Copy)]
+struct Found<R> {
+    arrival: Row<R>,
+    thickness: Row<R>,
+    density: Row<R>,
+    bottom: Row<R>,
+    half_rise: Row<R>,
+}
+
+impl<R: SchemeConstants> SedimentationWork<R> {
+    /// Work space of columns of `nz` layers.
+    pub(super) fn new(nz: usize) -> Self {
+        let rows = |count| vec![[R::ZERO; LANES]; count];
+        Self {
+            content: rows(nz),
+            speed: rows(nz),
+            mean_speed: rows(nz),
+            density: rows(nz + 1),
+            thickness: rows(nz + 1),
+            bottom: rows(nz),
+            half_rise: rows(nz),
+            height: rows(nz + 1),
+            interface_speed: rows(nz + 1),
+            arrival: rows(nz + 1),
+        }
+    }
+
+    /// Sets the heights of the interfaces from the depths of the layers, from the ground up, m.
+    #[inline(always)]
+    pub(super) fn set_depths<'a>(&mut self, depths: impl Iterator<Item = &'a Row<R>>) {
+        let mut top = [R::ZERO; LANES];
+        for (height, depth) in self.height[1..].iter_mut().zip(depths) {
+            top = each(|l| top[l] + depth[l]);
+            *height = top;
+        }
+    }
+
+    /// Density of the species in the air of layer k, kg m⁻³.
+    #[inline(always)]
+    pub(super) fn content(&self, k: usize) -> &Row<R> {
+        &self.content[k]
+    }
+
+    /// Sets content and terminal velocity of layer k at departure.
+    #[inline(always)]
+    pub(super) fn begin_call(&mut self, k: usize, start: impl Fn(usize) -> (R, R)) {
+        let (mut content, mut speed) = ([R::ZERO; LANES], [R::ZERO; LANES]);
+        for l in 0..LANES {
+            (content[l], speed[l]) = start(l);
+        }
+        (self.content[k], self.speed[k], self.mean_speed[k]) = (content, speed, speed);
+    }
+
+    /// Sets the speed of layer k to the mean of its terminal velocities at departure and at its density on arrival.
+    #[inline(always)]
+    pub(super) fn slow_down(&mut self, k: usize, arrival_speed: impl Fn(usize, R) -> R) {
+        let (speed, density) = (&self.speed[k], &self.density[k]);
+        self.mean_speed[k] = each(|l| mean_speed(speed[l], arrival_speed(l, density[l])));
+    }
+
+    /// Moves the interfaces; sets thickness and density of the layers between them.
+    #[inline(always)]
+    pub(super) fn arrive_at_speed(&mut self, dt_cloud: R, reach: usize) {
+        self.set_interface_speeds(reach, dt_cloud);
+        for k in 0..=reach {
+            let (z, w) = (&self.height[k], &self.interface_speed[k]);
+            self.arrival[k] = each(|l| arrival(z[l], w[l], dt_cloud));
+        }
+        for k in 0..reach {
+            let (bottom, top) = (&self.arrival[k], &self.arrival[k + 1]);
+            let (low, high) = (&self.height[k], &self.height[k + 1]);
+            let content = &self.content[k];
+            let thickness = each(|l| top[l] - bottom[l]);
+            let density = each(|l| arrived_density(content[l], high[l] - low[l], thickness[l]));
+            (self.thickness[k], self.density[k]) = (thickness, density);
+        }
+        let (lid, highest) = (&self.height[reach], &self.arrival[reach]);
+        self.thickness[reach] = each(|l| lid[l] - highest[l]);
+        self.density[reach] = [R::ZERO; LANES];
+    }
+
+    /// Sedimentation of the content, remapped to the layers of the grid.
+    ///
+    /// Adds the water that the scheme creates to `residual`; returns the precipitation at the ground, kg m⁻².
+    #[inline(always)]
+    pub(super) fn arrive_and_land(
+        &mut self,
+        dt_cloud: R,
+        reach: usize,
+        residual: &mut Row<R>,
+    ) -> Row<R> {
+        let before = self.column_mass(reach);
+        self.arrive_at_speed(dt_cloud, reach);
+        self.set_profiles(reach);
+        self.remap(reach);
+        let ground = self.accumulate_precipitation(reach);
+        let after = self.column_mass(reach);
+        *residual = each(|l| residual[l] + (after[l] + ground[l] - before[l]));
+        ground
+    }
+
+    #[inline(always)]
+    fn column_mass(&self, reach: usize) -> Row<R> {
+        let mut mass = [R::ZERO; LANES];
+        for k in 0..reach {
+            let (low, high) = (&self.height[k], &self.height[k + 1]);
+            let content = &self.content[k];
+            mass = each(|l| mass[l] + content[l] * (high[l] - low[l]));
+        }
+        mass
+    }
+
+    #[inline(always)]
+    fn set_interface_speeds(&mut self, nz: usize, dt_cloud: R) {
+        let (u, w) = (&self.mean_speed, &mut self.interface_speed);
+        w[0] = u[0];
+        w[nz] = u[nz - 1];
+        for k in 1..nz {
+            let (below, here) = (&u[k - 1], &u[k]);
+            // The top of a group of precipitating layers falls as fast as the layer below it.
+            let unless_empty = |l: usize, w: R| if here[l] == R::ZERO { below[l] } else { w };
+            w[k] = if k == 1 || k == nz - 1 {
+                each(|l| unless_empty(l, interface_speed_outer(below[l], here[l])))
+            } else {
+                let (below_2, above_2) = (&u[k - 2], &u[k + 1]);
+                each(|l| {
+                    let w = interface_speed_inner(below_2[l], below[l], here[l], above_2[l]);
+                    unless_empty(l, w)
+                })
+            };
+        }
+        let mut above = w[nz];
+        for k in (0..nz).rev() {
+            let (low, high, speed) = (&self.height[k], &self.height[k + 1], &w[k]);
+            above = each(|l| limited_speed(speed[l], above[l], high[l] - low[l], dt_cloud));
+            w[k] = above;
+        }
+    }
+
+    #[inline(always)]
+    fn set_profiles(&mut self, nz: usize) {
+        let (q, d) = (&self.density, &self.thickness);
+        let mut below = each(|l| rise(q[0][l], q[1][l], d[0][l], d[1][l]));
+        (self.bottom[0], self.half_rise[0]) = (q[0], [R::ZERO; LANES]);
+        for k in 1..nz {
+            let (q, q_above, d, d_above) = (&q[k], &q[k + 1], &d[k], &d[k + 1]);
+            let above = each(|l| rise(q[l], q_above[l], d[l], d_above[l]));
+            let (mut bottom, mut half_rise) = ([R::ZERO; LANES], [R::ZERO; LANES]);
+            for l in 0..LANES {
+                let profile = profile(q[l], d[l], below[l], above[l]);
+                bottom[l] = profile.bottom;
+                half_rise[l] = profile.half_rise;
+            }
+            (self.bottom[k], self.half_rise[k]) = (bottom, half_rise);
+            below = above;
+        }
+    }
+
+    /// Remaps the content of the arrived layers to the layers of the grid.
+    #[inline(always)]
+    fn remap(&mut self, nz: usize) {
+        // Lowest arrived layer that any column needs.
+        let mut first = 0;
+        for k in 0..nz {
+            let (low, high) = (&self.height[k], &self.height[k + 1]);
+            while first + 1 < nz && all(|l| low[l] > self.arrival[first + 1][l]) {
+                first += 1;
+            }
+            let mut bottom = [first as i32; LANES];
+            let mut top = [first as i32; LANES];
+            let mut last = first;
+            while last + 1 < nz && any(|l| high[l] > self.arrival[last + 1][l]) {
+                last += 1;
+                let arrival = &self.arrival[last];
+                bottom = each(|l| bottom[l] + i32::from(low[l] > arrival[l]));
+                top = each(|l| top[l] + i32::from(high[l] > arrival[l]));
+            }
+            let content = self.mean_between([bottom, top], first..last + 1, [low, high]);
+            let (lid, highest) = (&self.arrival[nz], &self.arrival[nz - 1]);
+            let highest_index = (nz - 1) as i32;
+            // Content is lost from a layer whose top is above the bottom of the highest arrived layer, as in the
+            // original.
+            let is_lost =
+                |l: usize| low[l] >= lid[l] || top[l] == highest_index && high[l] > highest[l];
+            self.content[k] = each(|l| if is_lost(l) { R::ZERO } else { content[l] });
+        }
+    }
+
+    /// Mean density between the heights `low` and `high`, which lie in the arrived layers `bottom` and
+    /// `top` of the range `layers`.
+    #[inline(always)]
+    fn mean_between(
+        &self,
+        [bottom, top]: [Row<i32>; 2],
+        layers: Range<usize>,
+        [low, high]: [&Row<R>; 2],
+    ) -> Row<R> {
+        let below = self.find(&bottom, &layers);
+        let above = self.find(&top, &layers);
+        let z_low = each(|l| low[l] - below.arrival[l]);
+        let mut depth = each(|l| below.thickness[l] - z_low[l]);
+        let mut mass = each(|l| {
+            let profile = Profile { bottom: below.bottom[l], half_rise: below.half_rise[l] };
+            below.density[l] * below.thickness[l] - mass_up_to(profile, z_low[l])
+        });
+        for j in layers.start + 1..layers.end.max(layers.start + 1) - 1 {
+            let (d, q, j) = (&self.thickness[j], &self.density[j], j as i32);
+            let is_between = |l: usize| bottom[l] < j && j < top[l];
+            depth = each(|l| depth[l] + if is_between(l) { d[l] } else { R::ZERO });
+            mass = each(|l| mass[l] + if is_between(l) { q[l] * d[l] } else { R::ZERO });
+        }
+        each(|l| {
+            let z_high = high[l] - above.arrival[l];
+            let profile = Profile { bottom: above.bottom[l], half_rise: above.half_rise[l] };
+            let depth = depth[l] + z_high;
+            let mass = mass[l] + mass_up_to(profile, z_high);
+            let within = mean_within(profile, z_low[l], z_high);
+            if bottom[l] == top[l] { within } else { mass / depth }
+        })
+    }
+
+    /// Values at the arrived layer that each column selects from `layers`.
+    #[inline(always)]
+    fn find(&self, wanted: &Row<i32>, layers: &Range<usize>) -> Found<R> {
+        Found {
+            arrival: choose(&self.arrival, wanted, layers),
+            thickness: choose(&self.thickness, wanted, layers),
+            density: choose(&self.density, wanted, layers),
+            bottom: choose(&self.bottom, wanted, layers),
+            half_rise: choose(&self.half_rise, wanted, layers),
+        }
+    }
+
+    /// Mass that has passed the ground, kg m⁻².
+    #[inline(always)]
+    fn accumulate_precipitation(&self, nz: usize) -> Row<R> {
+        let mut ground = [R::ZERO; LANES];
+        for k in 0..nz {
+            let (bottom, top) = (&self.arrival[k], &self.arrival[k + 1]);
+            if !any(|l| bottom[l] < R::ZERO) {
+                break;
+            }
+            let (thickness, density) = (&self.thickness[k], &self.density[k]);
+            ground =
+                each(|l| ground[l] + mass_in_ground(bottom[l], top[l], thickness[l], density[l]));
+        }
+        ground
+    }
+}
+
+/// The element that each column selects from the rows of `layers`.
+#[inline(always)]
+fn choose<R: SchemeConstants>(rows: &[Row<R>], wanted: &Row<i32>, layers: &Range<usize>) -> Row<R> {
+    let mut found = [R::ZERO; LANES];
+    for j in layers.clone() {
+        let row = &rows[j];
+        // A sum with one nonzero term: a selection between two rows would be compiled to indexed loads.
+        found = each(|l| found[l] + if wanted[l] == j as i32 { row[l] } else { R::ZERO });
+    }
+    found
+}

@@ -1,0 +1,432 @@
+//! The scheme on [`LANES`] columns side by side, for the vector (SIMD) instructions of a CPU.
+//!
+//! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
+//! the loops over adjacent columns. They hold no branch that depends on one column alone: all columns of a row are
+//! computed, and rows in which no column is active are skipped.
+#![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
+
+use std::hint::black_box;
+
+use crate::simd::{LANES, Row, any, each};
+use crate::wsm5::fields::theta_after;
+use crate::wsm5::params::SchemeConstants;
+use crate::wsm5::scheme::Scheme;
+use crate::wsm5::sedimentation_work::SedimentationWork;
+use crate::wsm5::slope::{
+    fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
+};
+use crate::wsm5::{
+    Air, Cell, Precipitation, StepStart, cell, melt, minor_steps, sedimentation, step,
+};
+
+/// Contents of the cells of a level.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Cells<R> {
+    /// Temperature, K.
+    pub(super) t: Row<R>,
+    /// Vapour, kg kg⁻¹.
+    pub(super) qv: Row<R>,
+    /// Cloud water, kg kg⁻¹.
+    pub(super) qc: Row<R>,
+    /// Rain, kg kg⁻¹.
+    pub(super) qr: Row<R>,
+    /// Cloud ice, kg kg⁻¹.
+    pub(super) qi: Row<R>,
+    /// Snow, kg kg⁻¹.
+    pub(super) qs: Row<R>,
+}
+
+impl<R: SchemeConstants> Cells<R> {
+    #[inline(always)]
+    fn new() -> Self {
+        let row = [R::ZERO; LANES];
+        Self { t: row, qv: row, qc: row, qr: row, qi: row, qs: row }
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&self, l: usize) -> Cell<R> {
+        Cell {
+            t: self.t[l],
+            qv: self.qv[l],
+            qc: self.qc[l],
+            qr: self.qr[l],
+            qi: self.qi[l],
+            qs: self.qs[l],
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, l: usize, cell: &Cell<R>) {
+        self.t[l] = cell.t;
+        self.qv[l] = cell.qv;
+        self.qc[l] = cell.qc;
+        self.qr[l] = cell.qr;
+        self.qi[l] = cell.qi;
+        self.qs[l] = cell.qs;
+    }
+}
+
+/// A level of the columns.
+#[derive(Clone, Debug)]
+pub(super) struct Level<R> {
+    /// Contents of its cells.
+    pub(super) cells: Cells<R>,
+    /// Potential temperature less a base, before and after a call, K.
+    pub(super) theta: Row<R>,
+    /// Density of dry air, kg m⁻³.
+    pub(super) rho: Row<R>,
+    /// Pressure, Pa.
+    pub(super) p: Row<R>,
+    /// Depth of the layer, m.
+    pub(super) dz: Row<R>,
+    /// Exner function, 1.
+    pub(super) exner: Row<R>,
+    density_factor: Row<R>,
+    heat_capacity: Row<R>,
+    latent_heat: Row<R>,
+    t_onset: Row<R>,
+    qsw: Row<R>,
+    qsi: Row<R>,
+    qr_for_slope: Row<R>,
+    n0s_factor: Row<R>,
+}
+
+impl<R: SchemeConstants> Level<R> {
+    fn new() -> Self {
+        let row = [R::ZERO; LANES];
+        Self {
+            cells: Cells::new(),
+            theta: row,
+            rho: row,
+            p: row,
+            dz: row,
+            exner: row,
+            density_factor: row,
+            heat_capacity: row,
+            latent_heat: row,
+            t_onset: row,
+            qsw: row,
+            qsi: row,
+            qr_for_slope: row,
+            n0s_factor: row,
+        }
+    }
+
+    #[inline(always)]
+    fn air(&self, l: usize) -> Air<R> {
+        Air {
+            rho: self.rho[l],
+            p: self.p[l],
+            dz: self.dz[l],
+            density_factor: self.density_factor[l],
+            heat_capacity: self.heat_capacity[l],
+            latent_heat: self.latent_heat[l],
+        }
+    }
+
+    #[inline(always)]
+    fn onset(&self, l: usize) -> StepStart<R> {
+        StepStart { t: self.t_onset[l], qsw: self.qsw[l], qsi: self.qsi[l] }
+    }
+
+    /// Returns `true` if anything but condensation can act in a column.
+    #[inline(always)]
+    fn is_active(&self, l: usize) -> bool {
+        let cell = self.cells.at(l);
+        !cell::is_clear(&cell) || cell.t < R::FREEZING && cell.qv > self.qsi[l]
+    }
+
+    /// The processes in the cells after sedimentation.
+    ///
+    /// Most levels hold ice and snow, but no rain in any column. With `RAIN` false the compiler removes the code for
+    /// rain, since the rain is the constant zero.
+    ///
+    /// Returns the water that clipping at zero adds, kg kg⁻¹.
+    // One loop each around inlined code in `process`, `condense` and `melt_snow`: a closure might not be inlined.
+    #[inline(always)]
+    fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
+        for l in 0..LANES {
+            let (air, onset, mut cell) = (self.air(l), self.onset(l), self.cells.at(l));
+            let mut qr_for_slope = self.qr_for_slope[l];
+            if !RAIN {
+                (cell.qr, qr_for_slope) = (R::ZERO, R::ZERO);
+            }
+            clipped[l] = step::processes(p, dt_cloud, &air, &onset, qr_for_slope, &mut cell);
+            cells.put(l, &cell);
+        }
+        self.cells = cells;
+        clipped
+    }
+
+    /// The same in cells without condensate, in which only condensation can act. Returns the water that clipping at
+    /// zero adds, kg kg⁻¹.
+    #[inline(always)]
+    fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
+        for l in 0..LANES {
+            let (air, onset, mut cell) = (self.air(l), self.onset(l), self.cells.at(l));
+            clipped[l] = melt::condense(p, dt_cloud, &air, &onset, &mut cell);
+            cells.put(l, &cell);
+        }
+        self.cells = cells;
+        clipped
+    }
+
+    /// Melts snow.
+    #[inline(always)]
+    fn melt_snow(&mut self, p: &Scheme<R>, dt_cloud: R) {
+        let mut cells = Cells::new();
+        for l in 0..LANES {
+            let mut cell = self.cells.at(l);
+            melt::melt_snow(p, dt_cloud, &self.air(l), &mut cell);
+            cells.put(l, &cell);
+        }
+        self.cells = cells;
+    }
+
+    /// Clips negative condensate and sets the invariants of the call.
+    ///
+    /// Adds the water that clipping creates to `clipped`, kg m⁻².
+    #[inline(always)]
+    fn begin_call(&mut self, theta_base: R, clipped: &mut Row<R>) {
+        let (mut cells, mut sum) = (Cells::new(), *clipped);
+        let row = [R::ZERO; LANES];
+        let (mut density_factor, mut heat_capacity, mut latent_heat) = (row, row, row);
+        for l in 0..LANES {
+            let (mut air, mut cell) = (self.air(l), self.cells.at(l));
+            cell.t = (self.theta[l] + theta_base) * self.exner[l];
+            for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
+                sum[l] += step::clip(&air, q);
+                // Files hold subnormal traces of species that have long vanished.
+                *q = q.normal();
+            }
+            cell::set_call_invariants(&cell, &mut air);
+            cells.put(l, &cell);
+            density_factor[l] = air.density_factor;
+            heat_capacity[l] = air.heat_capacity;
+            latent_heat[l] = air.latent_heat;
+        }
+        (self.cells, *clipped) = (cells, sum);
+        (self.density_factor, self.heat_capacity) = (density_factor, heat_capacity);
+        self.latent_heat = latent_heat;
+    }
+}
+
+/// Work space of [`LANES`] columns side by side, from the ground up.
+#[derive(Clone, Debug)]
+pub(super) struct ColumnBlock<R> {
+    /// The levels.
+    pub(super) levels: Vec<Level<R>>,
+    /// Offset of a potential temperature, K.
+    pub(super) theta_base: R,
+    /// Precipitation and sums of the call.
+    pub(super) sums: [Precipitation<R>; LANES],
+    clipped: Row<R>,
+    residual: Row<R>,
+    fall: SedimentationWork<R>,
+}
+
+impl<R: SchemeConstants> ColumnBlock<R> {
+    /// Work space of columns of `nz` layers.
+    pub(super) fn new(nz: usize) -> Self {
+        Self {
+            levels: vec![Level::new(); nz],
+            theta_base: R::ZERO,
+            sums: [Precipitation::default(); LANES],
+            clipped: [R::ZERO; LANES],
+            residual: [R::ZERO; LANES],
+            fall: SedimentationWork::new(nz),
+        }
+    }
+
+    /// Fills the unused lanes, from `count` on, with copies of the first column.
+    pub(super) fn fill_up(&mut self, count: usize) {
+        for level in &mut self.levels {
+            let Level { cells: Cells { qv, qc, qr, qi, qs, .. }, theta, rho, p, dz, exner, .. } =
+                level;
+            for row in [theta, qv, qc, qr, qi, qs, rho, p, dz, exner] {
+                let first = row[0];
+                row[count..].fill(first);
+            }
+        }
+    }
+
+    /// One call of the scheme, as [`Column::call`](super::Column::call) for each column.
+    #[inline(always)]
+    pub(super) fn call(&mut self, p: &Scheme<R>, dt: R) {
+        self.begin_call();
+        let steps = minor_steps(dt);
+        let dt_cloud = dt / steps;
+        for _ in 0..steps.to_usize().unwrap_or(1) {
+            self.minor_step(p, dt_cloud);
+        }
+        for level in &mut self.levels {
+            // One level at a time: otherwise the compiler would vectorise over levels, one lane of several.
+            let Level { cells: Cells { t, .. }, theta, exner, .. } = black_box(level);
+            *theta = each(|l| theta_after(theta[l], self.theta_base, exner[l], t[l]));
+        }
+        for (l, sum) in self.sums.iter_mut().enumerate() {
+            sum.clipped = self.clipped[l];
+            sum.fall_residual = self.residual[l];
+        }
+    }
+
+    #[inline(always)]
+    fn begin_call(&mut self) {
+        self.sums = [Precipitation::default(); LANES];
+        self.clipped = [R::ZERO; LANES];
+        self.residual = [R::ZERO; LANES];
+        for level in &mut self.levels {
+            level.begin_call(self.theta_base, &mut self.clipped);
+        }
+        self.fall.set_depths(self.levels.iter().map(|level| &level.dz));
+    }
+
+    #[inline(always)]
+    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R) {
+        for level in &mut self.levels {
+            let (mut qsw, mut qsi) = ([R::ZERO; LANES], [R::ZERO; LANES]);
+            for l in 0..LANES {
+                let onset = cell::onset(p, &level.air(l), &level.cells.at(l));
+                qsw[l] = onset.qsw;
+                qsi[l] = onset.qsi;
+            }
+            (level.t_onset, level.qsw, level.qsi) = (level.cells.t, qsw, qsi);
+        }
+        let [rain, snow, ice] = self.sediment_semi_lagrangian(p, dt_cloud);
+        for (l, sum) in self.sums.iter_mut().enumerate() {
+            step::deposit(dt_cloud, self.levels[0].dz[l], rain[l], snow[l], ice[l], sum);
+        }
+        for level in &mut self.levels {
+            let clipped = if any(|l| level.cells.qr[l] > R::ZERO) {
+                level.process::<true>(p, dt_cloud)
+            } else if any(|l| level.is_active(l)) {
+                level.process::<false>(p, dt_cloud)
+            } else {
+                level.condense(p, dt_cloud)
+            };
+            let sum = self.clipped;
+            self.clipped = each(|l| sum[l] + level.rho[l] * level.dz[l] * clipped[l]);
+        }
+    }
+
+    /// Sedimentation of rain and snow, melting of snow, and sedimentation of ice.
+    ///
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
+    #[inline(always)]
+    fn sediment_semi_lagrangian(&mut self, p: &Scheme<R>, dt_cloud: R) -> [Row<R>; 3] {
+        let rain = self.fall_rain(p, dt_cloud);
+        let snow = self.fall_snow(p, dt_cloud);
+        for level in &mut self.levels {
+            level.qr_for_slope = level.cells.qr;
+            if any(|l| level.cells.t[l] > R::FREEZING && level.cells.qs[l] > R::ZERO) {
+                level.melt_snow(p, dt_cloud);
+            }
+        }
+        let ice = self.fall_ice(p, dt_cloud);
+        [rain, snow, ice]
+    }
+
+    #[inline(always)]
+    fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+        let Self { levels, fall, clipped, residual, .. } = self;
+        let reach = reach(levels, |cells| &cells.qr);
+        if reach == 0 {
+            return [R::ZERO; LANES];
+        }
+        let levels = &mut levels[..reach];
+        let speed = |level: &Level<R>, l: usize, qr: R| {
+            p.factors.fall_rain * fall_speed_rain(p, level.rho[l], level.density_factor[l], qr)
+        };
+        for (k, level) in levels.iter().enumerate() {
+            fall.begin_call(k, |l| {
+                (level.rho[l] * level.cells.qr[l], speed(level, l, level.cells.qr[l]))
+            });
+        }
+        fall.arrive_at_speed(dt_cloud, reach);
+        for (k, level) in levels.iter().enumerate() {
+            fall.slow_down(k, |l, content| speed(level, l, content / level.rho[l]));
+        }
+        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        for (k, level) in levels.iter_mut().enumerate() {
+            land(level, fall.content(k), |cells| &mut cells.qr, clipped);
+        }
+        ground
+    }
+
+    #[inline(always)]
+    fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+        let Self { levels, fall, clipped, residual, .. } = self;
+        let reach = reach(levels, |cells| &cells.qs);
+        if reach == 0 {
+            return [R::ZERO; LANES];
+        }
+        let levels = &mut levels[..reach];
+        let speed = |level: &Level<R>, l: usize, qs: R| {
+            let (rho, density_factor) = (level.rho[l], level.density_factor[l]);
+            p.factors.fall_snow * fall_speed_snow(p, rho, density_factor, qs, level.n0s_factor[l])
+        };
+        for (k, level) in levels.iter_mut().enumerate() {
+            level.n0s_factor = each(|l| snow_intercept_factor(p, level.cells.t[l]));
+            fall.begin_call(k, |l| {
+                (level.rho[l] * level.cells.qs[l], speed(level, l, level.cells.qs[l]))
+            });
+        }
+        fall.arrive_at_speed(dt_cloud, reach);
+        for (k, level) in levels.iter().enumerate() {
+            fall.slow_down(k, |l, content| speed(level, l, content / level.rho[l]));
+        }
+        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        for (k, level) in levels.iter_mut().enumerate() {
+            land(level, fall.content(k), |cells| &mut cells.qs, clipped);
+        }
+        ground
+    }
+
+    #[inline(always)]
+    fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+        let Self { levels, fall, clipped, residual, .. } = self;
+        let reach = reach(levels, |cells| &cells.qi);
+        if reach == 0 {
+            return [R::ZERO; LANES];
+        }
+        let levels = &mut levels[..reach];
+        for (k, level) in levels.iter().enumerate() {
+            fall.begin_call(k, |l| {
+                let (rho, qi) = (level.rho[l], level.cells.qi[l]);
+                let speed = p.factors.fall_ice * fall_speed_ice(p, rho, qi, ice_number(rho, qi));
+                (rho * qi, speed)
+            });
+        }
+        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        for (k, level) in levels.iter_mut().enumerate() {
+            land(level, fall.content(k), |cells| &mut cells.qi, clipped);
+        }
+        ground
+    }
+}
+
+/// Number of layers that take part in the sedimentation of a species in any column; 0 if it is absent from all.
+#[inline(always)]
+fn reach<R: SchemeConstants>(levels: &[Level<R>], species: impl Fn(&Cells<R>) -> &Row<R>) -> usize {
+    let highest = levels.iter().rposition(|level| any(|l| species(&level.cells)[l] > R::ZERO));
+    highest.map_or(0, |k| sedimentation::reach(k, levels.len()))
+}
+
+/// Stores the content after sedimentation in the cells; adds the water that clipping creates to `clipped`, kg m⁻².
+#[inline(always)]
+fn land<R: SchemeConstants>(
+    level: &mut Level<R>,
+    content: &Row<R>,
+    species: impl Fn(&mut Cells<R>) -> &mut Row<R>,
+    clipped: &mut Row<R>,
+) {
+    let (mut q, mut made) = ([R::ZERO; LANES], [R::ZERO; LANES]);
+    for l in 0..LANES {
+        made[l] = clipped[l] + sedimentation::land(&level.air(l), content[l], &mut q[l]);
+    }
+    *species(&mut level.cells) = q;
+    *clipped = made;
+}
