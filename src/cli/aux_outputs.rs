@@ -10,7 +10,7 @@ use crate::io::append_file::beside;
 use crate::io::atomic_file::Pending;
 use crate::io::ledger::Ledger;
 use crate::io::output::{Companion, Header, Output, Snapshot};
-use crate::io::points::{Place, Points};
+use crate::io::points::{PlacedStation, Points};
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
 use crate::io::restart::Saved;
@@ -116,7 +116,7 @@ pub(super) struct Fitted<R> {
     pending: Vec<Pending>,
     /// Weights and stations, each with the number of its operator.
     weights: Option<(WeightFile, usize)>,
-    places: Option<(Vec<Place>, usize)>,
+    places: Option<(Vec<PlacedStation>, usize)>,
     /// Output times of profiles; `None` without profiles.
     profiles: Option<Frames>,
     probes: Vec<Probe<R>>,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::run_metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
-    Comparison, Figures, Place, VariableReport, Verdict, compare,
+    Comparison, DifferenceAt, Figures, VariableReport, Verdict, compare,
 };
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
@@ -265,7 +265,7 @@ fn explanation(variable: &VariableReport) -> String {
                 figures.inf[1]
             ));
         }
-        if let Some(Place { at, a, b }) = &figures.worst {
+        if let Some(DifferenceAt { at, a, b }) = &figures.worst {
             words.push(match (a, b) {
                 (Some(a), Some(b)) => format!("largest difference{}: {a:e} and {b:e}", place(at)),
                 _ => format!("first difference{}", place(at)),

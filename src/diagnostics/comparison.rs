@@ -45,7 +45,7 @@ impl Verdict {
 
 /// A position in a variable and the values of both files there, in its units; values are `None` for text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
+pub struct DifferenceAt {
     /// Index along every dimension.
     pub at: Vec<usize>,
     /// Value in the first file.
@@ -72,7 +72,7 @@ pub struct Figures {
     /// Largest error.
     pub max_abs: Option<f64>,
     /// Position of the largest difference, or else of the first value that differs.
-    pub worst: Option<Place>,
+    pub worst: Option<DifferenceAt>,
     /// The first unmatched value.
     pub first_unmatched: Option<Vec<usize>>,
     /// Mean of the errors.
@@ -324,9 +324,9 @@ fn figures(difference: &Difference, pair: [&Description; 2], shape: &[usize]) ->
     let first = difference.first_differing.filter(|_| difference.unmatched == 0);
     let worst = match difference.worst {
         Some(Worst { index, values: [a, b] }) => {
-            Some(Place { at: place(index, shape), a: number(a), b: number(b) })
+            Some(DifferenceAt { at: place(index, shape), a: number(a), b: number(b) })
         }
-        None => first.map(|index| Place { at: place(index, shape), a: None, b: None }),
+        None => first.map(|index| DifferenceAt { at: place(index, shape), a: None, b: None }),
     };
     let of_range = |end: usize| difference.range.map(|range| range.map(|range| range[end]));
     Figures {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::locate::Locator;
 use crate::error::{Error, Result};
-use crate::io::points::Place;
+use crate::io::points::PlacedStation;
 use crate::io::stations::{Station, Stations};
 use crate::io::weights::Coordinates;
 use crate::io::wrf::Domain;
@@ -18,7 +18,11 @@ use crate::primitives::csr::Csr;
 /// [`Error::Input`] about the file of the stations, with the line, when one is outside of the cell centres, or when the
 /// grid lacks its kind of coordinates.
 #[expect(clippy::missing_panics_doc, reason = "a terrain is in standard layout")]
-pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<Place>, Csr<f64>)> {
+pub fn locate(
+    path: &Path,
+    stations: &Stations,
+    domain: &Domain,
+) -> Result<(Vec<PlacedStation>, Csr<f64>)> {
     let locator = Locator::new(domain);
     match stations.coordinates {
         Coordinates::Degrees if !locator.is_on_earth() => {
@@ -55,7 +59,7 @@ pub fn locate(path: &Path, stations: &Stations, domain: &Domain) -> Result<(Vec<
             Coordinates::Degrees => (Some([*x, *y]), None),
             Coordinates::Metres => (locator.earth_of_map(*x, *y), Some([*x, *y])),
         };
-        places.push(Place { name: name.clone(), on_earth, on_map, altitude });
+        places.push(PlacedStation { name: name.clone(), on_earth, on_map, altitude });
         let parts = around.into_iter().filter(|(_, weight)| *weight > 0.0);
         triplets.extend(parts.map(|(cell, weight)| (row, cell, weight)));
         tracing::debug!("{}: line {line}, {name} lies among the cells {around:?}", path.shown());

@@ -9,7 +9,7 @@
 
 use ndarray::Array2;
 
-use crate::io::mapping::{self, Place};
+use crate::io::mapping::{self, GeoPoint};
 use crate::io::wrf::Attribute;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
@@ -64,7 +64,8 @@ impl Axes {
                 if pole >= 90.0 {
                     return Some(Self::Upright);
                 }
-                let Place { latitude, longitude } = mapping::grid_pole(pole, number("STAND_LON")?);
+                let GeoPoint { latitude, longitude } =
+                    mapping::grid_pole(pole, number("STAND_LON")?);
                 Some(Self::TowardPole { latitude, longitude })
             }
             _ => None,

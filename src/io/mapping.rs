@@ -106,13 +106,13 @@ impl Mapping {
         let number = |name: &str| number(&domain.projection, name);
         let [latitude, longitude] =
             [&domain.latitude, &domain.longitude].map(|p| p.as_ref().map(|p| f64::from(p[[0, 0]])));
-        let corner = Place { latitude: latitude?, longitude: longitude? };
+        let corner = GeoPoint { latitude: latitude?, longitude: longitude? };
         let steps = [domain.grid.dx, domain.grid.dy];
         match number("MAP_PROJ")? as i32 {
             1 => {
                 let parallels = [number("TRUELAT1")?, number("TRUELAT2")?];
                 let origin =
-                    Place { latitude: number("MOAD_CEN_LAT")?, longitude: number("STAND_LON")? };
+                    GeoPoint { latitude: number("MOAD_CEN_LAT")?, longitude: number("STAND_LON")? };
                 Some(lambert(parallels, origin, corner, steps))
             }
             2 => Some(polar(number("TRUELAT1")?, number("STAND_LON")?, corner, steps)),
@@ -185,7 +185,7 @@ pub fn centres(
 
 /// A point on the globe, degrees.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct GeoPoint {
     pub(super) latitude: f64,
     pub(super) longitude: f64,
 }
@@ -246,7 +246,7 @@ pub(super) fn cone(parallels: [f64; 2]) -> f64 {
 }
 
 /// Lambert conformal conic projection.
-fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -> Mapping {
+fn lambert(parallels: [f64; 2], origin: GeoPoint, corner: GeoPoint, steps: [f64; 2]) -> Mapping {
     let [one, two] = parallels;
     let is_one = is_one_parallel(parallels);
     let cone = cone(parallels);
@@ -266,7 +266,7 @@ fn lambert(parallels: [f64; 2], origin: Place, corner: Place, steps: [f64; 2]) -
 }
 
 /// Polar stereographic projection, for the hemisphere of its true latitude.
-fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+fn polar(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]) -> Mapping {
     let side = true_latitude.signum();
     let scale = EARTH_RADIUS * (1.0 + (side * true_latitude).to_radians().sin());
     let r = scale / half_tangent(side * corner.latitude);
@@ -282,7 +282,7 @@ fn polar(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> M
 }
 
 /// Mercator projection.
-fn mercator(true_latitude: f64, meridian: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+fn mercator(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]) -> Mapping {
     let scale = EARTH_RADIUS * true_latitude.to_radians().cos();
     let x = scale * turn(corner.longitude - meridian).to_radians();
     let y = scale * half_tangent(corner.latitude).ln();
@@ -316,14 +316,14 @@ fn along_meridians(latitude: &Array2<f32>, longitude: &Array2<f32>) -> Option<[A
 }
 
 /// Position on Earth of the north pole of a rotated globe.
-pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> Place {
-    Place { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
+pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> GeoPoint {
+    GeoPoint { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
 }
 
 /// Latitude and longitude, unrotated or of a rotated globe.
 ///
 /// WRF turns the globe by `STAND_LON` eastward before it moves the pole to `POLE_LAT`, `POLE_LON`.
-fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping {
+fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mapping {
     let steps = steps.map(|metres| (metres / EARTH_RADIUS).to_degrees());
     let [pole_latitude, pole_longitude] = pole;
     if pole_latitude >= 90.0 {
@@ -350,7 +350,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: Place, steps: [f64; 2]) -> Mapping 
 mod tests {
     use super::*;
 
-    const CORNER: Place = Place { latitude: 30.0, longitude: -100.0 };
+    const CORNER: GeoPoint = GeoPoint { latitude: 30.0, longitude: -100.0 };
 
     fn first(mapping: &Mapping) -> [f64; 2] {
         mapping.axes.expect("a map").map(|(axis, _)| axis.first)
@@ -363,8 +363,8 @@ mod tests {
     /// Snyder's numerical example for the sphere, p. 295: 33 and 45 degrees, radius 1.
     #[test]
     fn lambert_of_the_textbook() {
-        let origin = Place { latitude: 23.0, longitude: -96.0 };
-        let corner = Place { latitude: 35.0, longitude: -75.0 };
+        let origin = GeoPoint { latitude: 23.0, longitude: -96.0 };
+        let corner = GeoPoint { latitude: 35.0, longitude: -75.0 };
         let mapping = lambert([33.0, 45.0], origin, corner, [1.0; 2]);
         let found = first(&mapping).map(|x| x / EARTH_RADIUS);
         assert!(near(found, [0.296_678_5, 0.246_211_2], 1e-7), "{found:?}");
@@ -373,9 +373,9 @@ mod tests {
     #[test]
     fn true_parallels_keep_lengths() {
         let step = 1e-4;
-        let east = |p: Place| Place { longitude: p.longitude + step, ..p };
-        let of: [fn(Place) -> Mapping; 3] = [
-            |c| lambert([30.0, 60.0], Place { latitude: 40.0, longitude: -90.0 }, c, [1.0; 2]),
+        let east = |p: GeoPoint| GeoPoint { longitude: p.longitude + step, ..p };
+        let of: [fn(GeoPoint) -> Mapping; 3] = [
+            |c| lambert([30.0, 60.0], GeoPoint { latitude: 40.0, longitude: -90.0 }, c, [1.0; 2]),
             |c| polar(30.0, -90.0, c, [1.0; 2]),
             |c| mercator(30.0, -90.0, c, [1.0; 2]),
         ];
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_south_mirrors_the_north() {
-        let south = Place { latitude: -30.0, ..CORNER };
+        let south = GeoPoint { latitude: -30.0, ..CORNER };
         let [x, y] = first(&polar(60.0, -90.0, CORNER, [1.0; 2]));
         let [u, v] = first(&polar(-60.0, -90.0, south, [1.0; 2]));
         assert!(near([u, v], [x, -y], 1e-6));
@@ -398,12 +398,12 @@ mod tests {
     #[test]
     fn a_turned_globe_has_the_domain_at_its_equator() {
         for (middle, pole, stand) in [
-            (Place { latitude: 40.0, longitude: -97.0 }, [50.0, 180.0], 97.0),
-            (Place { latitude: -30.0, longitude: 150.0 }, [60.0, 0.0], 30.0),
+            (GeoPoint { latitude: 40.0, longitude: -97.0 }, [50.0, 180.0], 97.0),
+            (GeoPoint { latitude: -30.0, longitude: 150.0 }, [60.0, 0.0], 30.0),
         ] {
             let found = first(&globe(pole, stand, middle, [1.0; 2]));
             assert!(near(found, [0.0, 0.0], 1e-9), "{found:?}");
-            let east = Place { longitude: middle.longitude + 1e-3, ..middle };
+            let east = GeoPoint { longitude: middle.longitude + 1e-3, ..middle };
             let [x, y] = first(&globe(pole, stand, east, [1.0; 2]));
             assert!(x > 0.0 && y.abs() < 1e-6, "{x} {y}");
         }

@@ -16,7 +16,7 @@ use crate::io::writer::Stored;
 
 /// A station and its coordinates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct PlacedStation {
     /// Name of the station.
     pub name: String,
     /// Longitude and latitude, degrees.
@@ -61,7 +61,7 @@ impl Points {
     pub fn create<R: Stored>(
         [ground, profiles]: [Pending; 2],
         header: &Header,
-        (places, operator): (&[Place], usize),
+        (places, operator): (&[PlacedStation], usize),
     ) -> Result<Self> {
         let shape = header.domain.grid.shape;
         let title = "time series at places of interest";
@@ -127,7 +127,7 @@ fn about<'a>(
 }
 
 /// Adds the stations; returns the names of their coordinates.
-fn define_places(file: &mut Growing, places: &[Place], feature: &str) -> Result<String> {
+fn define_places(file: &mut Growing, places: &[PlacedStation], feature: &str) -> Result<String> {
     let longest = places.iter().map(|place| place.name.len()).max().unwrap_or(1);
     file.define(|file| {
         file.add_attribute("featureType", feature)?;

@@ -64,7 +64,7 @@ pub enum Kind {
 
 /// Positions of the cells of a frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct CellPositions<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// Height of the middle of the cells above the ground, m. Shape: (nz, ny, nx).
@@ -73,7 +73,7 @@ pub struct Place<'a> {
 
 impl Shape {
     /// The values in all cells. Shape: (nz, ny, nx).
-    pub(super) fn field(&self, place: &Place<'_>) -> Array3<f32> {
+    pub(super) fn field(&self, place: &CellPositions<'_>) -> Array3<f32> {
         let Self { kind, value, background } = *self;
         let at = |k: usize, j: usize, i: usize| place.heights[[k, j, i]];
         Array3::from_shape_fn(place.grid.shape.centre(), |(k, j, i)| {
@@ -137,7 +137,7 @@ mod tests {
         let grid = Grid::whole(shape, [1000.0; 2], Sides::all(side));
         let heights = Array3::from_shape_fn(shape.centre(), |(k, _, _)| 500.0 + 1000.0 * k as f64);
         let shape = Shape { kind, value: 2.0, background: 0.5 };
-        shape.field(&Place { grid: &grid, heights: &heights })
+        shape.field(&CellPositions { grid: &grid, heights: &heights })
     }
 
     #[test]

@@ -17,7 +17,7 @@ use ndarray::Array3;
 use crate::state::{STATE_FIELDS, State};
 use crate::tracers::{Tracer, TracerSet};
 pub use file::MOST_PASSIVE;
-pub use initial::{Initial, Place};
+pub use initial::{CellPositions, Initial};
 pub use species::{Background, Carried, Profile, UNITS as SPECIES_UNITS};
 pub use units::is_known;
 
@@ -73,7 +73,7 @@ impl Recipe {
     pub fn complete(
         &self,
         state: State<f32>,
-        place: &Place<'_>,
+        place: &CellPositions<'_>,
         read: &[Array3<f32>],
     ) -> State<f32> {
         let variables = self.variables();

@@ -1,6 +1,6 @@
 //! Axes: positions of values on a picture, and their tick labels.
 
-use super::canvas::{Anchor, Picture, Place, SIZE, Stroke, Text};
+use super::canvas::{Anchor, Picture, Point, SIZE, Stroke, Text};
 use super::colour::{FAINT, GREY, INK, Scale};
 use super::log_axis::Decades;
 
@@ -107,9 +107,9 @@ pub fn number(x: f64, step: f64) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// Upper left corner.
-    pub at: Place,
+    pub at: Point,
     /// Width and height, px.
-    pub size: Place,
+    pub size: Point,
     /// From left to right.
     pub x: Axis,
     /// From below upward.
@@ -118,7 +118,7 @@ pub struct Frame {
 
 impl Frame {
     /// Position of a pair of values.
-    pub fn place(&self, [x, y]: [f64; 2]) -> Place {
+    pub fn place(&self, [x, y]: [f64; 2]) -> Point {
         let [left, top] = self.at;
         let [width, height] = self.size;
         [left + self.x.share(x) * width, top + (1.0 - self.y.share(y)) * height]
@@ -256,7 +256,7 @@ pub struct Entry {
 /// Legend in rows below `[left, top]`, no wider than `width`; returns its height, px.
 pub fn draw_legend(
     picture: &mut Picture,
-    [left, top]: Place,
+    [left, top]: Point,
     width: f64,
     entries: &[Entry],
 ) -> f64 {

@@ -4,7 +4,7 @@ use super::colour::{Colour, INK, WHITE};
 use super::font::{self, Weight};
 
 /// A point on the picture, px from the upper left corner, y downward.
-pub type Place = [f64; 2];
+pub type Point = [f64; 2];
 
 /// Stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub enum Anchor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     /// Anchor point on the base line.
-    pub at: Place,
+    pub at: Point,
     /// Text.
     pub text: String,
     /// Part of the text at the anchor point.
@@ -67,7 +67,7 @@ pub const SIZE: f64 = 13.0;
 
 impl Text {
     /// A text of the default size that begins at a point.
-    pub fn new(at: Place, text: impl Into<String>) -> Self {
+    pub fn new(at: Point, text: impl Into<String>) -> Self {
         Self {
             at,
             text: text.into(),
@@ -130,34 +130,34 @@ pub struct Image {
 pub(super) enum Item {
     /// Lines or areas.
     Path {
-        pieces: Vec<Vec<Place>>,
+        pieces: Vec<Vec<Point>>,
         is_closed: bool,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
         name: Option<String>,
     },
     Rectangle {
-        at: Place,
-        size: Place,
+        at: Point,
+        size: Point,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     },
     Circle {
-        centre: Place,
+        centre: Point,
         radius: f64,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     },
     Text(Text),
     Image {
-        at: Place,
-        size: Place,
+        at: Point,
+        size: Point,
         image: Image,
     },
     /// Elements clipped to a rectangle.
     Window {
-        at: Place,
-        size: Place,
+        at: Point,
+        size: Point,
         items: Vec<Item>,
     },
 }
@@ -170,7 +170,7 @@ pub struct Picture {
     pub(super) title: String,
     pub(super) items: Vec<Item>,
     /// Open clipping groups, innermost last.
-    open: Vec<(Place, Place, Vec<Item>)>,
+    open: Vec<(Point, Point, Vec<Item>)>,
 }
 
 impl Picture {
@@ -197,17 +197,17 @@ impl Picture {
     }
 
     /// A line through points.
-    pub fn line(&mut self, places: &[Place], stroke: Stroke) {
+    pub fn line(&mut self, places: &[Point], stroke: Stroke) {
         self.lines(vec![places.to_vec()], stroke, None);
     }
 
     /// Lines that belong together, with a tooltip.
-    pub fn lines(&mut self, pieces: Vec<Vec<Place>>, stroke: Stroke, name: Option<&str>) {
+    pub fn lines(&mut self, pieces: Vec<Vec<Point>>, stroke: Stroke, name: Option<&str>) {
         /// Points are at most this far outside of a picture, px: dashes are drawn one by one.
         const FAR: f64 = 2e4;
         let name = name.map(str::to_owned);
         let stroke = Some(stroke);
-        let near = |place: &mut Place| *place = place.map(|x| x.clamp(-FAR, FAR));
+        let near = |place: &mut Point| *place = place.map(|x| x.clamp(-FAR, FAR));
         let mut pieces = pieces;
         pieces.iter_mut().flatten().for_each(near);
         for piece in &mut pieces {
@@ -217,7 +217,7 @@ impl Picture {
     }
 
     /// A filled area.
-    pub fn area(&mut self, places: &[Place], fill: Colour) {
+    pub fn area(&mut self, places: &[Point], fill: Colour) {
         let pieces = vec![places.to_vec()];
         let fill = Some(fill);
         self.add(Item::Path { pieces, is_closed: true, fill, stroke: None, name: None });
@@ -226,8 +226,8 @@ impl Picture {
     /// A rectangle.
     pub fn rectangle(
         &mut self,
-        at: Place,
-        size: Place,
+        at: Point,
+        size: Point,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     ) {
@@ -237,7 +237,7 @@ impl Picture {
     /// A circle.
     pub fn circle(
         &mut self,
-        centre: Place,
+        centre: Point,
         radius: f64,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
@@ -251,12 +251,12 @@ impl Picture {
     }
 
     /// An image, scaled to a size.
-    pub fn image(&mut self, at: Place, size: Place, image: Image) {
+    pub fn image(&mut self, at: Point, size: Point, image: Image) {
         self.add(Item::Image { at, size, image });
     }
 
     /// Draws elements that are clipped to a rectangle.
-    pub fn within(&mut self, at: Place, size: Place, draw: impl FnOnce(&mut Self)) {
+    pub fn within(&mut self, at: Point, size: Point, draw: impl FnOnce(&mut Self)) {
         self.open.push((at, size, Vec::new()));
         draw(self);
         if let Some((at, size, items)) = self.open.pop() {
@@ -265,7 +265,7 @@ impl Picture {
     }
 
     /// An arrow from one point to another, with a head in proportion to its length, and a white halo.
-    pub fn arrow(&mut self, from: Place, to: Place, stroke: Stroke) {
+    pub fn arrow(&mut self, from: Point, to: Point, stroke: Stroke) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
         let length = dx.hypot(dy);
         if length < 0.8 {

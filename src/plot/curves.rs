@@ -1,7 +1,7 @@
 //! Curves on pairs of axes: profiles, time series.
 
 use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
-use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{GREY, WHITE};
 
 /// A curve.
@@ -75,7 +75,7 @@ pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> 
     picture
 }
 
-fn draw_panel(picture: &mut Picture, panel: &Panel, at: Place, size: [f64; 2]) {
+fn draw_panel(picture: &mut Picture, panel: &Panel, at: Point, size: [f64; 2]) {
     let values = |axis: usize| {
         let zero = (panel.zero_on == Some(axis)).then_some(0.0);
         panel
@@ -118,7 +118,7 @@ fn draw_panel(picture: &mut Picture, panel: &Panel, at: Place, size: [f64; 2]) {
 
 fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve) {
     let is_number = |point: &[f64; 2]| point.iter().all(|x| x.is_finite());
-    let pieces: Vec<Vec<Place>> = curve
+    let pieces: Vec<Vec<Point>> = curve
         .points
         .split(|point| !is_number(point))
         .map(|piece| piece.iter().map(|point| frame.place(*point)).collect())

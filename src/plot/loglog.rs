@@ -1,7 +1,7 @@
 //! Curves on doubly logarithmic axes, with the bounds that they cannot cross.
 
 use super::axes::draw_title;
-use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{FAINT, FAINTER, GREY, INK, WHITE, series, short};
 use super::log_axis::Decades;
 
@@ -58,7 +58,7 @@ struct Axes {
 }
 
 impl Axes {
-    fn at(&self, [x, y]: [f64; 2]) -> Place {
+    fn at(&self, [x, y]: [f64; 2]) -> Point {
         let [first, last] = self.x;
         let along = (x.log2() - first) / (last - first);
         [self.left + along * PANEL[0], TOP + (1.0 - self.y.share(y)) * PANEL[1]]
@@ -155,7 +155,7 @@ fn power_of_two(power: i32) -> String {
 }
 
 fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
-    let places: Vec<Place> = series.points.iter().map(|point| axes.at(*point)).collect();
+    let places: Vec<Point> = series.points.iter().map(|point| axes.at(*point)).collect();
     picture.lines(vec![places.clone()], stroke(series.style), Some(&series.name));
     if let Style::Measured(number) = series.style {
         for place in places {
@@ -165,10 +165,10 @@ fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
 }
 
 /// A disc, a square, a triangle, a diamond, an inverted triangle, a cross, a ring.
-fn mark(picture: &mut Picture, [x, y]: Place, number: usize) {
+fn mark(picture: &mut Picture, [x, y]: Point, number: usize) {
     let (fill, m) = (series(number), MARK);
     let polygon = |picture: &mut Picture, corners: &[[f64; 2]]| {
-        let places: Vec<Place> = corners.iter().map(|[dx, dy]| [x + dx, y + dy]).collect();
+        let places: Vec<Point> = corners.iter().map(|[dx, dy]| [x + dx, y + dy]).collect();
         picture.area(&places, fill);
     };
     match number % 7 {

@@ -5,7 +5,7 @@ use tiny_skia::{
     PremultipliedColorU8, Rect, StrokeDash, Transform,
 };
 
-use super::canvas::{Anchor, Image, Item, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Image, Item, Picture, Point, Stroke, Text};
 use super::colour::{Colour, WHITE};
 use super::font;
 
@@ -73,7 +73,7 @@ fn line(stroke: Stroke) -> tiny_skia::Stroke {
     }
 }
 
-fn rectangle([x, y]: Place, [w, h]: Place) -> Option<Rect> {
+fn rectangle([x, y]: Point, [w, h]: Point) -> Option<Rect> {
     Rect::from_xywh(x as f32, y as f32, w as f32, h as f32)
 }
 
@@ -160,7 +160,7 @@ impl Painter {
         self.pixels.fill_path(&path, &paint(text.colour), FillRule::Winding, turned, mask);
     }
 
-    fn image(&mut self, at: Place, size: Place, image: &Image, mask: Option<&Mask>) {
+    fn image(&mut self, at: Point, size: Point, image: &Image, mask: Option<&Mask>) {
         let [columns, rows] = image.extent.map(|count| count.max(1) as f64);
         let stretched = self.transform.pre_translate(at[0] as f32, at[1] as f32);
         let stretched = stretched.pre_scale((size[0] / columns) as f32, (size[1] / rows) as f32);

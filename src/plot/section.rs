@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::axes::{
     Axis, BAR_ROOM, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
 };
-use super::canvas::{Anchor, Image, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Image, Picture, Point, Stroke, Text};
 use super::colour::{Colour, GREY, GROUND, INK, Scale};
 use super::contour;
 
@@ -122,7 +122,7 @@ fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: 
     });
     let image = Image { extent: [columns, rows], colours: colours.collect() };
     picture.image(frame.at, frame.size, image);
-    let at_node = |[i, j]: Place| {
+    let at_node = |[i, j]: Point| {
         let x = (i + 0.5) / columns as f64 * section.length;
         frame.place([x, (j + 0.5) / rows as f64 * section.top])
     };
@@ -152,7 +152,7 @@ fn draw_ground(picture: &mut Picture, frame: &Frame, section: &Section<'_>) {
     }
     let last = section.ground.len().saturating_sub(1).max(1) as f64;
     let along = |n: usize| n as f64 / last * section.length;
-    let mut area: Vec<Place> = section
+    let mut area: Vec<Point> = section
         .ground
         .iter()
         .enumerate()
@@ -167,14 +167,14 @@ fn draw_ground(picture: &mut Picture, frame: &Frame, section: &Section<'_>) {
 fn draw_lines(
     picture: &mut Picture,
     lines: &Lines<'_>,
-    at_node: &impl Fn(Place) -> Place,
+    at_node: &impl Fn(Point) -> Point,
     frame: &Frame,
 ) -> Vec<Text> {
     /// Lines shorter than this have no label, px.
     const LEAST: f64 = 90.0;
     let mut labels: Vec<Text> = Vec::new();
     for &(value, width) in &lines.values {
-        let pieces: Vec<Vec<Place>> = contour::lines(lines.field, value)
+        let pieces: Vec<Vec<Point>> = contour::lines(lines.field, value)
             .into_iter()
             .map(|line| line.into_iter().map(at_node).collect())
             .collect();
@@ -204,7 +204,7 @@ fn draw_lines(
     labels
 }
 
-fn length(line: &[Place]) -> f64 {
+fn length(line: &[Point]) -> f64 {
     line.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1])).sum()
 }
 

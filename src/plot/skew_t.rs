@@ -1,7 +1,7 @@
 //! A sounding on a Skew-T log-p diagram.
 
 use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
-use super::canvas::{Anchor, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{Colour, FAINT, INK, hex, series};
 use crate::constants::Constants;
 use crate::diagnostics::sounding::{Parcel, Sounding, dew_point, dry_ascent, saturated_ascent};
@@ -98,7 +98,7 @@ fn levels(top: f64) -> impl Iterator<Item = f64> {
     (0..=PARTS).map(move |n| PRESSURE[0] * (ratio * n as f64 / PARTS as f64).exp())
 }
 
-fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
+fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Point) {
     let faint = Stroke::solid(FAINT, 1.0);
     for hpa in PRESSURES {
         let p = f64::from(hpa) * 100.0;
@@ -112,7 +112,7 @@ fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
         picture.line(&[place(PRESSURE[0], t), place(PRESSURE[1], t)], Stroke { width, ..faint });
     }
     for theta in (-5..=20).map(|n| FREEZING + 10.0 * f64::from(n)) {
-        let line: Vec<Place> =
+        let line: Vec<Point> =
             levels(PRESSURE[1]).map(|p| place(p, dry_ascent(theta, 1e5, p))).collect();
         picture.line(&line, Stroke::solid(DRY, 1.0));
     }
@@ -123,11 +123,11 @@ fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
             at = p;
             place(p, t)
         });
-        let line: Vec<Place> = line.collect();
+        let line: Vec<Point> = line.collect();
         picture.line(&line, Stroke::solid(MOIST, 1.0));
     }
     for ratio in RATIOS {
-        let line: Vec<Place> =
+        let line: Vec<Point> =
             levels(RATIOS_TO).map(|p| place(p, dew_point(ratio * 1e-3, p))).collect();
         picture.line(&line, Stroke::dashed(RATIO, 1.2, &[5.0, 3.0]));
         let [x, y] = line[line.len() - 1];
@@ -138,16 +138,16 @@ fn draw_background(picture: &mut Picture, place: &impl Fn(f64, f64) -> Place) {
 
 fn draw_sounding(
     picture: &mut Picture,
-    place: &impl Fn(f64, f64) -> Place,
+    place: &impl Fn(f64, f64) -> Point,
     sounding: &Sounding,
     parcel: Option<&Parcel>,
 ) {
-    let line = |values: &[f64]| -> Vec<Place> {
+    let line = |values: &[f64]| -> Vec<Point> {
         let pairs = sounding.p.iter().zip(values).filter(|(p, t)| p.is_finite() && t.is_finite());
         pairs.map(|(&p, &t)| place(p, t)).collect()
     };
     if let Some(parcel) = parcel {
-        let path: Vec<Place> = parcel.path.iter().map(|&[p, t]| place(p, t)).collect();
+        let path: Vec<Point> = parcel.path.iter().map(|&[p, t]| place(p, t)).collect();
         picture.lines(vec![path], LIFTED, Some("air lifted from below"));
         if let Some([p, t]) = parcel.condensation {
             let [x, y] = place(p, t);
@@ -184,7 +184,7 @@ fn draw_wind(
 
 /// A wind barb for eastward u and northward v: the staff points to the origin of the wind, with a flag for 25 m s⁻¹ (50
 /// kn), a long barb for 5 and a short one for 2.5 m s⁻¹.
-fn draw_barb(picture: &mut Picture, [x, y]: Place, [u, v]: [f64; 2], is_southern: bool) {
+fn draw_barb(picture: &mut Picture, [x, y]: Point, [u, v]: [f64; 2], is_southern: bool) {
     const STAFF: f64 = 26.0;
     const SPACE: f64 = 4.5;
     const BARB: f64 = 9.0;

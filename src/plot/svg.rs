@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::canvas::{Anchor, Image, Item, Picture, Place, Stroke, Text};
+use super::canvas::{Anchor, Image, Item, Picture, Point, Stroke, Text};
 use super::colour::Colour;
 use super::font::Weight;
 use super::png;
@@ -108,7 +108,7 @@ impl Writer<'_> {
         self.line(&format!("<text x=\"{x:.2}\" y=\"{y:.2}\"{style}>{words}</text>"));
     }
 
-    fn image(&mut self, [x, y]: Place, [w, h]: Place, image: &Image) {
+    fn image(&mut self, [x, y]: Point, [w, h]: Point, image: &Image) {
         let data = STANDARD.encode(png::of_image(image));
         self.line(&format!(
             "<image x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\" \
@@ -118,7 +118,7 @@ impl Writer<'_> {
     }
 }
 
-fn path(pieces: &[Vec<Place>], is_closed: bool) -> String {
+fn path(pieces: &[Vec<Point>], is_closed: bool) -> String {
     let mut path = String::new();
     for piece in pieces {
         for (number, [x, y]) in piece.iter().enumerate() {

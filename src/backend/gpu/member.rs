@@ -11,7 +11,7 @@ use crate::grid::gpu::Layout;
 use crate::physics::kessler::gpu::KesslerInRun;
 use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::state::{State, Surface};
-use crate::wsm5::gpu::clouds::{Clouds, MemberLayout, PLANES, Place};
+use crate::wsm5::gpu::clouds::{Clouds, DeviceFields, MemberLayout, PLANES};
 
 /// A member: all that is not shared, but for its fields.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<R: OnDevice> Member<R> {
         &self,
         branch: Branch<'_>,
         turn: StepInBatch,
-        place: &Place<'_, R>,
+        place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()> {
         match &self.kessler {
@@ -56,7 +56,7 @@ impl<R: OnDevice> Member<R> {
     }
 
     /// The same for a call that fails on the device.
-    pub(super) fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+    pub(super) fn call_astray(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         match &self.kessler {
             Some(kessler) => kessler.call_astray(place, dt),
             None => self.clouds.call_astray(place, dt),

@@ -54,7 +54,7 @@ use crate::state::gpu::notes::Flaw;
 use crate::state::{ChemistryTally, State, Surface};
 use crate::wsm5::check_length;
 use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::clouds::Place;
+use crate::wsm5::gpu::clouds::DeviceFields;
 
 /// A precision that the GPU computes in.
 pub trait OnDevice: Computing + Reducible {}
@@ -198,8 +198,8 @@ impl<R: OnDevice> GpuBackend<R> {
         self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
     }
 
-    fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> Place<'a, R> {
-        Place { state, air: self.air.array(&self.transport), surface: &member.surface }
+    fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> DeviceFields<'a, R> {
+        DeviceFields { state, air: self.air.array(&self.transport), surface: &member.surface }
     }
 
     /// Goes back to the states of all members.

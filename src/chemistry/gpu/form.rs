@@ -94,11 +94,11 @@ impl Form {
                     let form =
                         Self { cells: *cells, shared_bytes: room, resident, ..Self::thread() };
                     // The most important arrays come first.
-                    Places::new(kinetics, lu, form).arrays[2].is_shared
+                    ArraySlots::new(kinetics, lu, form).arrays[2].is_shared
                 };
                 let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
                 let form = Self { cells, shared_bytes: room, resident, ..Self::thread() };
-                let shared_bytes = Places::new(kinetics, lu, form).shared * size_of::<f64>();
+                let shared_bytes = ArraySlots::new(kinetics, lu, form).shared * size_of::<f64>();
                 for threads in TEAM_THREADS {
                     let workers = threads / resident / form.lanes();
                     let team = Self { workers, shared_bytes, ..form };
@@ -141,7 +141,7 @@ impl std::fmt::Display for Form {
 
 /// The place of an array.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ArraySlot {
     pub(super) name: &'static str,
     pub(super) is_shared: bool,
     /// First element, in doubles from the beginning of shared memory or of the block's scratch.
@@ -150,16 +150,16 @@ pub(super) struct Place {
 
 /// The places of all arrays.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct ArraySlots {
     /// Concentrations, x and factors, then the others.
-    pub(super) arrays: [Place; 6],
+    pub(super) arrays: [ArraySlot; 6],
     /// Doubles of shared memory.
     pub(super) shared: usize,
     /// Doubles of a block's scratch.
     pub(super) scratch: usize,
 }
 
-impl Places {
+impl ArraySlots {
     pub(super) fn new(kinetics: &Kinetics, lu: LuPrecision, form: Form) -> Self {
         let cells = form.cells;
         let narrow = |count: usize| match lu {
@@ -182,12 +182,12 @@ impl Places {
             let size = if name == "X" && lu == LuPrecision::F64 { 0 } else { size };
             let is_shared = shared + size <= room;
             let at = if is_shared { &mut shared } else { &mut scratch };
-            let place = Place { name, is_shared, at: *at };
+            let place = ArraySlot { name, is_shared, at: *at };
             *at += size;
             place
         });
         if lu == LuPrecision::F64 {
-            arrays[1] = Place { name: "X", ..arrays[0] };
+            arrays[1] = ArraySlot { name: "X", ..arrays[0] };
         }
         Self { arrays, shared, scratch }
     }

@@ -29,7 +29,7 @@ pub use text::{Plan, RATE_THREADS, check, integration_source, rates_source};
 use rayon::prelude::*;
 
 use self::arguments::ChemistryArgs;
-use self::form::Places;
+use self::form::ArraySlots;
 use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings, frequencies};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
@@ -100,7 +100,7 @@ pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
     if plan.form.is_straight {
         return text::layout(kinetics, plan).scratch;
     }
-    Places::new(kinetics, plan.lu, plan.form).scratch
+    ArraySlots::new(kinetics, plan.lu, plan.form).scratch
 }
 
 /// Shared memory that a block needs, bytes.

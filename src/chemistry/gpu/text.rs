@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::arguments::ChemistryArgs;
 use super::declarations::Text;
-use super::form::{Form, Places};
+use super::form::{ArraySlots, Form};
 use super::rates;
 use super::schedule::{self, Kind, Piece};
 use super::straight::{self, Layout};
@@ -212,7 +212,7 @@ fn tables(text: &mut Text, kinetics: &Kinetics, plan: &Plan) {
         LuPrecision::F32 => size_of::<f32>(),
     };
     let distances = Distances { cells: form.cells, entry: bytes };
-    let places = Places::new(kinetics, plan.lu, form);
+    let places = ArraySlots::new(kinetics, plan.lu, form);
     for place in places.arrays {
         text.truth(&format!("{}_SHARED", place.name), place.is_shared);
         text.whole(&format!("{}_AT", place.name), place.at);

@@ -139,7 +139,7 @@ impl Diagnostics {
             write!(text, "{message}")?;
             return if help.is_empty() { Ok(()) } else { write!(text, "; {help}") };
         };
-        let place = Place::of(source, span);
+        let place = Location::of(source, span);
         let file = source.path.display();
         writeln!(text, "{file}:{}:{}: {message}", place.line, place.column)?;
         writeln!(text, "    | {}", place.shown)?;
@@ -149,7 +149,7 @@ impl Diagnostics {
 }
 
 /// A position in words: line and column from 1, the line as far as it is shown.
-struct Place {
+struct Location {
     line: usize,
     column: usize,
     shown: String,
@@ -157,7 +157,7 @@ struct Place {
     carets: usize,
 }
 
-impl Place {
+impl Location {
     fn of(source: &Source, span: Span) -> Self {
         let text = source.text.as_bytes();
         let start = span.start.min(text.len());

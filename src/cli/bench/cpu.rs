@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::measurement::{About, Best, Cost, Figure, Place, Timing, median, wall_times};
+use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Timing, median, wall_times};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, Entering, Limiter, Wind, Workspace};
 use crate::backend::cpu::{self, Cpu};
@@ -42,7 +42,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
     let mut figures = Vec::new();
     let Tiled { grid, coordinate, forcing, state, .. } = bed;
     let shape = grid.shape;
-    let place = Place {
+    let place = MeasuredOn {
         backend: "cpu",
         device: cpu::name().to_owned(),
         threads: Some(rayon::current_num_threads()),

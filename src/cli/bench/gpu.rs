@@ -1,7 +1,7 @@
 //! The parts of a step on the GPU.
 
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
-use super::measurement::{About, Best, Cost, Figure, Phases, Place, Timing, median};
+use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Phases, Timing, median};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
@@ -56,7 +56,7 @@ pub(super) fn measure<R: Working + OnDevice>(
     best: Best,
     show: impl FnMut(&Figure) -> Result<()>,
 ) -> Result<Vec<Figure>> {
-    let place = Place {
+    let place = MeasuredOn {
         backend: "gpu",
         device: gpu.device().name.clone(),
         threads: None,
@@ -80,7 +80,7 @@ pub(super) fn measure<R: Working + OnDevice>(
 
 /// The figures so far, and the function that shows them.
 struct Table<S> {
-    place: Place,
+    place: MeasuredOn,
     figures: Vec<Figure>,
     show: S,
 }
@@ -161,8 +161,8 @@ impl<R: Working + OnDevice> Columns<R> {
     }
 
     /// Arrays of a call.
-    pub(in crate::cli) fn place(&self) -> clouds::Place<'_, R> {
-        clouds::Place { state: &self.state, air: &self.air, surface: &self.surface }
+    pub(in crate::cli) fn place(&self) -> clouds::DeviceFields<'_, R> {
+        clouds::DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
     /// The state after the calls.

@@ -110,7 +110,7 @@ fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
 /// Location of the data of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Place {
+enum DataPlacement {
     Hot,
     Rotating,
 }
@@ -133,7 +133,7 @@ pub(super) struct Row {
     /// Relative to a copy; `None` if the row cannot be compared with one.
     pub(super) percent_of_copy: Option<f64>,
     timing: Timing,
-    place: Place,
+    place: DataPlacement,
     /// Speed relative to the preceding rung.
     step_speed_up: Option<f64>,
     /// Speed relative to the first rung.
@@ -176,7 +176,7 @@ impl Row {
             gb_per_s: speed / 1e9,
             percent_of_copy: Some(100.0 * speed / copy),
             timing: Timing::Wall,
-            place: Place::Hot,
+            place: DataPlacement::Hot,
             step_speed_up: None,
             cumulative_speed_up: None,
             is_right,
@@ -208,11 +208,11 @@ pub(super) struct Ladder<'a> {
 }
 
 /// Methods of timing on the GPU, in the order of the table.
-const WAYS: [(Place, Timing); 4] = [
-    (Place::Hot, Timing::Events),
-    (Place::Hot, Timing::Graph),
-    (Place::Rotating, Timing::Events),
-    (Place::Rotating, Timing::Graph),
+const WAYS: [(DataPlacement, Timing); 4] = [
+    (DataPlacement::Hot, Timing::Events),
+    (DataPlacement::Hot, Timing::Graph),
+    (DataPlacement::Rotating, Timing::Events),
+    (DataPlacement::Rotating, Timing::Graph),
 ];
 
 impl<'a> Ladder<'a> {
@@ -331,7 +331,7 @@ impl<'a> Ladder<'a> {
             row.place = place;
             [row.cumulative_speed_up, row.step_speed_up] =
                 speed_ups.map_or([None; 2], |both| both.map(Some));
-            row.slots = if place == Place::Hot { 1 } else { setting.slots };
+            row.slots = if place == DataPlacement::Hot { 1 } else { setting.slots };
             halves.push(row);
         }
         let text = |[single, graph]: [&Row; 2]| {
@@ -367,8 +367,8 @@ impl<'a> Ladder<'a> {
 
 impl Setting<'_> {
     /// Times of a call, s.
-    fn times(&self, rung: &dyn Rung, place: Place, timing: Timing) -> Result<Vec<f64>> {
-        let slots = if place == Place::Hot { 1 } else { self.slots };
+    fn times(&self, rung: &dyn Rung, place: DataPlacement, timing: Timing) -> Result<Vec<f64>> {
+        let slots = if place == DataPlacement::Hot { 1 } else { self.slots };
         if timing == Timing::Events {
             let mut slot = 0;
             let mut next = || {

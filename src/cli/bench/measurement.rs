@@ -127,7 +127,7 @@ pub(super) struct Best {
 
 /// Machine and device of a measurement.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct MeasuredOn {
     pub(super) backend: &'static str,
     /// Name that its maker gives it.
     pub(super) device: String,
@@ -204,7 +204,7 @@ impl Figure {
     /// # Panics
     ///
     /// Without times.
-    pub(super) fn new<R: Real>(about: About, place: &Place, times: Vec<f64>) -> Self {
+    pub(super) fn new<R: Real>(about: About, place: &MeasuredOn, times: Vec<f64>) -> Self {
         let About { bench, variant, timing, tracers, cost } = about;
         let Best { copy, arithmetic } = place.best;
         let runs = times.len();
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     fn figure(timing: Timing, cost: Cost) -> Figure {
-        let place = Place {
+        let place = MeasuredOn {
             backend: "gpu",
             device: "a device".to_owned(),
             threads: None,

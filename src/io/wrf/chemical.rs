@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::shape;
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
@@ -34,6 +34,6 @@ pub fn fields(path: &Path) -> Result<Vec<String>> {
 pub fn coriolis(path: &Path) -> Result<Option<f64>> {
     let reader = Reader::open(path)?;
     let source = Source::new(&reader, shape(&reader)?, 0);
-    let plane = source.optional_plane("F", Place::Centre)?;
+    let plane = source.optional_plane("F", Stagger::Centre)?;
     Ok(plane.and_then(|plane| plane.mapv(f64::from).mean()))
 }

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
 use crate::io::reader::Reader;
@@ -45,8 +45,8 @@ pub(super) fn stored(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
     let names = NAMES.into_iter().find(|names| names.iter().any(|name| source.has(name)));
     let Some([latitude, longitude]) = names else { return Ok([None, None]) };
     let planes = [
-        source.optional_plane(latitude, Place::Centre)?,
-        source.optional_plane(longitude, Place::Centre)?,
+        source.optional_plane(latitude, Stagger::Centre)?,
+        source.optional_plane(longitude, Stagger::Centre)?,
     ];
     let is_somewhere = planes.iter().flatten().flatten().any(|&x| x != 0.0);
     Ok(if is_somewhere { planes } else { [None, None] })

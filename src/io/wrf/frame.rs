@@ -4,7 +4,7 @@ use ndarray::Array3;
 use time::PrimitiveDateTime;
 use tracing::debug;
 
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use super::theta::Origin;
 use super::{Frame, air, holes, species, theta};
 use crate::error::Result;
@@ -28,7 +28,7 @@ fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin
     let volume = |name: &str, place| source.volume(name, place);
     let water = |name: &str| {
         if source.has(name) {
-            return volume(name, Place::Centre);
+            return volume(name, Stagger::Centre);
         }
         debug!("{name} is not in the file and is taken as zero");
         Ok(Array3::zeros(source.shape.centre()))
@@ -44,11 +44,11 @@ fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin
     let frame = Frame {
         time,
         state: State::new(set, fields),
-        u: volume("U", Place::FaceX)?,
-        v: volume("V", Place::FaceY)?,
-        pressure: [volume("P", Place::Centre)?, volume("PB", Place::Centre)?],
-        geopotential: [volume("PH", Place::FaceZ)?, volume("PHB", Place::FaceZ)?],
-        column_mass: [source.plane("MU", Place::Centre)?, source.plane("MUB", Place::Centre)?],
+        u: volume("U", Stagger::FaceX)?,
+        v: volume("V", Stagger::FaceY)?,
+        pressure: [volume("P", Stagger::Centre)?, volume("PB", Stagger::Centre)?],
+        geopotential: [volume("PH", Stagger::FaceZ)?, volume("PHB", Stagger::FaceZ)?],
+        column_mass: [source.plane("MU", Stagger::Centre)?, source.plane("MUB", Stagger::Centre)?],
         sources: Vec::new(),
     };
     Ok((frame, origin))

@@ -2,7 +2,7 @@
 
 use time::PrimitiveDateTime;
 
-use super::source::{MAPS, Place, Source};
+use super::source::{MAPS, Source, Stagger};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::holes::Holes;
@@ -14,16 +14,16 @@ const FALLEN: [&str; 2] = ["RAINNC", "RAINC"];
 pub(super) fn look_at_grid(source: &Source<'_>, holes: &Holes) -> Result<()> {
     let source = Source { holes: Some(holes), ..*source };
     for name in ["MU", "MUB", "HGT", "XLAT", "XLONG"] {
-        source.optional_plane(name, Place::Centre)?;
+        source.optional_plane(name, Stagger::Centre)?;
     }
     for name in MAPS.as_flattened() {
-        source.optional_plane(name, Place::of_map_factor(name))?;
+        source.optional_plane(name, Stagger::of_map_factor(name))?;
     }
     for name in ["ZNU", "DNW", "RDNW", "DN", "RDN", "FNM", "FNP", "C1H", "C2H"] {
-        source.profile(name, Place::Centre)?;
+        source.profile(name, Stagger::Centre)?;
     }
     for name in ["ZNW", "C1F", "C2F"] {
-        source.profile(name, Place::FaceZ)?;
+        source.profile(name, Stagger::FaceZ)?;
     }
     source.scalar("P_TOP").map(drop)
 }
@@ -36,7 +36,7 @@ pub(super) fn refuse(source: &Source<'_>, holes: Holes, time: PrimitiveDateTime)
     let fallen = Source { holes: Some(&holes), ..*source };
     // Other faults of these variables are not reported here.
     for name in FALLEN {
-        drop(fallen.optional_plane(name, Place::Centre));
+        drop(fallen.optional_plane(name, Stagger::Centre));
     }
     Err(source.reader.error(format!(
         "cannot be used at {}: {}; a run needs every value: leave that time out (as with ncks -d Time), or write \

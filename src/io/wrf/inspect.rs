@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::source::{MAPS, Place, Source, stored_name};
+use super::source::{MAPS, Source, Stagger, stored_name};
 use super::theta::Origin;
 use super::times::Told;
 use super::{
@@ -149,14 +149,14 @@ fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
     let read = |name: &str| {
         let holes = Holes::default();
         let source = Source { holes: Some(&holes), ..*source };
-        if source.has(name) { source.volume(name, Place::Centre).map(Some) } else { Ok(None) }
+        if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
     };
     theta::choose(source.reader, read).map(|(_, origin)| Some(origin))
 }
 
 /// Name of a plane that exists and is not all zero.
 fn is_filled(source: &Source<'_>, name: &str) -> Option<String> {
-    let plane = source.optional_plane(name, Place::of_map_factor(name)).ok()??;
+    let plane = source.optional_plane(name, Stagger::of_map_factor(name)).ok()??;
     plane.iter().any(|&x| x != 0.0).then(|| name.to_owned())
 }
 
@@ -167,7 +167,7 @@ fn coordinate(source: &Source<'_>) -> (&'static str, bool) {
     let option = source.reader.number("HYBRID_OPT").ok().flatten().unwrap_or(0.0);
     let holes = Holes::default();
     let c1h =
-        Source { holes: Some(&holes), ..*source }.profile("C1H", Place::Centre).unwrap_or(None);
+        Source { holes: Some(&holes), ..*source }.profile("C1H", Stagger::Centre).unwrap_or(None);
     let has_lost = option > 0.0 && c1h.is_none();
     let is_hybrid = option >= FLATTENS || c1h.is_some_and(|c1h| c1h.iter().any(|&c| c != 1.0));
     match (is_hybrid, has_lost) {

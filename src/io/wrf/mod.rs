@@ -37,7 +37,7 @@ pub(super) use air::check as check_air;
 use coordinates::{Coordinates, Distances};
 use frame::read_frame;
 use series::{Overlap, Series};
-use source::{Place, Source, stored_name};
+use source::{Source, Stagger, stored_name};
 pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
 
@@ -186,7 +186,7 @@ fn warn_of_what_is_left_out(source: &Source<'_>, domain: &Domain) -> Result<()> 
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
     for name in NOT_CARRIED {
         if source.has(name) {
-            let ratio = source.volume(name, Place::Centre)?;
+            let ratio = source.volume(name, Stagger::Centre)?;
             let mass: f64 = ratio
                 .indexed_iter()
                 .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
@@ -311,7 +311,7 @@ fn read_domain(source: &Source<'_>, frame: &Frame, sides: Sides) -> Result<Domai
         warn!("{}: {doubt}", reader.path().display());
     }
     let terrain = source
-        .optional_plane("HGT", Place::Centre)?
+        .optional_plane("HGT", Stagger::Centre)?
         .unwrap_or_else(|| Array2::zeros((grid.shape.ny, grid.shape.nx)));
     let start = ["SIMULATION_START_DATE", "START_DATE"]
         .iter()
@@ -405,13 +405,13 @@ fn read_maps(source: &Source<'_>) -> Result<Maps> {
         Ok(Array2::ones(shape))
     };
     Ok(Maps {
-        centre_x: read(["MAPFAC_MX", "MAPFAC_M"], Place::Centre, (ny, nx))?,
-        centre_y: read(["MAPFAC_MY", "MAPFAC_M"], Place::Centre, (ny, nx))?,
+        centre_x: read(["MAPFAC_MX", "MAPFAC_M"], Stagger::Centre, (ny, nx))?,
+        centre_y: read(["MAPFAC_MY", "MAPFAC_M"], Stagger::Centre, (ny, nx))?,
         faces: FaceMaps {
-            u_x: read(["MAPFAC_UX", "MAPFAC_U"], Place::FaceX, (ny, nx + 1))?,
-            u_y: read(["MAPFAC_UY", "MAPFAC_U"], Place::FaceX, (ny, nx + 1))?,
-            v_x: read(["MAPFAC_VX", "MAPFAC_V"], Place::FaceY, (ny + 1, nx))?,
-            v_y: read(["MAPFAC_VY", "MAPFAC_V"], Place::FaceY, (ny + 1, nx))?,
+            u_x: read(["MAPFAC_UX", "MAPFAC_U"], Stagger::FaceX, (ny, nx + 1))?,
+            u_y: read(["MAPFAC_UY", "MAPFAC_U"], Stagger::FaceX, (ny, nx + 1))?,
+            v_x: read(["MAPFAC_VX", "MAPFAC_V"], Stagger::FaceY, (ny + 1, nx))?,
+            v_y: read(["MAPFAC_VY", "MAPFAC_V"], Stagger::FaceY, (ny + 1, nx))?,
         },
     })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
 use time::PrimitiveDateTime;
 
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use super::theta::{self, Origin};
 use super::times::{self, Times, Told};
 use super::{Attribute, Domain, air, grid, projection, spacing};
@@ -108,7 +108,7 @@ impl Album {
     /// [`crate::error::Error::Input`] when it is missing, or has other dimensions or units.
     #[expect(clippy::missing_panics_doc, reason = "two dimensions are read")]
     pub fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
-        let values = self.at(time).incomplete(name, Place::Centre, true)?;
+        let values = self.at(time).incomplete(name, Stagger::Centre, true)?;
         let plane = values.into_dimensionality::<Ix2>().expect("two dimensions were read");
         Ok(plane.mapv(f64::from))
     }
@@ -119,15 +119,15 @@ impl Album {
     ///
     /// As [`Album::plane`].
     pub fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
-        self.staggered(name, time, Place::Centre)
+        self.staggered(name, time, Stagger::Centre)
     }
 
-    fn staggered(&self, name: &str, time: usize, place: Place) -> Result<Array3<f32>> {
+    fn staggered(&self, name: &str, time: usize, place: Stagger) -> Result<Array3<f32>> {
         let values = self.at(time).incomplete(name, place, false)?;
         Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
     }
 
-    fn sum(&self, names: [&str; 2], time: usize, place: Place) -> Result<Array3<f32>> {
+    fn sum(&self, names: [&str; 2], time: usize, place: Stagger) -> Result<Array3<f32>> {
         let mut sum = self.staggered(names[0], time, place)?;
         let other = self.staggered(names[1], time, place)?;
         // In double precision, since it is a large base and a small perturbation.
@@ -143,7 +143,7 @@ impl Album {
     ///
     /// As [`Album::plane`], of P and PB.
     pub fn pressure(&self, time: usize) -> Result<Array3<f32>> {
-        self.sum(["P", "PB"], time, Place::Centre)
+        self.sum(["P", "PB"], time, Stagger::Centre)
     }
 
     /// Height of the interfaces of the layers, m. Shape: (nz + 1, ny, nx).
@@ -153,7 +153,7 @@ impl Album {
     /// As [`Album::plane`], of PH and PHB.
     pub fn heights(&self, time: usize) -> Result<Array3<f32>> {
         let gravity = <f64 as Constants>::GRAVITY as f32;
-        Ok(self.sum(["PH", "PHB"], time, Place::FaceZ)?.mapv_into(|x| x / gravity))
+        Ok(self.sum(["PH", "PHB"], time, Stagger::FaceZ)?.mapv_into(|x| x / gravity))
     }
 
     /// Potential temperature, K. Shape: (nz, ny, nx).
@@ -194,8 +194,8 @@ impl Album {
     ///
     /// As [`Album::plane`], of U and V.
     pub fn wind(&self, time: usize) -> Result<[Array3<f32>; 2]> {
-        let u = self.staggered("U", time, Place::FaceX)?;
-        let v = self.staggered("V", time, Place::FaceY)?;
+        let u = self.staggered("U", time, Stagger::FaceX)?;
+        let v = self.staggered("V", time, Stagger::FaceY)?;
         let middle = |a: &f32, b: &f32| f32::midpoint(*a, *b);
         Ok([
             Zip::from(u.slice(s![.., .., ..-1])).and(u.slice(s![.., .., 1..])).map_collect(middle),
@@ -209,7 +209,7 @@ impl Album {
     ///
     /// As [`Album::plane`], of W.
     pub fn upward_wind(&self, time: usize) -> Result<Array3<f32>> {
-        self.staggered("W", time, Place::FaceZ)
+        self.staggered("W", time, Stagger::FaceZ)
     }
 
     /// Density of the dry air, kg m⁻³. Shape: (nz, ny, nx).

@@ -36,11 +36,11 @@ struct Division {
 }
 
 /// Indices of two coarse values, and the weight of the second.
-type Place = (usize, usize, f64);
+type Interpolant = (usize, usize, f64);
 
 impl Division {
     /// Interpolation of the fine values of an axis from `length` coarse values.
-    fn places(self, stand: Stand, length: usize, is_periodic: bool) -> Vec<Place> {
+    fn places(self, stand: Stand, length: usize, is_periodic: bool) -> Vec<Interpolant> {
         let fine = self.count as f64;
         match stand {
             Stand::Faces => (0..=(length - 1) * self.count)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
-use super::source::{Place::Centre, Source};
+use super::source::{Source, Stagger::Centre};
 use super::{
     Domain, Frame, Vertical, coordinates, holes, kept, read_frame, read_maps, refine,
     require_essentials, shape, spacing, times,
@@ -16,7 +16,7 @@ use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::holes::Holes;
 use crate::io::reader::Reader;
-use crate::passive::{Place, Recipe};
+use crate::passive::{CellPositions, Recipe};
 
 /// Relative tolerance between the grids of two files, for rounding.
 const TOLERANCE: f64 = 1e-4;
@@ -186,7 +186,7 @@ impl Series {
     pub fn complete(&self, frame: Frame, domain: &Domain) -> Frame {
         let Some(recipe) = &self.recipe else { return frame };
         let heights = frame.heights();
-        let place = Place { grid: &domain.grid, heights: &heights };
+        let place = CellPositions { grid: &domain.grid, heights: &heights };
         let state = recipe.complete(frame.state, &place, &frame.sources);
         Frame { state, sources: Vec::new(), ..frame }
     }

@@ -12,7 +12,7 @@ use crate::io::reader::Reader;
 
 /// Staggering of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Stagger {
     /// Cell centres.
     Centre,
     /// x-faces.
@@ -23,7 +23,7 @@ pub(super) enum Place {
     FaceZ,
 }
 
-impl Place {
+impl Stagger {
     /// Staggering of a map factor, from its name.
     pub(super) fn of_map_factor(name: &str) -> Self {
         match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
@@ -108,24 +108,24 @@ impl Source<'_> {
     }
 
     /// A three-dimensional field. Shape: that of its staggering.
-    pub(super) fn volume(&self, name: &str, place: Place) -> Result<Array3<f32>> {
+    pub(super) fn volume(&self, name: &str, place: Stagger) -> Result<Array3<f32>> {
         let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
         Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
     }
 
     /// A field of a horizontal plane. Shape: (ny, nx) or with one more face.
-    pub(super) fn plane(&self, name: &str, place: Place) -> Result<Array2<f32>> {
+    pub(super) fn plane(&self, name: &str, place: Stagger) -> Result<Array2<f32>> {
         let values = self.values(name, &place.names()[1..], &place.lengths(self.shape)[1..])?;
         Ok(values.into_dimensionality::<Ix2>().expect("two dimensions were read"))
     }
 
     /// A plane; `None` if the file lacks it.
-    pub(super) fn optional_plane(&self, name: &str, place: Place) -> Result<Option<Array2<f32>>> {
+    pub(super) fn optional_plane(&self, name: &str, place: Stagger) -> Result<Option<Array2<f32>>> {
         if self.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
     }
 
     /// A profile, with or without a time; `None` if the file lacks it or it was never filled (all zeros).
-    pub(super) fn profile(&self, name: &str, place: Place) -> Result<Option<Vec<f64>>> {
+    pub(super) fn profile(&self, name: &str, place: Stagger) -> Result<Option<Vec<f64>>> {
         if !self.has(name) {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ impl Source<'_> {
     pub(super) fn incomplete(
         &self,
         name: &str,
-        place: Place,
+        place: Stagger,
         is_plane: bool,
     ) -> Result<ArrayD<f32>> {
         let first = usize::from(is_plane);

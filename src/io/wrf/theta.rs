@@ -10,7 +10,7 @@ use ndarray::Array3;
 use tracing::warn;
 
 use super::air;
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::holes::Holes;
@@ -88,7 +88,7 @@ pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>
     let (field, origin) = choose(source.reader, |name| {
         let holes = if name == "T" { Some(&own) } else { source.holes };
         let source = Source { holes, ..*source };
-        if source.has(name) { source.volume(name, Place::Centre).map(Some) } else { Ok(None) }
+        if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
     })?;
     match (origin, source.holes) {
         (Origin::Thm { is_moist: true, .. }, _) => Ok((air::dry_theta(field, qv), origin)),
@@ -97,7 +97,7 @@ pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>
             own.give(holes);
             Ok((field, origin))
         }
-        (Origin::Own, None) => source.volume("T", Place::Centre).map(|field| (field, origin)),
+        (Origin::Own, None) => source.volume("T", Stagger::Centre).map(|field| (field, origin)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tracing::debug;
 
-use super::source::{Place, Source};
+use super::source::{Source, Stagger};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
@@ -42,8 +42,8 @@ impl Vertical {
     /// Reads the profiles, and derives missing ones from the eta levels.
     pub(super) fn read(source: &Source<'_>) -> Result<Self> {
         let nz = source.shape.nz;
-        let layer = |name: &str| source.profile(name, Place::Centre);
-        let face = |name: &str| source.profile(name, Place::FaceZ);
+        let layer = |name: &str| source.profile(name, Stagger::Centre);
+        let face = |name: &str| source.profile(name, Stagger::FaceZ);
         let or = |found: Option<Vec<f64>>, name: &str, derive: &dyn Fn() -> Vec<f64>| {
             found.unwrap_or_else(|| {
                 debug!("{name} is not in the file and is derived from the eta levels");

@@ -38,7 +38,7 @@ impl Inside {
 /// [`AIR_FIELDS`](super::AIR_FIELDS) fields, [`SURFACE_PLANES`] planes, all with rows as in the
 /// [`Layout`](crate::grid::gpu::Layout).
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a, R> {
+pub struct DeviceFields<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
     pub state: &'a Buffer<R>,
     /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.

@@ -2,7 +2,9 @@
 
 pub use crate::state::STATE_FIELDS;
 pub use crate::state::gpu::member_layout::MemberLayout;
-pub use crate::state::gpu::place::{Inside, PLANES, Place, SURFACE_PLANES, TERMS, planes_of};
+pub use crate::state::gpu::place::{
+    DeviceFields, Inside, PLANES, SURFACE_PLANES, TERMS, planes_of,
+};
 
 use std::sync::{Arc, OnceLock};
 
@@ -274,7 +276,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// # Panics
     ///
     /// When an array is too short.
-    pub fn call(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+    pub fn call(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         self.call_in(Branch::TRUNK, StepInBatch::ALONE, place, dt)
     }
 
@@ -291,7 +293,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
         &self,
         branch: Branch<'_>,
         turn: StepInBatch,
-        place: &Place<'_, R>,
+        place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()> {
         check_length(R::of(dt))?;
@@ -300,7 +302,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
 
     /// For tests: a call that fails on the device.
     #[doc(hidden)]
-    pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+    pub fn call_astray(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         // An invalid address.
         let theta = DevicePointer::new(16);
         self.launch(
@@ -332,7 +334,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     /// # Panics
     ///
     /// When an array is too short.
-    pub fn diagnose(&self, place: &Place<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
+    pub fn diagnose(
+        &self,
+        place: &DeviceFields<'_, R>,
+        out: &Buffer<R>,
+        first: usize,
+    ) -> Result<()> {
         let shape = self.layout.shape;
         let cells = shape.cells();
         assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
@@ -356,15 +363,21 @@ impl<R: SchemeConstants + RadarConstants + Element> Clouds<R> {
     pub(super) fn args_of_call(
         &self,
         turn: StepInBatch,
-        place: &Place<'_, R>,
+        place: &DeviceFields<'_, R>,
         dt: R,
     ) -> CloudArgs<R> {
         let region = region_of(self.layout, &self.inside, self.mapping.together());
         self.args(turn, place, region, dt)
     }
 
-    fn args(&self, turn: StepInBatch, place: &Place<'_, R>, region: Region, dt: R) -> CloudArgs<R> {
-        let Place { state, air, surface } = place;
+    fn args(
+        &self,
+        turn: StepInBatch,
+        place: &DeviceFields<'_, R>,
+        region: Region,
+        dt: R,
+    ) -> CloudArgs<R> {
+        let DeviceFields { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");

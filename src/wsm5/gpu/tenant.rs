@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, Place, SURFACE_PLANES};
+use super::clouds::{self, Clouds, DIAGNOSED_FIELDS, DeviceFields, Inside, SURFACE_PLANES};
 use super::{CloudArgs, KernelVariant, LEVELS, Mapping};
 use crate::device::{Branch, Buffer, Element, Gpu, Source};
 use crate::error::Result;
@@ -61,8 +61,8 @@ impl<R: Vectorised + Element> OnDevice<R> for Scheme<R> {
 }
 
 impl<R: Vectorised + Element> Wsm5Launcher<R> {
-    fn place<'a>(&'a self, memory: &Memory<'a, R>) -> Place<'a, R> {
-        Place { state: memory.tracers, air: memory.air, surface: &self.ground }
+    fn place<'a>(&'a self, memory: &Memory<'a, R>) -> DeviceFields<'a, R> {
+        DeviceFields { state: memory.tracers, air: memory.air, surface: &self.ground }
     }
 }
 

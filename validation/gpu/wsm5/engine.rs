@@ -11,7 +11,7 @@ use nwp_mini::grid::gpu::Layout;
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, Inside, PLANES, Place};
+use nwp_mini::wsm5::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, DeviceFields, Inside, PLANES};
 use nwp_mini::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -171,8 +171,8 @@ impl<R: OnDevice> Memory<R> {
         }
     }
 
-    fn place(&self) -> Place<'_, R> {
-        Place { state: &self.state, air: &self.air, surface: &self.surface }
+    fn place(&self) -> DeviceFields<'_, R> {
+        DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
     /// Takes the state from the device; returns the plane `mass_mismatch`.

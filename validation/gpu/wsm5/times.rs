@@ -3,7 +3,7 @@
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
+use nwp_mini::wsm5::gpu::clouds::{Clouds, DeviceFields, Inside, SURFACE_PLANES};
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -56,7 +56,7 @@ fn tiles_of_other_shapes() {
                     continue;
                 }
             };
-            let place = Place { state: &state, air: &air, surface: &ground };
+            let place = DeviceFields { state: &state, air: &air, surface: &ground };
             let mut graphs = [false, true].map(|calls| {
                 let work = || {
                     for _ in 0..20 {

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::measurement::{About, Best, Cost, Figure, Place, Timing};
+use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Timing};
 use super::size::Elements;
 use super::{Bench, Pool, value};
 use crate::advection::Limiter;
@@ -284,7 +284,7 @@ impl<W: Write> Scale<'_, W> {
             return Ok(());
         }
         let timed = pool.install(|| cpu::measure(self.bench, self.fallout, bed, subject))?;
-        let at = Place {
+        let at = MeasuredOn {
             backend: "cpu",
             device: super::cpu_name().to_owned(),
             threads: Some(*threads),
@@ -310,7 +310,7 @@ impl<W: Write> Scale<'_, W> {
         if self.is_closed(subject, gpu::PLACE) {
             return Ok(());
         }
-        let at = Place {
+        let at = MeasuredOn {
             backend: "gpu",
             device: gpu.device().name.clone(),
             threads: None,
@@ -340,7 +340,7 @@ impl<W: Write> Scale<'_, W> {
         &mut self,
         subject: Subject,
         series: String,
-        at: &Place,
+        at: &MeasuredOn,
         timed: Timed,
     ) -> Result<f64> {
         let Timed { timing, times, device_bytes_per_cell, resident } = timed;

@@ -12,7 +12,7 @@ use crate::grid::gpu::Layout;
 use crate::physics::device::{OnDevice, Places};
 use crate::state::gpu::AIR_FIELDS;
 use crate::state::gpu::member_layout::MemberLayout;
-use crate::state::gpu::place::{Inside, PLANES, Place, SURFACE_PLANES, TERMS, planes_of};
+use crate::state::gpu::place::{DeviceFields, Inside, PLANES, SURFACE_PLANES, TERMS, planes_of};
 use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// The scheme in a run.
@@ -86,7 +86,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
         &self,
         branch: Branch<'_>,
         turn: StepInBatch,
-        place: &Place<'_, R>,
+        place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()> {
         self.launcher.launch(branch, &self.args(turn, place, R::of(dt)))
@@ -94,15 +94,15 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
 
     /// For tests: a call that fails on the device.
     #[doc(hidden)]
-    pub fn call_astray(&self, place: &Place<'_, R>, dt: f64) -> Result<()> {
+    pub fn call_astray(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         // An invalid address.
         let theta = DevicePointer::new(16);
         let args = KesslerArgs { theta, ..self.args(StepInBatch::ALONE, place, R::of(dt)) };
         self.launcher.launch(Branch::TRUNK, &args)
     }
 
-    fn args(&self, turn: StepInBatch, place: &Place<'_, R>, dt: R) -> KesslerArgs<R> {
-        let Place { state, air, surface } = place;
+    fn args(&self, turn: StepInBatch, place: &DeviceFields<'_, R>, dt: R) -> KesslerArgs<R> {
+        let DeviceFields { state, air, surface } = place;
         let (cells, columns) = (self.layout.cells(), self.layout.columns());
         assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
         assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
