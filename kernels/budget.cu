@@ -1,10 +1,9 @@
-// The sum of all water over the columns inside the specified and open rows. Every block adds up
-// the rows that fall to it in the same order in every run; the host adds up the blocks.
-// See src/backend/budget_domain.rs.
+// Total water in the columns inside the specified and open rows. Every block adds up its rows, in the same order in
+// every run; the host adds up the sums of the blocks. See src/backend/budget_domain.rs.
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
-// Water of level blockIdx.y, kg: that in the rows of this block.
+// Water of level blockIdx.y in the rows of this block, kg.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 budget_water_acc64(const __grid_constant__ WaterArgs args)
 {

@@ -1,4 +1,4 @@
-// Complex numbers, as much of them as the radar needs. Rust has them from the crate num_complex.
+// Complex numbers, with the operations that the radar reflectivity needs. The Rust twin uses the crate num_complex.
 #pragma once
 
 struct Complex {

@@ -1,14 +1,14 @@
-// Forcing of the steps between two frames of the input. See src/forcing/.
+// Forcing of the steps between two input frames. See src/forcing/.
 #include "forcing/blend.cuh"
 
-// Keeps how far the time has come, so that a recorded step finds it.
+// Stores the weights of the time interpolation in device memory, where a recorded step reads them.
 extern "C" __global__ void forcing_weights(const __grid_constant__ WeightArgs args)
 {
     args.kept[FLUX_WEIGHT] = args.flux;
     args.kept[AIR_WEIGHT] = args.air;
 }
 
-// A field between those of two frames, element by element.
+// Interpolates a field between two frames, element by element.
 extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
 forcing_blend(const __grid_constant__ BlendArgs args)
 {
@@ -17,8 +17,8 @@ forcing_blend(const __grid_constant__ BlendArgs args)
     if (at < args.count) args.out[at] = between(args.before[at], args.after[at], *args.weight);
 }
 
-// The fluxes through the z-faces of a column, from the ground up. What rounding leaves of the
-// balance of the column its layers share by their masses. See src/forcing/continuity.rs.
+// Fluxes through the z-faces of a column, from the ground up. The rounding error of the column's mass balance is
+// distributed over its layers in proportion to their masses. See src/forcing/continuity.rs.
 extern "C" __global__ void __launch_bounds__(FORCING_THREADS)
 forcing_close_acc64(const __grid_constant__ CloseArgs args)
 {
@@ -26,7 +26,7 @@ forcing_close_acc64(const __grid_constant__ CloseArgs args)
     const int c = blockIdx.x * FORCING_THREADS + threadIdx.x;
     if (c >= plane) return;
     const int j = c / pitch, i = c - j * pitch;
-    // Exact for single precision, whose differences fit into a double.
+    // Exact for single precision: the differences are representable in double precision.
     const auto gain = [&](int k) {
         const real* x = args.x + (static_cast<long long>(k) * ny + j) * args.face_pitch + i;
         const real* y = args.y + static_cast<long long>(k) * (ny + 1) * pitch + c;

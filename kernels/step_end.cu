@@ -1,11 +1,11 @@
-// End of one step or of several, in one launch, since no part of it fills a device: inflow through the sides, and the
-// terms of the water budget.
+// End of one step or of several: inflow through the sides, and the terms of the water budget. One launch for both,
+// since neither part occupies a device fully.
 #include "primitives/pdl_wait.cuh"
 #include "primitives/ticket.cuh"
 #include "step_end/entered.cuh"
 #include "step_end/tally.cuh"
 
-// Counts steps that have ended, and shows the notes to the host.
+// Counts the steps that have ended, and copies the notes to memory that the host reads.
 __device__ inline void show(const StepEndArgs& args)
 {
     args.notes[WATCH_STEPS] += args.steps;
@@ -14,7 +14,7 @@ __device__ inline void show(const StepEndArgs& args)
     shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
 }
 
-// All blocks add up; the last of them to be done ends the steps.
+// All blocks add up; the last one to finish ends the steps.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 step_end_acc64(const __grid_constant__ StepEndArgs args)
 {
@@ -26,7 +26,7 @@ step_end_acc64(const __grid_constant__ StepEndArgs args)
         tally(args.tally, args.steps, block - args.entered_blocks);
     __syncthreads();
     if (threadIdx.x == 0 && counted(args.notes + WATCH_BLOCKS) == blocks) {
-        // Ready for the next steps.
+        // Reset for the next steps.
         args.notes[WATCH_BLOCKS] = 0;
         show(args);
     }

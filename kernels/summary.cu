@@ -1,9 +1,9 @@
-// Reductions of a frame of output besides the statistics of its levels: see src/backend/summary.rs. The x of a thread
-// is its column.
+// Reductions of an output frame, other than the statistics of levels: see src/backend/summary.rs. The x index of a
+// thread is its column.
 #include "primitives/atomic_max.cuh"
 #include "primitives/layered.cuh"
 
-// Water of species blockIdx.y above each square metre of the ground.
+// Column content of species blockIdx.y per square metre.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_contents_acc64(const __grid_constant__ ContentsArgs args)
 {
@@ -21,11 +21,11 @@ summary_contents_acc64(const __grid_constant__ ContentsArgs args)
     args.contents[static_cast<long long>(blockIdx.y) * columns + c] = static_cast<real>(sum / args.area[c]);
 }
 
-// Outflow through a face: `flux` points out of the cell.
+// Outflow through a face; `flux` is positive out of the cell.
 __device__ inline double outgoing(real flux) { return max(static_cast<double>(flux), 0.0); }
 
-// The cell with the fastest outflow: outflow in a second over its mass. The y of a block
-// is the first of its levels.
+// The cell with the largest outflow rate: outflow per second divided by the mass of the cell. The y index of a block is
+// the first of its levels.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
 {

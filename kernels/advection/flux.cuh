@@ -1,4 +1,4 @@
-// Tracer carried through one face. Derivations, sources and units: src/advection/flux.rs.
+// Fluxes of a tracer through one face. Derivations, sources and units: src/advection/flux.rs.
 #pragma once
 
 #include "primitives/fma.cuh"
@@ -13,10 +13,10 @@ __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
     const real across = above_1 - below_1;
     const real inner_above = above_2 - above_1;
     const real outer_above = above_3 - above_2;
-    // In differences, WS02: -1, 7, 0, -7, 1 over 60 beside the mean of the nearest.
+    // Centred part in differences, WS02: coefficients -1, 7, 0, -7, 1 over 60, plus the mean of the two nearest cells.
     const real curved = (outer_above - outer_below) - 7 * (inner_above - inner_below);
     const real centred = fused(curved, SIXTIETH, (above_1 + below_1) * real(0.5));
-    // Fifth difference in them, WS02: 1, -4, 6, -4, 1.
+    // Upwind part, the fifth difference, in differences, WS02: coefficients 1, -4, 6, -4, 1.
     const real upwind = ((outer_above + outer_below) - 4 * (inner_above + inner_below)) + 6 * across;
     return fused(mass, centred, -(fabs(mass) * SIXTIETH * upwind));
 }
@@ -29,7 +29,7 @@ __device__ inline real third_order_flux(real mass, const real (&q)[4])
     const real across = above_1 - below_1;
     const real above = above_2 - above_1;
     const real centred = fused(above - below, -TWELFTH, (above_1 + below_1) * real(0.5));
-    // Third difference in them, WS02: 1, -2, 1.
+    // Upwind part, the third difference, in differences, WS02: coefficients 1, -2, 1.
     const real upwind = (above + below) - 2 * across;
     return fused(mass, centred, fabs(mass) * TWELFTH * upwind);
 }
@@ -46,7 +46,7 @@ __device__ inline real upwind_flux(real mass, const real (&q)[2])
     return mass * (mass > 0 ? q[0] : q[1]);
 }
 
-// First-order upwind flux of at most half the mass around the face, SW09. See src/advection/flux.rs.
+// First-order upwind flux of an air mass clipped to plus or minus `capacity`, SW09. See src/advection/flux.rs.
 __device__ inline real courant_limited_upwind(real mass, real capacity, const real (&q)[2])
 {
     return upwind_flux(min(max(mass, -capacity), capacity), q);

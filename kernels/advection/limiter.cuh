@@ -9,7 +9,7 @@ __device__ inline real low_order_mass(real mass, real q, real dt, const Faces& l
     return fused(mass, q, -(dt * low.net_outflow()));
 }
 
-// Share of the wanted amount that there is room for, SW09, W09. See src/advection/limiter.rs.
+// Fraction of the wanted amount that the room allows, at most 1, SW09, W09. See src/advection/limiter.rs.
 __device__ inline real limiter_ratio(real room, real wanted)
 {
     const real share = max(room / (wanted + SMALLEST), real(0));
@@ -21,7 +21,7 @@ struct Bounds {
     real least, most;
 };
 
-// A cell's own value and those that the wind brings in, W09. See src/advection/limiter.rs.
+// Bounds from a cell's own value and the values that the wind carries into it, W09. See src/advection/limiter.rs.
 __device__ inline Bounds bounds(real q, const Faces& around, const Faces& mass)
 {
     const real seen[] = {
@@ -37,14 +37,14 @@ __device__ inline Bounds bounds(real q, const Faces& around, const Faces& mass)
     return found;
 }
 
-// A flux limited by the scale factor of the giving cell, SW09. See src/advection/limiter.rs.
+// A flux limited by the scale factor of the donor cell, SW09. See src/advection/limiter.rs.
 __device__ inline real positive_flux(real low, real correction, const real (&outgoing)[2])
 {
     const real factor = correction > 0 ? outgoing[0] : outgoing[1];
     return low + factor * correction;
 }
 
-// A flux limited by the giving and the receiving cell, W09. See src/advection/limiter.rs.
+// A flux limited by the scale factors of the donor and the receiving cell, W09. See src/advection/limiter.rs.
 __device__ inline real monotonic_flux(real low, real correction, const real (&outgoing)[2],
                                       const real (&incoming)[2])
 {

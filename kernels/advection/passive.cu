@@ -1,5 +1,5 @@
-// Sums of passive tracers over the columns inside the specified and open rows, and their decay. Every block adds up
-// the rows that fall to it in the same order in every run; the host adds up the blocks. See src/backend/budget_domain.rs.
+// Sums of passive tracers over the columns inside the specified and open rows, and their decay. Every block adds up its
+// rows, in the same order in every run; the host adds up the sums of the blocks. See src/backend/budget_domain.rs.
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
@@ -8,8 +8,8 @@ __device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
     return j >= args.first_row && j < args.end_row && i >= args.first_column && i < args.end_column;
 }
 
-// Calls `visit` with the values of level blockIdx.y of a thread and returns their content inside the region,
-// kg of air times their units: all threads have the sum of the block.
+// Calls `visit` with a thread's values of level blockIdx.y, and returns their content inside the region, kg of air
+// times their units. All threads return the sum of the block.
 template <class Visit>
 __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
 {
@@ -28,7 +28,7 @@ __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
     return block_sum(sum);
 }
 
-// The amount of a tracer.
+// Amount of a tracer.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 passive_amount_acc64(const __grid_constant__ PassiveArgs args)
 {
@@ -36,7 +36,7 @@ passive_amount_acc64(const __grid_constant__ PassiveArgs args)
     if (threadIdx.x == 0) args.sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
-// Decay of a tracer in every cell; adds the loss.
+// Decay of a tracer in every cell; adds the change of the amount.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 passive_decay_acc64(const __grid_constant__ PassiveArgs args)
 {

@@ -1,6 +1,6 @@
-// One step of all tracers: a kernel for a stage without limiter, by tiles and with another for sides where
-// STAGES_TILED, and for the last stage with one either two passes or, where TILED, one; the tracers before UNLIMITED are
-// never limited.
+// One step of all tracers. A stage without limiter is one kernel; with STAGES_TILED it works by tiles, and a second
+// kernel computes the groups at the sides in x. The last stage with a limiter is one kernel by tiles if TILED, else two
+// passes. The tracers before UNLIMITED are never limited.
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
 #include "primitives/pdl_wait.cuh"
@@ -9,7 +9,7 @@
 // Shared memory of the blocks of tiles.
 extern __shared__ Line rooms[];
 
-// Lets a thread march, by code for inner places where it can.
+// Marches a thread, with the code for inner places if the place is one.
 template <void (*MARCH)(const TransportArgs&, const Place&)>
 __device__ inline void march(const TransportArgs& args, const Place& place)
 {
@@ -30,7 +30,7 @@ transport_stage(const __grid_constant__ TransportArgs args)
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
 
-// Remainder of such a stage by tiles: the groups at the sides in x.
+// The rest of such a stage by tiles: the groups at the sides in x.
 extern "C" __global__ void __launch_bounds__(STAGE_THREADS, STAGE_RESIDENT)
 transport_sides(const __grid_constant__ TransportArgs args)
 {
@@ -40,7 +40,7 @@ transport_sides(const __grid_constant__ TransportArgs args)
     if (find_place_at_side(args, place)) advance(args, place);
 }
 
-// The last stage of the tracers that are never limited, where the others have a kernel of their own.
+// The last stage of the tracers that are never limited, if the limited ones have a kernel of their own.
 extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES : STAGE_THREADS,
                                              STAGES_TILED ? STAGE_TILES_RESIDENT : STAGE_RESIDENT)
 transport_unlimited(const __grid_constant__ TransportArgs args)
@@ -66,7 +66,7 @@ transport_limit(const __grid_constant__ TransportArgs args)
         limit(args, tile, room);
 }
 
-// The last stage: the first pass of the limited tracers, and all of the others.
+// The last stage: the first pass of the limited tracers, and the whole stage of the other tracers.
 extern "C" __global__ void __launch_bounds__(LIMITED_THREADS, LIMITED_RESIDENT)
 transport_scale(const __grid_constant__ TransportArgs args)
 {
@@ -90,7 +90,7 @@ transport_update(const __grid_constant__ TransportArgs args)
     if (find_place(args, UNLIMITED, TRACERS - UNLIMITED, place)) march<update>(args, place);
 }
 
-// Adds the inflow, for a transport by itself; in a run the kernel that ends the step does it.
+// Adds the inflow if the transport runs alone; in a run the kernel that ends the step does it.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {

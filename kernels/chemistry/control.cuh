@@ -1,4 +1,4 @@
-// Time and step of one cell, as in src/chemistry/rosenbrock/control.rs. All workers of a cell keep the same.
+// Time and step of one cell, as in src/chemistry/rosenbrock/control.rs. All workers of a cell hold identical copies.
 #pragma once
 #include "chemistry/functions.cuh"
 
@@ -9,7 +9,7 @@ struct Control {
     bool was_rejected, was_rejected_twice, is_retry;
 };
 
-// The start of an integration, with a first step or 0 for the default.
+// The start of an integration. `first_step` 0 stands for the default.
 __device__ inline Control control_of(double start, double end, double first_step)
 {
     Control control = {};
@@ -22,7 +22,7 @@ __device__ inline Control control_of(double start, double end, double first_step
     return control;
 }
 
-// Begins a step from a new time; the status where there is none to take.
+// Begins a step from a new time; returns the status if there is none to take.
 __device__ inline int begin_step(Control& control)
 {
     if (control.time - control.end + EPSILON > 0.0) return STATUS_SUCCESS;
@@ -42,7 +42,7 @@ __device__ inline double root_of(double error)
     else return sqrt(sqrt(error));
 }
 
-// Judges the step by its error; the status is that of a run that goes on, or why it does not.
+// Accepts or rejects the step by its error; returns STATUS_RUNNING, or the reason for the end of the integration.
 __device__ inline int judge(Control& control, double error, bool& is_accepted)
 {
     control.singular_in_a_row = 0;
@@ -71,7 +71,7 @@ __device__ inline int judge(Control& control, double error, bool& is_accepted)
     return STATUS_RUNNING;
 }
 
-// Halves the step after a singular matrix; gives up after too many in a row.
+// Halves the step after a singular matrix; STATUS_SINGULAR after MOST_SINGULAR in a row.
 __device__ inline int halve(Control& control)
 {
     control.singular += 1;

@@ -1,11 +1,12 @@
-// The air of a run as the chemistry of its cells sees it, and the species back in their fields: formulas as in
-// src/chemistry/coupling.rs, src/chemistry/zenith.rs and src/chemistry/clear_sky.rs, operation by operation but for the
-// cosine and for powers of it. Cells count along the rows inside the sides that have no chemistry, then along levels.
+// Conditions and concentrations of the cells from the fields of a run, and the species back into the fields: formulas
+// as in src/chemistry/coupling.rs, src/chemistry/zenith.rs and src/chemistry/clear_sky.rs, operation by operation
+// except for the cosine and its powers. Cells are numbered along the rows inside the sides without chemistry, then
+// along levels.
 #include "chemistry/functions.cuh"
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
-// Place in a field of a cell.
+// Index of a cell in the fields.
 struct Spot {
     int k, column;
     long long place;
@@ -95,8 +96,8 @@ coupling_gather(const __grid_constant__ CouplingArgs args)
     }
 }
 
-// Species back in their fields, one in each row of blocks; what reactions and clipping have made is added to the sums of
-// the block.
+// Stores the species in their fields, one in each row of blocks, and adds the amounts that reactions and clipping have
+// added to the sums of the block.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 coupling_scatter_acc64(const __grid_constant__ CouplingArgs args)
 {
@@ -118,7 +119,7 @@ coupling_scatter_acc64(const __grid_constant__ CouplingArgs args)
             sums[1] += __dmul_rn(mass, (start - before) + (end - made));
         }
         const real stored = static_cast<real>(end);
-        // Subnormal numbers cost much time and mean nothing.
+        // Subnormal numbers are slow, and negligible here.
         value = stored < SMALLEST_REAL ? real(0) : stored;
     }
     block_sums(sums);
@@ -128,7 +129,8 @@ coupling_scatter_acc64(const __grid_constant__ CouplingArgs args)
     }
 }
 
-// Tally of a call: steps of all cells, the most of one, cells that failed and the first of them.
+// Tally of a call: steps of all cells, largest number of steps of a cell, number of failed cells, and the first of
+// them.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 coupling_tally_acc64(const __grid_constant__ CouplingArgs args)
 {

@@ -1,7 +1,6 @@
-// Quotients without a branch, rounded like those of the division itself as long as neither the divisor nor the quotient
-// leaves the range of normal numbers by far: a divisor of 2^1021 or more gives what is not a number, and with it the end
-// of a cell's integration. A division has a branch for such numbers, which keeps the compiler from working on several
-// divisions at a time.
+// Quotients without a branch, rounded like division itself as long as divisor and quotient are well within the range of
+// normal numbers: a divisor of 2^1021 or more gives NaN, which ends the integration of the cell. A division has a
+// branch for such numbers, which keeps the compiler from interleaving several divisions.
 #pragma once
 
 // 1 / x by Newton's method from the device's approximation.

@@ -1,5 +1,6 @@
-// Exponential, logarithm and power with the operations of src/simd/double.rs, one by one: rate constants and
-// lengths of steps have the bits of the CPU version. Products that something is added to are rounded by name.
+// Exponential, logarithm and power with the operations of src/simd/double.rs, one by one, so that rate constants and
+// step lengths have the bits of the CPU version. Products that are summands use __dmul_rn, lest the compiler contract
+// them.
 #pragma once
 
 __device__ inline double bits_to_double(long long bits) { return __longlong_as_double(bits); }
@@ -19,7 +20,7 @@ __device__ inline double polynomial(const double (&coefficients)[COUNT], double 
     return sum;
 }
 
-// e^(x + rest) with a rest that is small beside x.
+// e^(x + rest), with |rest| much smaller than |x|.
 __device__ inline double exp_of_sum(double x, double rest)
 {
     double bounded = x > EXP_RANGE ? EXP_RANGE : x;
@@ -30,12 +31,12 @@ __device__ inline double exp_of_sum(double x, double rest)
     const double whole = shifted - ROUNDING;
     const double r = fma(whole, -LN_2_LOW, fma(whole, -LN_2_HIGH, bounded) + rest);
     const double sum = fma(__dmul_rn(r, r), polynomial(EXP_SERIES, r), r) + 1.0;
-    // Two factors, so that neither power of two leaves the range of numbers.
+    // Two factors, so that neither power of two overflows or underflows.
     const long long half = static_cast<long long>(static_cast<unsigned long long>(n + 2048) >> 1) - 1024;
     return sum * power_of_two(half) * power_of_two(n - half);
 }
 
-// ln x as a sum of two numbers, for x between 0 and infinity.
+// ln x as a sum of two numbers, for finite x > 0.
 __device__ inline double ln_parts(double x, double& low)
 {
     const bool is_small = x < SMALLEST_NORMAL;
@@ -49,7 +50,7 @@ __device__ inline double ln_parts(double x, double& low)
     const double stored = bits_to_double(stored_bits | double_to_bits(WHOLE)) - WHOLE;
     const double exponent = stored - static_cast<double>(EXPONENT_BIAS - 1) - lift - (is_low ? 1.0 : 0.0);
 
-    // ln(1 + f) = 2 artanh(s) with s = f / (2 + f), and what rounding leaves out of s.
+    // ln(1 + f) = 2 artanh(s) with s = f / (2 + f); s_rest is the rounding error of s.
     const double f = mantissa - 1.0;
     const double sum = 2.0 + f, sum_rest = (2.0 - sum) + f;
     const double s = f / sum;
@@ -58,7 +59,7 @@ __device__ inline double ln_parts(double x, double& low)
     const double series = __dmul_rn(__dmul_rn(s, square), polynomial(ARTANH_SERIES, square));
     const double first = s + s, first_rest = __dmul_rn(2.0, s_rest + series);
 
-    // The larger summand is the exponent's wherever that is not 0.
+    // The summand of the exponent is the larger one unless it is 0.
     const double whole = __dmul_rn(exponent, LN_2_HIGH);
     const double high = whole + first;
     const double rest = ((whole - high) + first) + fma(exponent, LN_2_LOW, first_rest);
@@ -67,7 +68,7 @@ __device__ inline double ln_parts(double x, double& low)
     return total;
 }
 
-// The result for x between 0 and infinity, and the limits there; else not a number.
+// `result` for finite x > 0, the limits at 0 and at infinity, else NaN.
 __device__ inline double at_limits(double x, double result, double at_zero, double at_infinity)
 {
     double outside = x == INFINITE ? at_infinity : INFINITE - INFINITE;
@@ -75,7 +76,7 @@ __device__ inline double at_limits(double x, double result, double at_zero, doub
     return x > 0.0 && x < INFINITE ? result : outside;
 }
 
-// Drawn in, each would be there as often as a mechanism has rates.
+// Not inlined: a mechanism would contain a copy for each of its rates.
 __device__ __noinline__ double exp_of(double x) { return exp_of_sum(x, 0.0); }
 
 __device__ __noinline__ double ln_of(double x)

@@ -1,9 +1,9 @@
-// dy/dt and the derivatives of the reactions from the tables of a mechanism. Sums are those of
+// dy/dt and the derivatives of the reaction rates, from the tables of a mechanism. Sums are those of
 // src/chemistry/rosenbrock/step.rs, term by term.
 #pragma once
 #include "chemistry/tables.cuh"
 
-// The sum of some terms: coefficients times elements of another array.
+// The sum of the terms `first` to `last` - 1: coefficients times elements of `values`.
 __device__ inline double sum_of(const unsigned* element, const double* coefficient, int first, int last, double* values)
 {
     double sum = 0;
@@ -12,7 +12,7 @@ __device__ inline double sum_of(const unsigned* element, const double* coefficie
     return sum;
 }
 
-// A product of a rate constant and concentrations. Shorter ones are filled up with a concentration of 1.
+// A product of a rate constant and concentrations. Shorter products are padded with a concentration of 1.
 template <int COUNT>
 __device__ inline double product_of(double* rates, double* y, const Factors<COUNT>& factors)
 {
@@ -22,7 +22,7 @@ __device__ inline double product_of(double* rates, double* y, const Factors<COUN
     return product;
 }
 
-// Rates of the reactions that are this worker's, at the present concentrations.
+// Rates of this worker's reactions, at the current concentrations.
 __device__ inline void react(const Room& room, int worker)
 {
 #pragma unroll 2
@@ -30,7 +30,7 @@ __device__ inline void react(const Room& room, int worker)
         room.reactions[r * CELLS] = product_of(room.rates, room.concentrations, REACTION[r]);
 }
 
-// Derivatives of the reactions, those that are this worker's.
+// Derivatives of the rates of the reactions, this worker's share.
 __device__ inline void differentiate(const Room& room, int worker)
 {
 #pragma unroll 2
@@ -38,7 +38,7 @@ __device__ inline void differentiate(const Room& room, int worker)
         room.partials[p * CELLS] = product_of(room.rates, room.concentrations, PARTIAL[p]);
 }
 
-// J k reaction by reaction, with k in the place of the concentrations.
+// J k reaction by reaction, with k in place of the concentrations.
 __device__ inline void react_along(const Room& room, int worker)
 {
     for (int r = worker; r < REACTIONS; r += WORKERS) {
@@ -56,7 +56,7 @@ __device__ inline double made_of(const Room& room, int species)
     return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
 }
 
-// dy/dt of a worker's species at the present concentrations, once all workers have written them.
+// dy/dt of a worker's species at the current concentrations, once all workers have written them.
 __device__ inline void tendencies(const Room& room, Owned& own, int worker)
 {
     react(room, worker);

@@ -1,7 +1,7 @@
-// The quantities that rates are computed from.
+// The quantities that rate constants depend on.
 #pragma once
 
-// The quantities of a cell that the rates use; others are 0.
+// The quantities of a cell that the rate constants use; others are 0.
 struct Quantities {
     double temperature = 0, air_factor = 0, air_density = 0, hydrolysis = 0, start = 0;
 
@@ -14,7 +14,7 @@ struct Quantities {
         if constexpr (USES_SUN) start = args.start[cell];
     }
 
-    // True if all is in the range that the rates are for.
+    // True if all quantities are in the valid range of the rate constants.
     __device__ bool are_good(const ChemistryArgs& args, long long cell) const
     {
         bool is_good = true;

@@ -1,5 +1,5 @@
-// Rate constants of all cells at their start, a thread a cell. The text before this file holds the expressions of the
-// mechanism, `evaluate_rates`, and includes what they are made of.
+// Rate constants of all cells at their start, one thread for each cell. The text before this file contains the
+// expressions of the mechanism, `evaluate_rates`, and includes the functions that they use.
 extern "C" __global__ void __launch_bounds__(RATE_THREADS)
 chemistry_rates(const __grid_constant__ ChemistryArgs args)
 {

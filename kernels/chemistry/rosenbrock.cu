@@ -1,22 +1,23 @@
-// The integration of many cells, each with a step of its own. Compiled for a mechanism, a method and a mapping: the
-// text before this file holds their tables (src/chemistry/gpu/text.rs).
+// The integration of many cells, each with its own step. Compiled for a mechanism, a method and a mapping, whose tables
+// are in the text before this file (src/chemistry/gpu/text.rs).
 //
-// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. Cells that have
-// come to their end give their places to the next ones, some at a time. All sums are made by one thread in the order of the CPU version, so that
-// a cell has the same bits in any place of any block, beside any others, and with any number of workers.
+// A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. Cells that are done
+// are replaced by the next ones, several at a time. Every sum is computed by one thread in the order of the CPU
+// version, so that a cell has the same bits in any place of any block, beside any other cells, and with any number of
+// workers.
 #include "chemistry/step.cuh"
 
-// The state of a cell as its thread has it.
+// The state of a cell that its threads hold.
 struct Cell {
-    long long number;   // none below 0
+    long long number;   // negative for no cell
     int status;
     Control control;
 };
 
-// Threads whose cells have come to their end: the others are stopped for them only where there are as many.
+// Number of waiting threads (cell done or place empty) from which on the others are stopped to load new cells.
 constexpr int WORTH_A_LOAD = WORKERS * (CELLS < 8 ? 1 : 4);
 
-// The next cell that nobody has; below 0 where there is none.
+// The next cell that no block has taken; negative if none is left.
 __device__ inline int next_cell(const ChemistryArgs& args)
 {
     const unsigned position = atomicAdd(args.taken, 1u);
@@ -24,7 +25,7 @@ __device__ inline int next_cell(const ChemistryArgs& args)
     return args.order ? args.order[position] : static_cast<int>(position);
 }
 
-// Takes up a cell: its concentrations, its rate constants and its interval.
+// Loads a cell: its concentrations, its rate constants and its interval.
 __device__ inline void load(const ChemistryArgs& args, const Room& room, Owned& own, int worker, Cell& cell)
 {
     const long long n = cell.number, cells = args.cells;
@@ -43,7 +44,7 @@ __device__ inline void load(const ChemistryArgs& args, const Room& room, Owned& 
     else cell.control.step = 0;
 }
 
-// Leaves what a cell has come to; one that has failed keeps its concentrations.
+// Stores the results of a cell; one that has failed keeps its concentrations.
 __device__ inline void store(const ChemistryArgs& args, const Owned& own, int worker, const Cell& cell)
 {
     const long long n = cell.number, cells = args.cells;
@@ -64,12 +65,12 @@ __device__ inline void store(const ChemistryArgs& args, const Owned& own, int wo
     args.times[2 * cells + n] = c.step;
 }
 
-// Tries the step that is under way in every cell of the block.
+// Attempts the current step of every cell of the block.
 __device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owned& own, int worker, int place, Cell& cell)
 {
     __shared__ bool is_regular_of[WORKERS][CELLS];
     Control& control = cell.control;
-    // A harmless step for a place without a cell.
+    // A dummy step for a place without a running cell.
     const bool is_running = cell.number >= 0 && cell.status == STATUS_RUNNING;
     const double step = is_running ? control.step : 1.0;
     begin(room, own, worker, control.time);

@@ -1,5 +1,5 @@
-// Factors of I/(h gamma) - J and solutions with them, by the lists of src/chemistry/gpu/schedule.rs: tasks of slots,
-// which are shared out among the workers; a slot needs results of earlier ones only.
+// LU factors of I/(h gamma) - J and solutions with them, by the lists of src/chemistry/gpu/schedule.rs: slots of tasks
+// distributed among the workers; a task only needs results of earlier slots.
 #pragma once
 #include "chemistry/kinetics.cuh"
 
@@ -7,17 +7,17 @@
 __device__ inline double less_product(double self, double factor, double other) { return fma(-factor, other, self); }
 __device__ inline float less_product(float self, float factor, float other) { return fmaf(-factor, other, self); }
 
-// Factorises; the result is false where a pivot of this worker is zero or subnormal.
+// Factorises; returns false if a pivot of this worker is zero or subnormal.
 //
-// Every entry is a task: its value in the matrix, less the products of entries to the left and above in the order of
-// elimination, times the inverse of the pivot where it belongs to L.
+// Every entry is a task: its value in the matrix, minus the products of entries to the left and above in the order of
+// elimination, times the inverse of the pivot if it belongs to L.
 __device__ inline bool factorise(const Room& room, int worker, double diagonal)
 {
     bool is_regular = true;
     const FactorList* lists = FACTOR_LISTS + column_of(worker);
     FactorList list = lists[0];
     for (int slot = 0; slot < FACTOR_SLOTS; ++slot) {
-        // What does not depend on others is read before they are waited for.
+        // Data that does not depend on other workers is read before the barrier.
         const FactorList next = lists[(slot + 1) * COLUMNS];
         int term = list.term, pair = list.pair;
         for (int number = list.first; number < list.last; ++number) {
@@ -30,7 +30,7 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
                 value = less_product(value, at(room.factors, factors.first), at(room.factors, factors.second));
             }
             if (task.kind == ON_DIAGONAL) {
-                // What is not a number is no singular matrix: it ends in the error of the step.
+                // A NaN does not count as singular: it makes the error of the step NaN.
                 is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
                 value = 1 / value;
             } else if (task.kind != RIGHT_OF_DIAGONAL) {
@@ -39,7 +39,7 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
             at(room.factors, task.entry) = value;
             term = task.last_term;
         }
-        // The right side of the first stage is waited for anyway.
+        // A barrier follows the right side of the first stage anyway.
         if (slot + 1 < FACTOR_SLOTS) wait_for_workers();
         list = next;
     }
@@ -47,7 +47,7 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
 }
 
 // Solves in place of the right side, which all workers have written. A piece subtracts some products from the x of a
-// row; the last one of a row, on the way back, divides by the pivot.
+// row; the last piece of a row in back substitution multiplies by the inverse of the pivot.
 __device__ inline void solve(const Room& room, int worker)
 {
     const SolveList* lists = SOLVE_LISTS + column_of(worker);

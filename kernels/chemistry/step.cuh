@@ -11,7 +11,7 @@
 
 __device__ inline double reach_of(double time) { return __dmul_rn(SQRT_EPSILON, fmax(fabs(time), SHORTEST_TIME)); }
 
-// Waits until all concentrations are there, and takes the rate constants of a time where they follow the sun.
+// Waits until all concentrations are written, and evaluates rate constants that follow the sun at a time.
 __device__ inline void prepare(const Room& room, int worker, double time)
 {
     if constexpr (FOLLOWS_SUN && TIMED_RATES > 0)
@@ -19,8 +19,8 @@ __device__ inline void prepare(const Room& room, int worker, double time)
     wait_for_workers();
 }
 
-// dy/dt, the derivatives of the reactions and, with rates that follow the sun, the change of dy/dt with time, at the
-// beginning of a step.
+// dy/dt, the derivatives of the reaction rates and, with rates that follow the sun, the derivative of dy/dt with
+// respect to time, at the beginning of a step.
 __device__ inline void begin(const Room& room, Owned& own, int worker, double time)
 {
     set_owned(worker, [&](auto place, int) { return own.y[place]; },
@@ -32,7 +32,7 @@ __device__ inline void begin(const Room& room, Owned& own, int worker, double ti
                   [&](auto place, int, double later) { own.drift[place] = later; });
     }
     prepare(room, worker, time);
-    // The wait of the tendencies is one for the derivatives too.
+    // The barrier in `tendencies` also covers the derivatives.
     differentiate(room, worker);
     tendencies(room, own, worker);
     if constexpr (FOLLOWS_SUN)
@@ -54,7 +54,7 @@ __device__ inline void evaluate_stage(const Room& room, Owned& own, int worker, 
 }
 
 #ifndef STRAIGHT_LINE
-// Improves a stage once by its residual in double precision, for factors in single precision.
+// Corrects a stage once by its residual in double precision, for factors in single precision.
 __device__ inline void refine(const Room& room, Owned& own, int worker, int stage, const double (&right)[OWNED],
                               double diagonal)
 {
@@ -106,7 +106,7 @@ __device__ inline void advance(const Room& room, Owned& own, int worker, double 
     }
 }
 
-// The solution at the end of a species' step.
+// The concentration of a species at the end of the step.
 template <class Place>
 __device__ inline double end_of(const Owned& own, Place place)
 {
@@ -116,8 +116,8 @@ __device__ inline double end_of(const Owned& own, Place place)
     return end;
 }
 
-// The error of a step in units of the tolerances: root of the mean square over the species, added up in sums of every
-// so manieth species by the first worker, who leaves it in the place of the first concentration.
+// The error norm of a step in units of the tolerances: root mean square over the species. The first worker computes it
+// from SUMS partial sums, each of every SUMS-th species, and stores it in place of the first concentration.
 __device__ inline void find_error(const Room& room, const Owned& own, int worker, double relative, double absolute)
 {
     set_owned(worker, [&](auto place, int) {

@@ -1,16 +1,17 @@
-// One or several threads for a cell, with the reactions, the factorisation and the solution as straight-line code: the text before
-// this file holds `straight_tendencies`, `straight_derivatives`, `straight_factors` and `straight_solution`
-// (src/chemistry/gpu/straight.rs), which know the place of every number.
+// One or several threads for each cell, with the reactions, the factorisation and the solution as straight-line code:
+// the text before this file contains `straight_tendencies`, `straight_derivatives`, `straight_factors` and
+// `straight_solution` (src/chemistry/gpu/straight/), with constant addresses.
 #pragma once
 #include "chemistry/room.cuh"
 
-// A species in a loop: some species abreast of each other, the first one of an even number. What depends on the second
-// number alone is known when the kernel is compiled.
+// A species in an unrolled loop: `half` is half the number of the first species of an iteration, an even number, and
+// `behind` the offset of the species, a compile-time constant.
 struct Abreast {
     int half, behind;
 };
 
-// Numbers of a cell, one for each species, in pairs: two of a cell stand side by side, then those of the other cells.
+// One number for each species of a cell, in pairs: the two of a cell are adjacent, followed by those of the other
+// cells.
 struct Column {
     double* first;
     __device__ double& operator[](Abreast place) const
@@ -20,9 +21,9 @@ struct Column {
     __device__ double& operator[](int species) const { return (*this)[Abreast{species / 2, species % 2}]; }
 };
 
-// Arrays of a thread's cell that loops go over.
+// Arrays of a thread's cell for loops.
 struct Room {
-    Column concentrations;   // variable species, then fixed ones, and a 1; right side and solution take their place
+    Column concentrations;   // variable species, fixed ones, and a 1; right side and solution take their place
     double* rates;           // rate constants
     double* scratch;         // the block's part of the scratch in global memory
     int cell;
@@ -57,7 +58,7 @@ __device__ inline Owned owned_of(const Room& room)
     return own;
 }
 
-// The concentration and the x of a species at some place of a loop.
+// The concentration and the x of a species, by its position in a loop.
 template <class Place>
 __device__ inline double& concentration_at(const Room& room, Place place, int)
 {
@@ -66,9 +67,8 @@ __device__ inline double& concentration_at(const Room& room, Place place, int)
 template <class Place>
 __device__ inline double& x_at(const Room& room, Place place, int) { return room.concentrations[place]; }
 
-// Gives away a value for each of a worker's species. ABREAST of them are computed before the first is given away: what
-// is read for one does not wait for what is written for another. Behind the last species there is room for some that
-// are none.
+// Passes a value for each of a worker's species to `give`. ABREAST values are computed before the first is passed on,
+// so that reads for one species do not wait for writes of another. Arrays are padded behind the last species.
 template <class Value, class Give>
 __device__ inline void set_owned(int worker, Value value, Give give)
 {
@@ -82,8 +82,8 @@ __device__ inline void set_owned(int worker, Value value, Give give)
     }
 }
 
-// dy/dt at the present concentrations, once all workers have written them; others than those of the loops may have
-// computed it.
+// dy/dt at the current concentrations, once all workers have written them. The worker that computes dy/dt of a species
+// need not be the one that has the species in loops.
 __device__ inline void tendencies(const Room& room, Owned&, int worker)
 {
     straight_tendencies(room.cell, room.scratch, worker);

@@ -1,7 +1,7 @@
-// KPP's normalised sunlight, as src/chemistry/rates/sun.rs has it.
+// KPP's normalised sunlight, as in src/chemistry/rates/sun.rs.
 #pragma once
 
-// Sunlight at a time (s, local solar clock): 0 at night, 1 at noon, not a number where the time is none.
+// Sunlight at a time (s, local solar clock): 0 at night, 1 at noon, NaN if the time is not finite.
 __device__ inline double sunlight_at(double time)
 {
     const double hours = time / HOUR;

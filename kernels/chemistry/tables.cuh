@@ -6,7 +6,7 @@
 struct Room {
     double* concentrations;   // VARIABLES species, FIXED ones, and a 1
     Entry* x;                 // right side, then solution
-    Entry* factors;           // of I/(h gamma) - J; inverses on the diagonal
+    Entry* factors;           // LU factors of I/(h gamma) - J; inverses on the diagonal
     double* reactions;        // rates of the reactions
     double* partials;         // their derivatives
     double* rates;            // rate constants
@@ -16,7 +16,7 @@ struct Room {
 __device__ inline int column_of(int worker) { return worker < WORKERS ? worker : WORKERS; }
 constexpr int COLUMNS = WORKERS + 1;
 
-// An element of an array at a distance in bytes, which the tables have, so that an addition gives its address.
+// An element of an array at a byte offset, as stored in the tables, so that its address takes one addition.
 template <class T>
 __device__ inline T& at(T* array, unsigned distance)
 {
@@ -36,7 +36,7 @@ __device__ inline Room room_of(double* all_scratch, int cell)
     };
 }
 
-// The species that are a worker's: what it alone reads and writes lies in its registers, where they are few.
+// A worker's species: values that no other worker reads or writes, in registers if they are few.
 struct Owned {
     double y[OWNED];         // at the beginning of the step
     double f[OWNED];         // dy/dt of the latest stage
@@ -46,14 +46,14 @@ struct Owned {
 
 __device__ inline Owned owned_of(const Room&) { return {}; }
 
-// The concentration and the x of a species, which a worker has at some place or not.
+// The concentration and the x of a species.
 __device__ inline double& concentration_at(const Room& room, int, int species)
 {
     return room.concentrations[species * CELLS];
 }
 __device__ inline Entry& x_at(const Room& room, int, int species) { return room.x[species * CELLS]; }
 
-// Calls an action with each place of a worker's species, and the species.
+// Calls an action with the index of each of a worker's species, and the species.
 template <class Action>
 __device__ inline void for_owned(int worker, Action action)
 {
@@ -64,7 +64,7 @@ __device__ inline void for_owned(int worker, Action action)
     }
 }
 
-// Gives away a value for each of a worker's species.
+// Passes a value for each of a worker's species to `give`.
 template <class Value, class Give>
 __device__ inline void set_owned(int worker, Value value, Give give)
 {

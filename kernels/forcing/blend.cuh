@@ -1,4 +1,4 @@
-// Between two values. See src/forcing/blend.rs.
+// Linear interpolation. See src/forcing/blend.rs.
 #pragma once
 
 // Linear interpolation between two values. See src/forcing/blend.rs.

@@ -1,5 +1,5 @@
-// Sites of one parity and their neighbours, which all have the other parity. Extents are constants
-// that kernels are compiled with: LATTICE_X, _Y, _Z, _T. See src/lattice/checkerboard.rs.
+// Sites of one parity and their neighbours, all of which have the other parity. The extents LATTICE_X, _Y, _Z and _T
+// are compile-time constants. See src/lattice/checkerboard.rs.
 #pragma once
 
 constexpr int HALF_X = LATTICE_X / 2;
@@ -12,20 +12,20 @@ struct Site {
     int xh, y, z, t, parity;
 };
 
-// Its checkerboard index.
+// The checkerboard index of a site.
 __device__ inline int index_of(const Site& site)
 {
     return site.xh + HALF_X * site.y + STRIDE_Z * site.z + STRIDE_T * site.t;
 }
 
-// The site of an index.
+// The site with a checkerboard index.
 __device__ inline Site site_at(int index, int parity)
 {
     const int row = index / HALF_X;
     return {index % HALF_X, row % LATTICE_Y, row / LATTICE_Y % LATTICE_Z, row / (LATTICE_Y * LATTICE_Z), parity};
 }
 
-// Checkerboard index of the neighbour in direction MU, ahead or behind.
+// Checkerboard index of the neighbour in direction MU, forward or backward.
 template <int MU, bool FORWARD>
 __device__ inline int neighbour(const Site& site, int index)
 {

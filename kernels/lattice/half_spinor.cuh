@@ -1,5 +1,5 @@
-// Projection of a spinor to the two spin components that 1 + sign g_mu leaves independent, and back.
-// See src/lattice/half_spinor.rs.
+// Projection of a spinor to the two independent spin components of (1 + sign g_mu) psi, and reconstruction. See
+// src/lattice/half_spinor.rs.
 #pragma once
 #include "complex.cuh"
 
@@ -17,7 +17,7 @@ __device__ inline Complex signed_by(Complex z)
     return SIGN > 0 ? z : Complex{-z.re, -z.im};
 }
 
-// The components h0 and h1 of (1 + SIGN g_MU) psi, of one color.
+// The components h0 and h1 of (1 + SIGN g_MU) psi, for one color.
 template <int MU, int SIGN>
 __device__ inline void project(const Complex (&psi)[4], Complex (&h)[2])
 {
@@ -36,7 +36,7 @@ __device__ inline void project(const Complex (&psi)[4], Complex (&h)[2])
     }
 }
 
-// Adds the four components that follow from r0 and r1 to those of a sum, of one color.
+// Reconstructs four spin components from r0 and r1 and adds them to a sum, for one color.
 template <int MU, int SIGN>
 __device__ inline void reconstruct(const Complex (&r)[2], Complex (&sum)[4])
 {

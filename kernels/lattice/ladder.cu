@@ -1,9 +1,8 @@
-// The lower rungs of the ladder of the hopping term, each as it is first written down: one thread for
-// an output site, and one change from each to the next. See src/lattice/gpu/ladder.rs.
+// The first rungs of the ladder of the hopping term, from a straightforward version on: one thread for each output
+// site, and one change from each rung to the next. See src/lattice/gpu/ladder.rs.
 #include "lattice/wilson/hop.cuh"
 
-// Component after component of g_MU psi: the component of psi that it is made of, and its phase as a
-// power of i.
+// For each component of g_MU psi: the component of psi that it comes from, and its phase as a power of i.
 __constant__ const int PARTNER[4][4] = {{3, 2, 1, 0}, {3, 2, 1, 0}, {2, 3, 0, 1}, {2, 3, 0, 1}};
 __constant__ const int PHASE[4][4] = {{1, 1, 3, 3}, {2, 0, 0, 2}, {1, 3, 3, 1}, {0, 0, 0, 0}};
 
@@ -14,7 +13,7 @@ __device__ inline Complex turned(Complex z, int power)
     return power & 2 ? Complex{-once.re, -once.im} : once;
 }
 
-// A site after the other, each with all its numbers.
+// Array of structures: the numbers of a site are contiguous.
 struct SiteByNumber {
     __device__ static void load_spinor(const real* field, int index, Complex (&psi)[4][3])
     {
@@ -36,7 +35,7 @@ struct SiteByNumber {
     }
 };
 
-// A number after the other, each of all sites.
+// Structure of arrays: each number is contiguous over the sites.
 struct NumberBySite {
     __device__ static void load_spinor(const real* field, int index, Complex (&psi)[4][3])
     {
@@ -58,7 +57,7 @@ struct NumberBySite {
     }
 };
 
-// Sixteen bytes of a spinor and eight of a link at a time.
+// Units of sixteen bytes of a spinor, or eight bytes of a link, contiguous over the sites.
 struct UnitBySite {
     __device__ static void load_spinor(const real* field, int index, Complex (&psi)[4][3])
     {
@@ -74,7 +73,7 @@ struct UnitBySite {
     }
 };
 
-// Index of a neighbour where the direction is known when the kernel runs.
+// Index of a neighbour in a direction that is a run-time value.
 __device__ inline int neighbour_of(const Site& site, int index, int mu, bool is_ahead)
 {
     switch (mu) {
@@ -85,7 +84,7 @@ __device__ inline int neighbour_of(const Site& site, int index, int mu, bool is_
     }
 }
 
-// Adds (1 -/+ g_mu) U psi of a neighbour, with all four spin components multiplied.
+// Adds (1 -/+ g_mu) U psi of a neighbour, with all four spin components multiplied by the link.
 template <class Fields>
 __device__ inline void add_full(const WilsonArgs& args, const real* links, int at_link, int there, int mu,
                                 bool is_ahead, real sign, Complex (&sum)[4][3])
@@ -103,7 +102,7 @@ __device__ inline void add_full(const WilsonArgs& args, const real* links, int a
         }
 }
 
-// D psi of a site of one parity with the full product.
+// D psi of a site of one parity, with all four spin components multiplied.
 template <class Fields>
 __device__ inline void hop_in_full(const WilsonArgs& args)
 {
@@ -159,7 +158,7 @@ ladder_vector(const __grid_constant__ WilsonArgs args)
     hop_in_full<UnitBySite>(args);
 }
 
-// Half spinors, with the direction known when the kernel runs.
+// Half spinors, with the direction a run-time value.
 extern "C" __global__ void __launch_bounds__(BLOCK_SITES, RESIDENT_BLOCKS)
 ladder_half_spinor(const __grid_constant__ WilsonArgs args)
 {

@@ -1,6 +1,6 @@
-// Products of a link, a matrix of SU(3), and of its adjoint with a color vector, and its third row.
-// Every product that is added to something is fused with the addition, in the order of
-// src/lattice/link.rs, so that the bits are the same wherever it is compiled.
+// Products of a link, a matrix of SU(3), or of its adjoint with a color vector, and the third row of a link. Every
+// product that is a summand is fused with the addition, in the order of src/lattice/link.rs, so that all compilers give
+// the same bits.
 #pragma once
 #include "complex.cuh"
 
@@ -36,7 +36,7 @@ __device__ inline Complex cross(Complex a, Complex b, Complex c, Complex d)
     return Complex{difference.re, -difference.im};
 }
 
-// Makes the third row of a link from the other two: c = conj(a x b).
+// Computes the third row of a link from the other two: c = conj(a x b).
 __device__ inline void third_row(Complex (&u)[3][3])
 {
     u[2][0] = cross(u[0][1], u[1][2], u[0][2], u[1][1]);

@@ -1,7 +1,7 @@
-// Conjugate gradients on the normal equations of the even-odd preconditioned Wilson operator: six
-// kernels an iteration, whose scalars stay on the device. Norms are added up in double precision, block
-// by block and then over the blocks in their order, so that their bits are the same in every run. See
-// src/lattice/solver.rs for the iteration and src/lattice/gpu/solver.rs for the launches.
+// Conjugate gradients on the normal equations of the even-odd preconditioned Wilson operator: six kernels for each
+// iteration, with the scalars in device memory. Norms are sums in double precision, first within blocks and then over
+// the blocks in order, so that their bits are the same in every run. See src/lattice/solver.rs for the iteration and
+// src/lattice/gpu/solver.rs for the launches.
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/order.cuh"
 #include "primitives/block_sum.cuh"
@@ -9,8 +9,8 @@
 
 static_assert(SUM_THREADS == BLOCK_THREADS && SIDE_THREADS == 1 && REGISTER_SIDES == 1, "one side");
 
-// Adds up one number of each thread of all blocks. The last block to finish does so, and returns true
-// in its first thread. All threads call it.
+// Sum of one number of each thread of all blocks. The last block to finish adds up the blocks, and its first thread
+// returns true. All threads call it.
 __device__ inline bool grid_sum(const SolverArgs& args, double own, double& total)
 {
     __shared__ bool is_last;
@@ -52,7 +52,7 @@ __device__ inline void first_half(const SolverArgs& args)
     store_spinor<false>(args.hop.out, index, sum[0]);
 }
 
-// out = base + coefficient D in, the second half, and the square of its norm.
+// out = base + coefficient D in, the second half, and the squared norm of the result.
 template <bool DAGGER>
 __device__ inline bool second_half(const SolverArgs& args, double& total)
 {
@@ -87,7 +87,7 @@ solver_product_acc64(const __grid_constant__ SolverArgs args)
 {
     const unsigned long long verdict = args.words[SOLVER_VERDICT];
     if (verdict != SOLVER_RUNNING) {
-        // x has been moved for the last time.
+        // The last update of x has been done.
         const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
         if (is_first && verdict == SOLVER_LAST_STEP) args.words[SOLVER_VERDICT] = SOLVER_CONVERGED;
         return;
@@ -96,7 +96,7 @@ solver_product_acc64(const __grid_constant__ SolverArgs args)
     if (second_half<false>(args, total)) args.numbers[SOLVER_LENGTH] = args.numbers[SOLVER_ENERGY] / total;
 }
 
-// s = M_hat^dagger r, its norm, and the part of the last direction that the next one keeps.
+// s = M_hat^dagger r, its norm, and the factor of the previous direction in the next one.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, RESIDENT_BLOCKS)
 solver_product_dagger_acc64(const __grid_constant__ SolverArgs args)
 {
@@ -115,7 +115,7 @@ __device__ inline Wide<real>& unit_of(real* vector, long long n)
     return reinterpret_cast<Wide<real>*>(vector)[n];
 }
 
-// r -= a q, and whether that is the end.
+// r -= a q, and the convergence test.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 solver_residual_acc64(const __grid_constant__ SolverArgs args)
 {
@@ -124,7 +124,7 @@ solver_residual_acc64(const __grid_constant__ SolverArgs args)
     double own = 0;
     const long long first = static_cast<long long>(blockIdx.x) * VECTOR_UNITS * BLOCK_THREADS + threadIdx.x;
     Wide<real> q[VECTOR_UNITS], r[VECTOR_UNITS];
-    // All loads are under way before the first is waited for.
+    // All loads are issued before the first result is needed.
 #pragma unroll
     for (int u = 0; u < VECTOR_UNITS; ++u) {
         const long long n = min(first + u * BLOCK_THREADS, UNITS - 1);

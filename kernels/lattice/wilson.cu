@@ -1,6 +1,6 @@
-// The Wilson operator on one parity. Compiled for the extents of a lattice and for the form of its
-// fields: LINK_REALS, DIAGONAL_T, BACKWARD_STORED, CHUNK, the hints of the loads and the order of the
-// sites. See src/lattice/gpu/mod.rs.
+// The Wilson operator on one parity. Compile-time constants: the extents of the lattice and the layout of its fields
+// (LINK_REALS, DIAGONAL_T, BACKWARD_STORED, CHUNK), the cache hints of the loads and the order of the sites. See
+// src/lattice/gpu/mod.rs.
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/kept_links.cuh"
 #include "lattice/wilson/order.cuh"
@@ -31,7 +31,7 @@ wilson_hop(const __grid_constant__ WilsonArgs args)
     if constexpr (!LOOP_SIDES) operate<false, false>(args);
 }
 
-// out = D in of several right-hand sides, one after the other, by threads that read their links once.
+// out = D in for several right-hand sides in sequence, by threads that load their links once.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, RESIDENT_BLOCKS)
 wilson_hop_loop(const __grid_constant__ WilsonArgs args)
 {

@@ -1,8 +1,7 @@
-// Arithmetic throughput: the most that the device calculates in a second. See src/primitives/gpu/arithmetic.rs.
+// Arithmetic throughput: the peak rate of operations of the device. See src/primitives/gpu/arithmetic.rs.
 
-// Chains of fused multiplications and additions that do not wait for one another. All of them tend
-// to the same finite number, whatever they begin with, and their sum is kept, so that none can be
-// left out.
+// Independent chains of fused multiply-adds. All chains converge to the same finite number for all initial values, and
+// their sum is stored, so that the compiler cannot remove any.
 extern "C" __global__ void __launch_bounds__(ARITHMETIC_THREADS)
 arithmetic_chains(const __grid_constant__ ArithmeticArgs args)
 {

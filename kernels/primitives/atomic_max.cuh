@@ -1,14 +1,13 @@
-// The largest number and its first place, in one word.
+// The largest number and its first index, in one word.
 #pragma once
 
-// A word that is the larger, the larger a number not below zero is, and for equal ones the smaller
-// its place.
+// A word that increases with a non-negative number and, for equal numbers, decreases with the index.
 __device__ inline unsigned long long first_of_largest(float value, unsigned place)
 {
     return static_cast<unsigned long long>(__float_as_uint(value)) << 32 | ~place;
 }
 
-// Keeps the largest word of all threads; all lanes of the warp call it.
+// Updates the maximum with the words of all threads; all lanes of the warp call it.
 __device__ inline void note_largest(unsigned long long* kept, unsigned long long own)
 {
     constexpr unsigned all_lanes = 0xffffffff;

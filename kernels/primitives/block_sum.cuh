@@ -1,8 +1,8 @@
 // Sums over the threads of a block.
 #pragma once
 
-// Adds up COUNT numbers of each of the SUM_THREADS threads, by halves and so in the same order in
-// every run; all threads have the sums then. All threads of the block call it.
+// Adds up COUNT numbers of each of the SUM_THREADS threads by halving, in the same order in every run; all threads get
+// the sums. All threads of the block call it.
 template <int COUNT>
 __device__ inline void block_sums(double (&sums)[COUNT])
 {
@@ -13,9 +13,9 @@ __device__ inline void block_sums(double (&sums)[COUNT])
     const int thread = static_cast<int>(threadIdx.x), lane = thread % WARP;
     for (int c = 0; c < COUNT; ++c) partial[c][thread] = sums[c];
     __syncthreads();
-    // The warps share the numbers out.
+    // The numbers are distributed among the warps.
     for (int c = thread / WARP; c < COUNT; c += SUM_THREADS / WARP) {
-        // A lane adds up the numbers below it at whole warps, until one number for each lane is left.
+        // Each lane first adds up the numbers of the threads with its lane index in all warps.
         double own[SUM_THREADS / WARP];
         for (int n = 0; n < SUM_THREADS / WARP; ++n) own[n] = partial[c][lane + n * WARP];
         for (int half = SUM_THREADS / WARP / 2; half > 0; half /= 2)

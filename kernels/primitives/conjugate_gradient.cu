@@ -1,21 +1,21 @@
-// Conjugate gradients for a sparse symmetric positive definite system: two kernels an iteration,
-// a thread for a row. What one iteration leaves to the next stays on the device, and once there is
-// a verdict nothing changes any more. Products and sums are those of the CPU version, in its order
-// and rounded one by one, so that the bits are the same. See src/primitives/conjugate_gradient.rs.
+// Conjugate gradients for a sparse symmetric positive definite system: two kernels for each iteration, one thread for
+// each row. Data that one iteration passes to the next stays in device memory, and after the verdict the kernels do
+// nothing. Products and sums have the order of the CPU version and are rounded one by one, so that the bits are the
+// same. See src/primitives/conjugate_gradient.rs.
 #include "primitives/block_sum.cuh"
 
-// Never contracted to one operation.
+// Sum and product that are never contracted to a fused multiply-add.
 __device__ inline double sum(double a, double b) { return __dadd_rn(a, b); }
 __device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
 
-// The direction that this iteration moves x to.
+// A component of the search direction of this iteration.
 __device__ inline double direction(const DescentArgs& args, double keep, int row)
 {
     return sum(args.scaled[row], product(keep, args.before[row]));
 }
 
-// Adds up one number of each thread of all blocks: first those of a block, then those of the
-// blocks. The block that is through last does so; returns whether this thread has the total.
+// Sum of one number of each thread of all blocks: first within blocks, then over the blocks by the last block to
+// finish. Returns true in the thread that has the total.
 __device__ inline bool grid_sum(const DescentArgs& args, double own, double& total)
 {
     __shared__ bool is_last;
@@ -36,14 +36,14 @@ __device__ inline bool grid_sum(const DescentArgs& args, double own, double& tot
     return threadIdx.x == 0;
 }
 
-// Ends the iterations, and lets the host know.
+// Ends the iterations, and informs the host.
 __device__ inline void give_verdict(const DescentArgs& args, unsigned long long verdict)
 {
     args.words[DESCENT_VERDICT] = verdict;
     *static_cast<volatile unsigned long long*>(args.shown) = verdict;
 }
 
-// A row of the matrix times the direction. The data of a few entries is loaded together.
+// A row of the matrix times the direction. Several entries are loaded together.
 __device__ inline double row_product(const DescentArgs& args, double keep, int begin, int end)
 {
     constexpr int batch = 8;
@@ -56,18 +56,18 @@ __device__ inline double row_product(const DescentArgs& args, double keep, int b
             const bool is_there = at < end;
             terms[n] = is_there ? product(args.values[at], direction(args, keep, args.column_of[at])) : 0;
         }
-        // Missing elements add nothing.
+        // Missing entries add 0.
 #pragma unroll
         for (int n = 0; n < batch; ++n) q = sum(q, terms[n]);
     }
     return q;
 }
 
-// Multiplies the new direction, which is made where it is needed, with the matrix.
+// Multiplies the matrix by the new direction, whose components are computed where they are needed.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 descent_product_acc64(const __grid_constant__ DescentArgs args)
 {
-    // Asked for at once, before it is known whether there is something to do.
+    // Loaded before it is known whether there is work, to hide the latency.
     const unsigned long long verdict = args.words[DESCENT_VERDICT];
     const double keep = args.numbers[DESCENT_KEEP];
     const int row = blockIdx.x * SUM_THREADS + threadIdx.x;
@@ -87,12 +87,12 @@ descent_product_acc64(const __grid_constant__ DescentArgs args)
     const unsigned long long done = args.words[DESCENT_DONE] + 1;
     args.words[DESCENT_DONE] = done;
     args.numbers[DESCENT_LENGTH] = args.numbers[DESCENT_ENERGY] / curvature;
-    // Not positive: nothing left to descend, or the matrix is not positive definite.
+    // Curvature that is not positive: the residual is zero, or the matrix is not positive definite.
     const bool is_too_late = done > static_cast<unsigned long long>(args.most);
     if (is_too_late || !(curvature > 0)) give_verdict(args, DESCENT_FAILED);
 }
 
-// Moves x along the direction, and looks how far the residual has come down.
+// Moves x along the direction, and compares the residual with its limit.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 descent_update_acc64(const __grid_constant__ DescentArgs args)
 {
@@ -113,7 +113,7 @@ descent_update_acc64(const __grid_constant__ DescentArgs args)
         is_outside = !(fabs(residual) <= args.limit[row]);
     }
     const bool has_outside = __syncthreads_or(is_outside);
-    // Seen by the last block, as its sum is.
+    // Visible to the last block, as its sum is.
     if (threadIdx.x == 0 && has_outside) atomicExch(&args.words[DESCENT_OUTSIDE], 1ull);
     double energy = 0;
     if (!grid_sum(args, own, energy)) return;

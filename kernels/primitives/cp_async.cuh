@@ -1,14 +1,14 @@
-// Copies from global to shared memory that no thread waits for before it needs them.
+// Asynchronous copies from global to shared memory.
 #pragma once
 
-// Begins to copy BYTES bytes (4, 8 or 16), aligned to as many. Devices that cannot copy by themselves
-// copy at once.
+// Begins to copy BYTES bytes (4, 8 or 16), aligned to BYTES. On devices without asynchronous copies the copy is
+// synchronous.
 template <int BYTES>
 __device__ inline void copy_ahead(void* to, const void* from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    // Whole groups are read once by their block: they bypass the cache of the multiprocessor.
+    // Whole groups are read once by their block, and bypass the L1 cache.
     if (BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(from) : "memory");
     else
@@ -19,8 +19,7 @@ __device__ inline void copy_ahead(void* to, const void* from)
 #endif
 }
 
-// Waits until the copies of this thread have arrived; the others of the block see them after a
-// barrier.
+// Waits until the copies of this thread are complete; other threads of the block see them after a barrier.
 __device__ inline void wait_for_copies()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -1,21 +1,20 @@
-// Products of a sparse matrix and vectors, y = A x, from the first idea to the one in use. An entry is
-// a column and a value, eight or twelve bytes that are read once; it takes two operations. So the
-// speed is that of memory, if the entries are read side by side, if many are under way at a time, and
-// if no thread has much more of them than others. Several right-hand sides lie x_stride and y_stride
-// apart. Every row is added up in an order that depends on the matrix alone. See src/primitives/gpu/csr.rs.
+// Products of a sparse matrix and vectors, y = A x, from a straightforward version to the one in use. An entry is a
+// column and a value, eight or twelve bytes that are read once, for two operations. The product is therefore
+// memory-bound, provided that entries are read contiguously, that many loads are in flight, and that the load is
+// balanced over the threads. Several right-hand sides are x_stride and y_stride apart. Every row is added up in an
+// order that depends on the matrix only. See src/primitives/gpu/csr.rs.
 #include "primitives/csr/row.cuh"
 #include "primitives/csr/tile.cuh"
 
-// Older devices take a few registers more for the same, which would not fit.
+// Older devices need a few more registers for the same code, so that fewer blocks fit.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int RESIDENT = TILE_RESIDENT > 2 ? TILE_RESIDENT - 2 : 1;
 #else
 constexpr int RESIDENT = TILE_RESIDENT;
 #endif
 
-// A thread for a row, as a loop over rows would have it. Threads beside one another read entries that
-// lie a row apart, so that every warp needs as many pieces of memory as it has rows, and a warp is as
-// slow as its longest row.
+// One thread for each row. Neighbouring threads read entries that are a row apart, so that every warp needs as many
+// memory transactions as it has rows, and takes as long as its longest row.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS)
 csr_thread(const __grid_constant__ CsrArgs args)
 {
@@ -28,10 +27,10 @@ csr_thread(const __grid_constant__ CsrArgs args)
     args.y[blockIdx.y * args.y_stride + row] = sum;
 }
 
-// A block reads the entries of its rows side by side, as many as its shared memory holds, and keeps
-// their products there; then each thread adds up the products of its row. Now the memory is read in
-// whole lines. But between two barriers the block does one thing only, a short row waits for the
-// longest of the block, and a block of short rows has little to read.
+// A block reads the entries of its rows contiguously, as many as fit its shared memory, and stores their products
+// there; then each thread adds up the products of its row. Memory is read in whole cache lines. But the block either
+// loads or adds between two barriers, a short row waits for the longest row of the block, and a block of short rows has
+// little to load.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS)
 csr_cached(const __grid_constant__ CsrArgs args)
 {
@@ -53,14 +52,14 @@ csr_cached(const __grid_constant__ CsrArgs args)
     if (row < end) args.y[blockIdx.y * args.y_stride + row] = sum;
 }
 
-// A warp for a row: its lanes read entries side by side and add up their sums in five steps. Good for
-// rows of a hundred entries; of a row of seven, 25 lanes see nothing.
+// One warp for each row: its lanes read entries contiguously and add up their sums in five steps. Good for rows of a
+// hundred entries; with seven entries in a row 25 lanes are idle.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_warp(const __grid_constant__ CsrArgs args)
 {
     row_by_lanes<WARP>(args);
 }
 
-// The same with fewer lanes, about as many as a row has entries: a warp has several rows.
+// The same with fewer lanes for a row, about the number of its entries: a warp has several rows.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_2(const __grid_constant__ CsrArgs args)
 {
     row_by_lanes<2>(args);
@@ -78,9 +77,9 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_16(const __g
     row_by_lanes<16>(args);
 }
 
-// Rows in two bins. The first blocks have the long rows, of which there is a list, a warp for each; in
-// the others a thread has a row, and leaves the long ones alone. So no warp waits for one long row, and
-// short rows are read as fast as a thread a row reads them.
+// Rows in two bins. The first blocks have the listed long rows, with one warp for each; in the other blocks a thread
+// has one row, and skips long ones. No warp waits for a long row of one of its lanes, and short rows are as fast as
+// with one thread for each row.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_constant__ CsrArgs args)
 {
     constexpr int WARPS = CSR_THREADS / WARP;
@@ -102,25 +101,25 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_
     }
 }
 
-// Tiles of whole rows with about the same number of entries, whatever the lengths of the rows: the
-// list of tiles is made once for a matrix. A thread has TILE_ROUNDS times four entries, sixteen bytes
-// with one instruction, all under way together, and keeps the products in shared memory. Then as many
-// lanes as the tile has to spare add up a row, and a whole warp where a row is long. A row that no tile
-// holds is cut into pieces, whose sums `csr_join` adds up.
+// Tiles of whole rows with about the same number of entries, whatever the lengths of rows; the list of tiles is
+// computed once for a matrix. A thread has TILE_ROUNDS times four entries, loaded sixteen bytes with one instruction
+// and all in flight together, and stores the products in shared memory. Then each row is added up by as many lanes as
+// the tile has for it, a long row by a whole warp. A row that is longer than a tile is cut into pieces, whose sums
+// `csr_join` adds up.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, RESIDENT)
 csr_tiles(const __grid_constant__ CsrArgs args)
 {
     product_of_tile<1>(args);
 }
 
-// The same for several right-hand sides: the entries stay in registers for CSR_SIDES of them.
+// Tiles for several right-hand sides: the entries stay in registers for CSR_SIDES of them.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
 csr_tiles_several(const __grid_constant__ CsrArgs args)
 {
     product_of_tile<CSR_SIDES>(args);
 }
 
-// Adds up the pieces of the rows that were cut, a warp for a row.
+// Adds up the pieces of the rows that were cut, one warp for each row.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_join(const __grid_constant__ CsrArgs args)
 {
     const int number = (blockIdx.x * CSR_THREADS + threadIdx.x) / WARP;

@@ -1,12 +1,12 @@
-// Operations that stay exact where fast-math makes the others less so.
+// Operations that are correctly rounded even with fast-math.
 #pragma once
 
-// The quotient, correctly rounded. Potential temperature is such a quotient, of some 300 K, in which an error of a few
-// ULP would add up from step to step to more than any other error.
+// The quotient, correctly rounded. Potential temperature is such a quotient, about 300 K, in which errors of a few ULP
+// would add up over the steps to more than any other error.
 //
-// Neither operand may be near the smallest or the largest numbers, nor their quotient: CUDA's own function looks for
-// such first, and the code for them would stand in the way. For others it does the same: a reciprocal with an error of
-// a unit in the last place or two, and two corrections of the quotient by its remainder (Markstein 1990).
+// Neither the operands nor their quotient may be near the limits of the range of numbers: CUDA's own function checks
+// for that first, and this one has no such branch. Otherwise the algorithm is the same: a reciprocal with an error of
+// one or two ULP, and two corrections of the quotient by its remainder (Markstein 1990).
 __device__ inline float exact_quotient(float a, float b)
 {
 #ifdef __CUDACC_RTC__

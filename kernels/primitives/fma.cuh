@@ -1,9 +1,9 @@
-// Products that are added to something, rounded alike wherever they stand.
+// Products plus a summand, rounded identically in all contexts.
 #pragma once
 
-// a * b + c, rounded once on a device. Left to itself, the compiler chooses which of two products that are
-// added it rounds first by other uses of them: the same formula would have other bits in another place. On
-// the host, where kernels are proved, it is rounded as the CPU version does.
+// a * b + c, rounded once on a device. In a sum of two products the compiler would choose the product to fuse by other
+// uses of the products, so that the same formula would have other bits in other contexts. On the host, where tests run
+// the kernels, it is rounded as in the CPU version.
 __device__ inline real fused(real a, real b, real c)
 {
 #ifdef __CUDACC_RTC__

@@ -1,5 +1,5 @@
-// Experiments with the memory of the device, each as short as it can be. What they show stands in
-// src/cli/bench/memory.rs, the launchers in src/primitives/gpu/memory.rs.
+// Minimal experiments on the memory of the device. src/cli/bench/memory.rs describes their results,
+// src/primitives/gpu/memory.rs has the launchers.
 
 namespace {
 
@@ -14,14 +14,14 @@ __device__ inline long long place()
     extern "C" __global__ void __launch_bounds__(MEMORY_THREADS)    \
     name(const __grid_constant__ MemoryArgs args)
 
-// Neighbouring threads read neighbouring elements, but the first one not at a boundary.
+// Neighbouring threads read neighbouring elements, from an unaligned address on.
 EXPERIMENT(memory_offset)
 {
     const long long at = place();
     if (at < args.count) args.to[at] = args.from[at + args.step];
 }
 
-// Neighbouring threads read and write elements that lie apart.
+// Neighbouring threads read and write elements at a stride.
 EXPERIMENT(memory_stride)
 {
     const long long at = place();
@@ -43,14 +43,14 @@ __device__ inline void copy(const MemoryArgs& args, long long first, long long e
     for (long long at = first; at < end; at += step) to[at] = from[at];
 }
 
-// All threads of the grid side by side, again and again.
+// All threads of the grid copy adjacent elements, in a grid-stride loop.
 template <int width> __device__ inline void copy_by_grid(const MemoryArgs& args)
 {
     const long long threads = static_cast<long long>(gridDim.x) * MEMORY_THREADS;
     copy<width>(args, place(), args.count / width, threads);
 }
 
-// Every block has a piece of its own, and its threads walk through it side by side.
+// Every block has a contiguous piece, and its threads copy adjacent elements.
 template <int width> __device__ inline void copy_by_block(const MemoryArgs& args)
 {
     const long long all = args.count / width, piece = (all + gridDim.x - 1) / gridDim.x;
@@ -58,7 +58,7 @@ template <int width> __device__ inline void copy_by_block(const MemoryArgs& args
     copy<width>(args, first + threadIdx.x, min(all, first + piece), MEMORY_THREADS);
 }
 
-// Every thread has a piece of its own.
+// Every thread has a contiguous piece.
 template <int width> __device__ inline void copy_by_thread(const MemoryArgs& args)
 {
     const long long threads = static_cast<long long>(gridDim.x) * MEMORY_THREADS;
@@ -79,15 +79,15 @@ EXPERIMENT(memory_thread_1) { copy_by_thread<1>(args); }
 EXPERIMENT(memory_thread_2) { copy_by_thread<2>(args); }
 EXPERIMENT(memory_thread_4) { copy_by_thread<4>(args); }
 
-// The lanes of a warp read words of shared memory that lie `step` apart. Of 32 lanes as many fall
-// to one bank as `step` and 32 have as common divisor; those of step 0 all want the same word.
+// The lanes of a warp read words of shared memory at a stride of `step`. As many of the 32 lanes share a bank as the
+// greatest common divisor of `step` and 32; with step 0 all lanes read the same word.
 EXPERIMENT(memory_banks)
 {
     __shared__ real words[MEMORY_WORDS];
     for (int word = threadIdx.x; word < MEMORY_WORDS; word += MEMORY_THREADS)
         words[word] = static_cast<real>(word % MEMORY_PATTERN);
     __syncthreads();
-    // Told that the words may change, the compiler reads them as often as it says here.
+    // The reads are volatile, so that the compiler does not remove any.
     const volatile real* own = words + threadIdx.x % WARP * args.step;
     real sum = 0;
 #pragma unroll 1
@@ -98,14 +98,14 @@ EXPERIMENT(memory_banks)
     args.to[place()] = sum;
 }
 
-// Every thread reads the element that a list names.
+// Every thread reads an element by an index list.
 EXPERIMENT(memory_gather)
 {
     const long long at = place();
     if (at < args.count) args.to[at] = args.from[args.indices[at]];
 }
 
-// The same by the path for read-only data.
+// The same through the read-only data cache.
 EXPERIMENT(memory_gather_read_only)
 {
     const long long at = place();

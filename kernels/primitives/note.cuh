@@ -1,8 +1,8 @@
 // Notes of values that are not finite. See src/state/gpu/notes.rs.
 #pragma once
 
-// Notes that a field of this number holds such a value at a place: step, field and place in one word, so that the
-// smallest is the earliest, in the order of fields and places. `step` counts from those that the notes tell of.
+// Notes that the field with this number has a non-finite value at an element: step, field and element in one word, so
+// that the minimum is the earliest step, then the first field and element. `step` is relative to WATCH_STEPS.
 __device__ inline void note(unsigned long long* notes, int step, unsigned long long field, int place)
 {
     const unsigned long long now = notes[WATCH_STEPS] + step;

@@ -1,8 +1,8 @@
-// Powers of roots that are known.
+// Powers of x^(-1/4).
 #pragma once
 
-// root^y, where root is x^(-1/4). On a device it comes from x, and the root is not waited for, or not needed at
-// all; on the host, where kernels are proved, from the root as in the CPU version.
+// root^y with root = x^(-1/4). A device computes it from x, and need not wait for the root, or compute it at all; the
+// host, where tests run the kernels, uses the root as the CPU version does.
 __device__ inline real power_of_root(real root, real x, real y)
 {
 #ifdef __CUDACC_RTC__

@@ -1,6 +1,6 @@
-// Reductions of one array or of many segments: one kernel for each operation. How they work stands
-// in primitives/reduce/segment.cuh, the operations in primitives/reduce/operations.cuh, and the
-// way there, rung by rung, in primitives/reduce/ladder.cu. See src/primitives/gpu/reduce.rs.
+// Reductions of one array or of many segments: one kernel for each operation. primitives/reduce/segment.cuh describes
+// the method, primitives/reduce/operations.cuh has the operations, and primitives/reduce/ladder.cu the steps of
+// optimisation. See src/primitives/gpu/reduce.rs.
 #include "primitives/reduce/segment.cuh"
 
 #define REDUCTION(name, operation)                                  \

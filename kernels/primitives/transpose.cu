@@ -1,13 +1,13 @@
-// Transposing a matrix, from the first idea to the one in use. Memory is read and written in pieces
-// of 32 bytes, best in lines of 128; a load of 4 bytes of each costs as much as all. A transpose reads
-// along rows and writes along columns, so one of the two goes wrong unless a block turns a tile in
-// its shared memory. Batches of matrices stand one after the other. See src/primitives/gpu/transpose.rs.
+// Transposition of a matrix, from a straightforward version to the one in use. Memory is accessed in sectors of 32
+// bytes, best in cache lines of 128; an access to 4 bytes of a sector costs as much as one to all of it. A
+// transposition reads along rows and writes along columns, so that one of the two is not contiguous unless a block
+// transposes a tile in shared memory. The matrices of a batch follow one another. See src/primitives/gpu/transpose.rs.
 #include "primitives/transpose/thin.cuh"
 #include "primitives/transpose/tile.cuh"
 #include "primitives/vector_load.cuh"
 
-// The bound: as many bytes moved, nothing turned. Several wide loads of a thread are on their way
-// together, since memory answers late and the more it is asked at a time the more it gives.
+// The bound: a copy of the same number of bytes. Several wide loads of a thread are in flight together, since
+// throughput grows with the number of bytes in flight.
 extern "C" __global__ void __launch_bounds__(COPY_THREADS)
 transpose_copy(const __grid_constant__ TransposeArgs args)
 {
@@ -26,8 +26,8 @@ transpose_copy(const __grid_constant__ TransposeArgs args)
     if (blockIdx.x == 0 && rest < count) args.to[rest] = args.from[rest];
 }
 
-// A thread for an element. Reading is as good as it gets: a warp takes a line of 128 bytes. But its
-// 32 results go to 32 rows, each a piece of memory of its own.
+// One thread for each element. Loads are optimal: a warp reads a line of 128 bytes. But its 32 results go to 32 rows,
+// each in another sector.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_naive(const __grid_constant__ TransposeArgs args)
 {
@@ -38,8 +38,8 @@ transpose_naive(const __grid_constant__ TransposeArgs args)
         place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
 }
 
-// Worst access pattern: a warp goes along a diagonal, so that neither its loads nor its stores are
-// side by side. Only the caches, which keep the lines that neighbouring warps read, save it from worse.
+// The worst access pattern: a warp follows a diagonal, so that neither its loads nor its stores are contiguous. Only
+// the caches, which keep the lines that neighbouring warps read, help.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_strided(const __grid_constant__ TransposeArgs args)
 {
@@ -50,9 +50,8 @@ transpose_strided(const __grid_constant__ TransposeArgs args)
         place.to[at(column, row, args.rows)] = place.from[at(row, column, args.columns)];
 }
 
-// A block reads rows into shared memory and writes columns out of it: both sides of the memory see
-// whole lines. But a column of the tile lies in one bank of the shared memory, and the 32 threads of
-// a warp are served one after the other.
+// A block reads rows into shared memory and writes columns from it: loads and stores have whole lines. But a column of
+// the tile is in one bank of the shared memory, and the 32 threads of a warp are served one after the other.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_tiled(const __grid_constant__ TransposeArgs args)
 {
@@ -66,9 +65,8 @@ transpose_tiled(const __grid_constant__ TransposeArgs args)
         place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
 }
 
-// One unused column more, and a column of the tile goes through all banks. The rest:
-// a thread waits for its one element, passes it on and is gone, and a block of 1024 is slow to be
-// replaced.
+// With one unused column more, a column of the tile uses all banks. Remaining limits: a thread waits for its one
+// element, passes it on and exits, and a block of 1024 threads is slow to be replaced.
 extern "C" __global__ void __launch_bounds__(LADDER_TILE * LADDER_TILE)
 transpose_padded(const __grid_constant__ TransposeArgs args)
 {
@@ -82,35 +80,33 @@ transpose_padded(const __grid_constant__ TransposeArgs args)
         place.to[at(place.column + y, place.row + x, args.rows)] = tile[x][y];
 }
 
-// A thread has several rows of the tile, and all are under way at a time: fewer threads, each asking
-// for more, and the same indices serve them all. What is left: four bytes for an instruction.
+// A thread has several rows of the tile, with all loads in flight together: fewer threads with more loads each, and
+// shared index arithmetic. The remaining limit: four bytes for each instruction.
 extern "C" __global__ void __launch_bounds__(UNROLLED_TILE * UNROLLED_LINES)
 transpose_unrolled(const __grid_constant__ TransposeArgs args)
 {
     transpose_tile(args, tile_in_order(args, UNROLLED_TILE));
 }
 
-// The same in another order of the blocks. On devices whose memory is dealt out to few channels in
-// large pieces, blocks below one another wrote to the same channel; newer ones scatter addresses, and
-// the order makes little difference, or is in the way of the caches.
+// The same in another order of the blocks. On devices that distribute memory to few channels in large pieces, blocks
+// below one another wrote to the same channel; newer devices scatter addresses, and the order makes little difference,
+// or is worse for the caches.
 extern "C" __global__ void __launch_bounds__(UNROLLED_TILE * UNROLLED_LINES)
 transpose_diagonal(const __grid_constant__ TransposeArgs args)
 {
     transpose_tile(args, tile_on_diagonal(args, UNROLLED_TILE));
 }
 
-// The one in use where rows and columns are multiples of sixteen bytes, and many; elsewhere it is
-// `transpose_unrolled` or, where either is few, `transpose_thin_rows` or `transpose_thin_columns`. A thread turns squares of 4 x 4 numbers (2 x 2 in double precision) in its
-// registers, where that costs nothing, and everything else moves sixteen bytes at a time: rows of
-// squares from memory, their columns through shared memory, lines of the result to memory. Blocks
-// go down strips of tiles, so that those that run together read and write a compact part of both
-// matrices.
+// The version in use if rows and columns are many and multiples of sixteen bytes; otherwise `transpose_unrolled` is or,
+// if either are few, `transpose_thin_rows` or `transpose_thin_columns`. A thread transposes squares of 4 x 4 numbers (2
+// x 2 in double precision) in its registers, at no cost, and all accesses have sixteen bytes: rows of squares from
+// memory, their columns through shared memory, lines of the result to memory. Blocks traverse strips of tiles
+// downwards, so that those that run together access a compact part of both matrices.
 //
-// The tile holds each of its columns as a line of HEIGHT wide numbers. Eight threads that write
-// together have squares beside one another, that is eight columns at one height: the same banks. So
-// the numbers of a line are swapped, in another way for each square: place `down` is exchanged for
-// `down ^ across`. Eight threads that read together are below one another in a line and find eight
-// different banks again.
+// The tile stores each of its columns as a line of HEIGHT wide numbers. Eight threads that write together have adjacent
+// squares, that is eight columns at one height, in the same banks. The numbers of a line are therefore permuted,
+// differently for each square: index `down` is exchanged for `down ^ across`. Eight threads that read together are
+// adjacent in a line and again access eight different banks.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_RESIDENT)
 transpose_wide(const __grid_constant__ TransposeArgs args)
 {
@@ -161,10 +157,9 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
     }
 }
 
-// The ones in use where a matrix has few rows or few columns, as fields of some levels have: tiles of
-// squares would stay empty in part. A block takes all of the short side and THIN_LENGTH of the long
-// one; its loads, or stores, are then a single stretch of memory, which it goes through without
-// regard to where rows end. See `thin_tile`.
+// The versions in use if a matrix has few rows or few columns, such as fields of some levels, where tiles of squares
+// would be partly empty. A block takes all of the short side and THIN_LENGTH of the long one; its loads or stores are
+// then contiguous across the ends of rows. See `thin_tile`.
 extern "C" __global__ void __launch_bounds__(THIN_THREADS)
 transpose_thin_rows(const __grid_constant__ TransposeArgs args)
 {
@@ -182,7 +177,7 @@ transpose_thin_rows(const __grid_constant__ TransposeArgs args)
         to[n] = kept[walk.side * THIN_PITCH + walk.along];
 }
 
-// The way back: a stretch of memory becomes a few long rows.
+// The reverse: a contiguous piece becomes a few long rows.
 extern "C" __global__ void __launch_bounds__(THIN_THREADS)
 transpose_thin_columns(const __grid_constant__ TransposeArgs args)
 {
@@ -200,7 +195,7 @@ transpose_thin_columns(const __grid_constant__ TransposeArgs args)
     }
 }
 
-// Counts the elements that are not where they belong, in the plainest way.
+// Counts the elements that are not in their place, by a straightforward comparison.
 extern "C" __global__ void __launch_bounds__(COPY_THREADS)
 transpose_faults(const __grid_constant__ TransposeArgs args)
 {
@@ -208,7 +203,7 @@ transpose_faults(const __grid_constant__ TransposeArgs args)
     const long long matrix = static_cast<long long>(args.rows) * args.columns;
     if (n >= args.matrices * matrix) return;
     const int row = n % matrix / args.columns, column = n % args.columns;
-    // NaN is equal to nothing, and so a fault.
+    // NaN is not equal to anything, and counts as a fault.
     const bool is_right = args.to[n / matrix * matrix + at(column, row, args.rows)] == args.from[n];
     if (!is_right) atomicAdd(args.faults, 1);
 }

@@ -1,14 +1,14 @@
-// Sixteen bytes at a time: the most that a thread moves with one instruction.
+// Accesses of sixteen bytes, the most that a thread moves with one instruction.
 #pragma once
 
-// As many numbers as sixteen bytes hold, at an address that is a multiple of sixteen.
+// Numbers in sixteen bytes, aligned to sixteen bytes.
 template <class T>
 struct alignas(16) Wide {
     static constexpr int COUNT = 16 / sizeof(T);
     T at[COUNT];
 };
 
-// Loads that pass through the caches without staying there: the numbers are not used again.
+// Streaming loads: the data is evicted from the caches first, since it is not used again.
 __device__ inline Wide<float> load_once(const float* from)
 {
     const float4 v = __ldcs(reinterpret_cast<const float4*>(from));
@@ -25,7 +25,7 @@ __device__ inline Wide<int> load_once(const int* from)
     return {{v.x, v.y, v.z, v.w}};
 }
 
-// Stores that leave the caches first.
+// Streaming stores: the data is evicted from the caches first.
 __device__ inline void store_once(float* to, const Wide<float>& w)
 {
     __stcs(reinterpret_cast<float4*>(to), make_float4(w.at[0], w.at[1], w.at[2], w.at[3]));

@@ -1,15 +1,15 @@
-// Inflow that the transport carries into the region inside the outermost cells.
+// Inflow by transport into the region inside the outermost cells.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
 #include "primitives/block_sum.cuh"
 
-// Steps whose fluxes are added up at once.
+// Steps whose fluxes are added up together.
 constexpr int STEPS_AT_ONCE = 16;
 
-// Adds the inflow by the last stages of `steps` steps, one step after the other: block `block`
-// that of one tracer and level, in the same order in every run. The last step has kept its fluxes where the first ones
-// lie, those before it `apart` values further on each.
+// Adds the inflow by the last stages of `steps` steps, step by step; block `block` adds that of one tracer and level,
+// in the same order in every run. The fluxes of the last step are at the beginning of `side_flux`, those of each
+// earlier step `apart` values further on.
 __device__ inline void add_entered(const TransportArgs& args, int steps, int apart, int block)
 {
     const int tracer = block / NZ, k = block - tracer * NZ;
@@ -18,7 +18,7 @@ __device__ inline void add_entered(const TransportArgs& args, int steps, int apa
     const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
     for (int first = 0; first < steps; first += STEPS_AT_ONCE) {
         double sums[STEPS_AT_ONCE] = {};
-        // A place in a lower and in a higher side, in all steps.
+        // Adds the difference of the fluxes at an index of a lower and of a higher side, in all steps.
         const auto add = [&](long long low, long long high) {
 #pragma unroll
             for (int s = 0; s < STEPS_AT_ONCE; ++s) {

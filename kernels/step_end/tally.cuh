@@ -3,12 +3,12 @@
 
 #include "primitives/block_sum.cuh"
 
-// Steps whose planes are added up at once.
+// Steps whose planes are added up together.
 constexpr int TALLIED_AT_ONCE = 4;
 
-// Adds the terms of `steps` steps in the planes of a state, one step after the other and one term after the other,
-// kg. The planes of the last step are the first ones, those of the steps before follow. The rows of the
-// region are shared out among the blocks of a state, of which this is `block` of those of all.
+// Adds the terms of `steps` steps in the planes of a state, step by step and term by term, kg. The planes of the last
+// step come first, those of each earlier step follow. The rows of the region are distributed among the blocks of a
+// state; `block` is the index of this block among those of all states.
 __device__ inline void tally(const TallyArgs& args, int steps, int block)
 {
     const int plane = args.ny * args.pitch, state = block / args.blocks, thread = static_cast<int>(threadIdx.x);

@@ -1,5 +1,5 @@
-// Signs of the rates: the species that each process takes from and gives to. Instantaneous changes: melt.cuh.
-// See src/wsm5/balance.rs.
+// Signs of the rates: the source and the target species of each process. Instantaneous changes: melt.cuh. See
+// src/wsm5/balance.rs.
 #pragma once
 
 namespace balance {
@@ -40,7 +40,7 @@ __device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell
     ice.psacw *= is_cold ? snow : rain;
 }
 
-// Adds to a species, not below zero. See src/wsm5/balance.rs.
+// Adds to a species and clips it at zero. See src/wsm5/balance.rs.
 __device__ inline real gain(real& q, real amount)
 {
     const real sum = q + amount;
@@ -48,7 +48,7 @@ __device__ inline real gain(real& q, real amount)
     return q - sum;
 }
 
-// Takes from a species, not below zero. See src/wsm5/balance.rs.
+// Subtracts from a species and clips it at zero. See src/wsm5/balance.rs.
 __device__ inline real lose(real& q, real amount)
 {
     return gain(q, -amount);

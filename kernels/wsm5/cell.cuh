@@ -1,4 +1,4 @@
-// A cell: its contents, its air, and the coefficients that its rates share. See src/wsm5/cell.rs.
+// A cell: its contents, its air, and common coefficients of its rates. See src/wsm5/cell.rs.
 #pragma once
 
 #include "thermo.cuh"
@@ -6,7 +6,7 @@
 
 namespace cell {
 
-// True if a cell holds nothing but vapour. See src/wsm5/cell.rs.
+// True if a cell contains no condensate. See src/wsm5/cell.rs.
 __device__ inline bool is_clear(const Cell& cell)
 {
     return cell.qc <= 0 && cell.qr <= 0 && cell.qi <= 0 && cell.qs <= 0;
@@ -30,7 +30,7 @@ __device__ inline StepStart onset(const Wsm5Params& p, const Air& air, const Cel
     return StepStart{cell.t, saturation.water, saturation.ice};
 }
 
-// The coefficients of a cell; zeros where no rate looks at them. They are found in every cell, and chosen: see
+// The coefficients of a cell; zero if no rate uses them. They are computed in every cell and then selected: see
 // warm.cuh. See src/wsm5/cell.rs.
 __device__ inline Coefficients coefficients(
     const Wsm5Params& p, const Air& air, const StepStart& onset, const Cell& cell)

@@ -1,4 +1,4 @@
-// The microphysics, a thread for a column: the mapping of the first ports of this scheme to GPUs.
+// The microphysics with one thread for each column: the mapping of the first ports of this scheme to GPUs.
 
 #include "primitives/pdl_wait.cuh"
 #include "wsm5/column/column.cuh"
@@ -8,7 +8,7 @@
 #include "wsm5/column/substepped_sedimentation.cuh"
 #include "wsm5/common/surface.cuh"
 
-// One minor step: the processes of the scheme in their order. See src/wsm5/mod.rs.
+// One minor step: the processes of the scheme in order. See src/wsm5/mod.rs.
 __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)
 {
 #pragma unroll 1
@@ -30,7 +30,7 @@ __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& co
     }
 }
 
-// Notes non-finite values of a column, after the loops that detect them: these are to stay short.
+// Notes non-finite values of a column. Separate from the loops that detect them, to keep those short.
 __device__ inline void note_flaws(const CloudArgs& a, int place, const Column& column)
 {
 #pragma unroll 1

@@ -1,13 +1,13 @@
 // Reflectivity and effective radii: see src/wsm5/reflectivity.rs and src/wsm5/radii.rs.
 //
-// A block has as many columns as a warp has lanes, and some levels of each at a time. What is made of all
-// columns lies one column after the other.
+// A block has as many columns as a warp has lanes, and several levels of each at a time. Results have the shape
+// (levels, columns).
 
 #include "wsm5/common/place.cuh"
 #include "wsm5/radii.cuh"
 #include "wsm5/reflectivity.cuh"
 
-// A level of a column as the radar sees it.
+// Properties of a cell that determine its reflectivity.
 __device__ inline Target target_at(const CloudArgs& a, int at)
 {
     return {(a.theta[at] + a.theta_base) * a.exner[at], a.p[at], a.qv[at], a.qr[at], a.qs[at]};
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(DIAGNOSIS_COLUMNS* DIAGNOSIS_ROWS)
     wsm5_diagnose(__grid_constant__ const DiagnosisArgs args)
 {
     const CloudArgs& a = args.cloud;
-    // The level above the highest one where snow melts; 0 where none melts.
+    // The level above the highest one with melting snow; 0 without melting snow.
     __shared__ int melting_level[DIAGNOSIS_COLUMNS];
     const int column = threadIdx.x % DIAGNOSIS_COLUMNS, row = threadIdx.x / DIAGNOSIS_COLUMNS;
     const int number = blockIdx.x * DIAGNOSIS_COLUMNS + column;

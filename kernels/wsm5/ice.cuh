@@ -1,5 +1,5 @@
-// Processes of ice and snow below freezing, and the riming of snow at any temperature.
-// See src/wsm5/ice.rs. Rates are found in every cell, and chosen: see warm.cuh.
+// Processes of ice and snow below freezing, and the riming of snow at any temperature. See src/wsm5/ice.rs. Rates are
+// computed in every cell and then selected: see warm.cuh.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -41,7 +41,7 @@ __device__ inline real psacw(
     return (qs <= Q_PRECIPITATION_MIN) | (qc <= Q_MIN) ? real(0) : psacw;
 }
 
-// pidep: deposition of vapour on ice, or sublimation where negative (V -> I). See src/wsm5/ice.rs.
+// pidep: deposition of vapour on ice; sublimation if negative (V -> I). See src/wsm5/ice.rs.
 __device__ inline real pidep(
     const Wsm5Params& p, real dt_cloud, real rho, real qi, real number, const Growth& growth,
     const Coefficients& coefficients)
@@ -50,14 +50,13 @@ __device__ inline real pidep(
     const real pidep =
         (real(2) + real(2)) * diameter * number * (growth.rhi - 1) / coefficients.resistance_ice;
     const real half = real(0.5) * growth.excess;
-    // Not the sign of the rate: see src/wsm5/ice.rs.
+    // By the sign of the supersaturation, not of the rate: see src/wsm5/ice.rs.
     const real bounded = growth.rhi < 1 ? max(max(max(pidep, half), growth.left), -qi / dt_cloud)
                                         : min(min(pidep, half), growth.left);
     return qi <= 0 ? real(0) : bounded;
 }
 
-// psdep: deposition of vapour on snow, or sublimation where negative (V -> S).
-// See src/wsm5/ice.rs.
+// psdep: deposition of vapour on snow; sublimation if negative (V -> S). See src/wsm5/ice.rs.
 __device__ inline real psdep(
     const Wsm5Params& p, real dt_cloud, real qs, const Growth& growth,
     const Coefficients& coefficients)
@@ -105,7 +104,7 @@ __device__ inline IceRates rates(
     Growth growth{rhi, excess, excess - prevp};
     const real pidep =
         ice::pidep(p, dt_cloud, air.rho, cell.qi, number, growth, coefficients);
-    // Only a process that acts looks at what it has left.
+    // Only a process whose species is present can use up the excess.
     bool used_up = cell.qi > 0 && fabs(prevp + pidep) >= fabs(excess);
 
     growth.left = excess - prevp - pidep;

@@ -33,18 +33,18 @@ __device__ inline real psmlt(
     return min(max(psmlt * dt_cloud, -cell.qs), real(0));
 }
 
-// psmlt in one of several parts of a minor step (S -> R), an amount. See src/wsm5/melt.rs.
+// psmlt in a sub-step of a minor step (S -> R), an amount. See src/wsm5/melt.rs.
 __device__ inline real psmlt_in_substep(
     const Wsm5Params& p, real dt_cloud, real substeps, const Air& air, const Cell& cell,
     Slope snow)
 {
     if (cell.t <= FREEZING || cell.qs <= 0) return 0;
-    // The factor of the snow's intercept is 1 above freezing.
+    // The factor of the snow intercept is 1 above freezing.
     const real psmlt = melting(p, air, cell.t, 1, snow);
     return min(max(psmlt * dt_cloud / substeps, -cell.qs / substeps), real(0));
 }
 
-// Turns an amount of snow into rain. See src/wsm5/melt.rs.
+// Converts an amount of snow to rain. See src/wsm5/melt.rs.
 __device__ inline void melt(const Air& air, real psmlt, Cell& cell)
 {
     cell.qs += psmlt;
@@ -52,7 +52,7 @@ __device__ inline void melt(const Air& air, real psmlt, Cell& cell)
     cell.t += L_FUSION / air.heat_capacity * psmlt;
 }
 
-// Melts snow where it is warmer than freezing. See src/wsm5/melt.rs.
+// Melts snow above freezing. See src/wsm5/melt.rs.
 __device__ inline void melt_snow(
     const Wsm5Params& p, real dt_cloud, const Air& air, Cell& cell)
 {
@@ -62,7 +62,7 @@ __device__ inline void melt_snow(
     melt(air, psmlt(p, dt_cloud, air, cell, n0s_factor, snow), cell);
 }
 
-// Melts snow in one of several parts of a minor step. See src/wsm5/melt.rs.
+// Melts snow in a sub-step of a minor step. See src/wsm5/melt.rs.
 __device__ inline void melt_snow_in_substep(
     const Wsm5Params& p, real dt_cloud, real substeps, const Air& air, Slope snow, Cell& cell)
 {
@@ -77,19 +77,19 @@ __device__ inline real pimlt(real cold, real qi)
     return cold < 0 && qi > 0 ? qi : real(0);
 }
 
-// pihmf: freezing of all cloud water in great cold (C -> I), an amount. See src/wsm5/melt.rs.
+// pihmf: homogeneous freezing of all cloud water (C -> I), an amount. See src/wsm5/melt.rs.
 __device__ inline real pihmf(real cold, real qc)
 {
     return cold > HOMOGENEOUS_FREEZING && qc > 0 ? qc : real(0);
 }
 
-// Growth of freezing on nuclei with cold. See src/wsm5/melt.rs.
+// Increase of heterogeneous freezing with supercooling. See src/wsm5/melt.rs.
 __device__ inline real freezing_growth(const Wsm5Params& p, real cold)
 {
     return exp(p.pfrz2 * min(cold, p.freezing_cold_max)) - 1;
 }
 
-// pihtf: freezing of cloud drops on nuclei (C -> I), an amount. See src/wsm5/melt.rs.
+// pihtf: heterogeneous freezing of cloud drops (C -> I), an amount. See src/wsm5/melt.rs.
 __device__ inline real pihtf(const Wsm5Params& p, real dt_cloud, real cold, real rho, real qc)
 {
     const real growth = freezing_growth(p, cold);
@@ -103,7 +103,7 @@ __device__ inline real psfrz(
 {
     const real growth = freezing_growth(p, cold);
     const real s = rain.length;
-    // In this order the product stays far from the smallest single-precision number.
+    // In this order the product does not come near the smallest single-precision number.
     const real volume = RAIN_FREEZING * PI * PI * p.n0r * s * s * s * s * (s * s * s);
     const real psfrz = min(p.pfrz1 * growth * RHO_WATER / rho * volume * dt_cloud, qr);
     return (cold <= 0) | (qr <= 0) ? real(0) : psfrz;
@@ -157,7 +157,7 @@ __device__ inline real pcond(real dt_cloud, const Air& air, const Cell& cell, re
 __device__ inline real condense(
     const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, Cell& cell)
 {
-    // Saturation at the start of the step holds as long as the temperature does.
+    // If the temperature is unchanged, so is the saturation at the start of the step.
     const bool is_unchanged = (cell.t - onset.t) == 0;
     const real now = thermo::saturation_water(cell.t, air.p, p.vapour_pressure_cap);
     const real qsw = is_unchanged ? onset.qsw : now;

@@ -1,5 +1,4 @@
-// Effective radii of cloud drops, ice crystals and snow, as radiation schemes want them.
-// See src/wsm5/radii.rs.
+// Effective radii of cloud drops, ice crystals and snow, for radiation schemes. See src/wsm5/radii.rs.
 #pragma once
 
 #include "wsm5/slope.cuh"

@@ -1,18 +1,17 @@
-// Radar reflectivity at 10 cm, with the bright band where snow melts.
-// See src/wsm5/reflectivity.rs.
+// Radar reflectivity at 10 cm, with the bright band of melting snow. See src/wsm5/reflectivity.rs.
 #pragma once
 
 #include "complex.cuh"
 
 namespace reflectivity {
 
-// True if there is rain that the radar sees. See src/wsm5/reflectivity.rs.
+// True if there is rain above the threshold of the radar. See src/wsm5/reflectivity.rs.
 __device__ inline bool has_rain(const Target& target)
 {
     return target.qr > Q_PRECIPITATION_MIN;
 }
 
-// True if there is snow that the radar sees. See src/wsm5/reflectivity.rs.
+// True if there is snow above the threshold of the radar. See src/wsm5/reflectivity.rs.
 __device__ inline bool has_snow(const Target& target)
 {
     return target.qs > Q_PRECIPITATION_MIN;
@@ -24,7 +23,7 @@ __device__ inline bool is_melting(const Target& target, const Target& above)
     return target.t > FREEZING && has_rain(target) && has_snow(above);
 }
 
-// Reflectivity of a reflectivity factor. See src/wsm5/reflectivity.rs.
+// Reflectivity from a reflectivity factor. See src/wsm5/reflectivity.rs.
 __device__ inline real decibels(real z)
 {
     return max(DECIBEL * log10(z * MM6_PER_M3), DBZ_MIN);
@@ -38,7 +37,7 @@ __device__ inline real content(const Target& target, real q)
     return q * epsilon * target.p / (R_DRY * target.t * (qv + epsilon));
 }
 
-// Mass of a sphere over the cube of its diameter. See src/wsm5/reflectivity.rs.
+// Mass of a sphere divided by the cube of its diameter. See src/wsm5/reflectivity.rs.
 __device__ inline real sphere(real rho)
 {
     return PI * rho / GAMMA_4;
@@ -93,15 +92,14 @@ __device__ inline Complex mix(Complex matrix, Complex inclusion, real fraction)
     return (matrix * rest + share * inclusion) / (share + rest);
 }
 
-// Squared dielectric factor of a melting flake times the sixth power of its shrinking.
-// See src/wsm5/reflectivity.rs.
+// Squared dielectric factor of a melting flake times the square of its relative volume. See src/wsm5/reflectivity.rs.
 __device__ inline real melting_backscatter(real melted)
 {
     const real rho_snow = RHO_SNOW;
     const real rho_ice = RHO_ICE;
     const real rho_water = RHO_WATER;
     const real outside = MELT_OUTSIDE + (1 - MELT_OUTSIDE) * melted;
-    // Melted fraction at which the flake has collapsed onto its water.
+    // Melted fraction at which the flake has collapsed onto its melt water.
     const real collapse = (rho_ice - rho_snow)
         / (rho_ice * outside - rho_snow + rho_ice * rho_snow / rho_water);
     const real volume = melted <= collapse

@@ -3,7 +3,7 @@
 
 namespace fall {
 
-// Number of layers that a species can take part in the fall of. See src/wsm5/sedimentation.rs.
+// Number of layers that take part in the sedimentation of a species. See src/wsm5/sedimentation.rs.
 __device__ inline int reach(int highest, int nz)
 {
     return min(max(highest + 1 + REACH_ABOVE, REACH_MIN), nz);
@@ -15,7 +15,7 @@ __device__ inline real interface_speed_outer(real below, real above)
     return real(0.5) * (above + below);
 }
 
-// Speed of an interface inside, of third order. See src/wsm5/sedimentation.rs.
+// Speed of an interior interface, of third order. See src/wsm5/sedimentation.rs.
 __device__ inline real interface_speed_inner(real below_2, real below, real above, real above_2)
 {
     return INTERFACE_NEAR * (above + below) - INTERFACE_FAR * (above_2 + below_2);
@@ -35,7 +35,7 @@ __device__ inline real arrival(real height, real w, real dt_cloud)
     return height - w * dt_cloud;
 }
 
-// Density of a species in a layer that has arrived. See src/wsm5/sedimentation.rs.
+// Density of a species in an arrived layer. See src/wsm5/sedimentation.rs.
 __device__ inline real arrived_density(real content, real depth, real thickness)
 {
     return content * depth / thickness;
@@ -47,7 +47,7 @@ __device__ inline real mean_speed(real departure, real arrival)
     return real(0.5) * (departure + arrival);
 }
 
-// Gradient of the density from one arrived layer to the next. See src/wsm5/sedimentation.rs.
+// Half the gradient of the density from one arrived layer to the next. See src/wsm5/sedimentation.rs.
 __device__ inline real rise(real q_below, real q, real d_below, real d)
 {
     return (q - q_below) / (d_below + d);
@@ -59,7 +59,7 @@ __device__ inline Profile profile(real q, real d, real rise_below, real rise_abo
     const real half_rise = real(0.5) * (rise_above + rise_below);
     const real upper = q + half_rise * d;
     const real lower = q - half_rise * d;
-    // No branches: neighbouring threads hardly ever agree.
+    // No branches, since neighbouring threads rarely agree.
     const bool is_linear = (rise_above * rise_below > 0) & (upper >= 0) & (lower >= 0);
     return Profile{is_linear ? lower : q, is_linear ? half_rise : real(0)};
 }
@@ -76,7 +76,7 @@ __device__ inline real mean_within(Profile profile, real z_low, real z_high)
     return profile.half_rise * (z_high + z_low) + profile.bottom;
 }
 
-// Mass of the part of an arrived layer that lies below the ground. See src/wsm5/sedimentation.rs.
+// Mass of the part of an arrived layer below the ground. See src/wsm5/sedimentation.rs.
 __device__ inline real mass_in_ground(real bottom, real top, real thickness, real density)
 {
     const real depth = top >= 0 ? 0 - bottom : thickness;

@@ -1,12 +1,12 @@
-// Size distributions: slopes of rain and snow, numbers of ice crystals, and the terminal velocities that follow.
-// See src/wsm5/slope.rs.
+// Size distributions: slopes of rain and snow, numbers of ice crystals, and the resulting terminal velocities. See
+// src/wsm5/slope.rs.
 #pragma once
 
 #include "primitives/power_of_root.cuh"
 
 namespace slope {
 
-// No branches from here on: neighbouring threads hardly ever agree.
+// No branches in this file, since neighbouring threads rarely agree.
 
 // Slope of the rain size distribution. See src/wsm5/slope.rs.
 __device__ inline Slope slope_rain(const Wsm5Params& p, real rho, real qr)
@@ -28,7 +28,7 @@ __device__ inline Slope slope_snow(const Wsm5Params& p, real rho, real qs, real 
     return Slope{is_enough ? length : p.slope_snow_min, is_enough ? power : p.slope_snow_min_b};
 }
 
-// Factor of the snow intercept over its value at freezing. See src/wsm5/slope.rs.
+// Snow intercept relative to its value at freezing. See src/wsm5/slope.rs.
 __device__ inline real snow_intercept_factor(const Wsm5Params& p, real t)
 {
     return max(min(exp(p.alpha * (FREEZING - t)), p.n0s_factor_max), real(1));
@@ -48,7 +48,7 @@ __device__ inline real ice_diameter(const Wsm5Params& p, real rho, real qi, real
     return p.dicon * sqrt(rho * qi / number);
 }
 
-// Surface of a size distribution through which vapour or heat passes. See src/wsm5/slope.rs.
+// Surface of a size distribution for the transfer of vapour or heat. See src/wsm5/slope.rs.
 __device__ inline real ventilated_surface(
     real still, real ventilated, real ventilation, Slope slope)
 {
@@ -62,7 +62,7 @@ __device__ inline real fall_speed(real factor, Slope slope, real density_factor)
     return factor * slope.power * density_factor;
 }
 
-// Mean fall speed of rain, 0 where there is none. See src/wsm5/slope.rs.
+// Mean fall speed of rain, 0 without rain. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_rain(
     const Wsm5Params& p, real rho, real density_factor, real qr)
 {
@@ -70,7 +70,7 @@ __device__ inline real fall_speed_rain(
     return qr <= 0 ? real(0) : speed;
 }
 
-// Mean fall speed of snow, 0 where there is none. See src/wsm5/slope.rs.
+// Mean fall speed of snow, 0 without snow. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_snow(
     const Wsm5Params& p, real rho, real density_factor, real qs, real n0s_factor)
 {
@@ -84,7 +84,7 @@ __device__ inline real fall_speed_crystal(real diameter)
     return ICE_FALL * pow(diameter, ICE_FALL_EXPONENT);
 }
 
-// Fall speed of cloud ice, 0 where there is none. See src/wsm5/slope.rs.
+// Fall speed of cloud ice, 0 without ice. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_ice(const Wsm5Params& p, real rho, real qi, real number)
 {
     const real diameter = ice_diameter(p, rho, qi, number);

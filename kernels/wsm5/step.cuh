@@ -1,5 +1,4 @@
-// A minor step of one cell, apart from sedimentation: the processes in their order.
-// See src/wsm5/step.rs.
+// A minor step of one cell after sedimentation: the processes in order. See src/wsm5/step.rs.
 #pragma once
 
 #include "wsm5/balance.cuh"
@@ -14,11 +13,11 @@ namespace step {
 __device__ inline real clip(const Air& air, real& q)
 {
     const real below = min(q, real(0));
-    q -= below;  // what is not a number stays so
+    q -= below;  // NaN stays NaN
     return -(air.rho * air.dz * below);
 }
 
-// Removes cloud water or ice too little to count. See src/wsm5/step.rs.
+// Removes cloud water or ice up to Q_MIN. See src/wsm5/step.rs.
 __device__ inline real remove_traces(real& q)
 {
     real removed = 0;
@@ -29,13 +28,13 @@ __device__ inline real remove_traces(real& q)
     return removed;
 }
 
-// Everything that happens in a cell in a minor step when the fall is over. See src/wsm5/step.rs.
+// All processes of a minor step in a cell after sedimentation. See src/wsm5/step.rs.
 __device__ inline real processes(
     const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, real qr_for_slope,
     Cell& cell)
 {
     melt::adjust_phase(p, dt_cloud, air, qr_for_slope, cell);
-    // Then no rate but condensation is other than zero.
+    // In such a cell all rates but condensation are zero.
     const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi);
     real clipped = 0;
     if (!is_calm) {

@@ -13,7 +13,7 @@ __device__ inline Slope snow_slope(const Wsm5Params& p, const Air& air, const Ce
     return slope::slope_snow(p, air.rho, cell.qs, n0s_factor);
 }
 
-// Layers fallen through in a minor step. See src/wsm5/substepped_sedimentation.rs.
+// Layers fallen through in a minor step (the Courant number). See src/wsm5/substepped_sedimentation.rs.
 __device__ inline real courant(real speed, real dz, real dt_cloud)
 {
     return speed / dz * dt_cloud;
@@ -25,8 +25,7 @@ __device__ inline real number_of_substeps(real largest)
     return max(round(largest + real(0.5)), real(1));
 }
 
-// Part of the mixing ratio in the layer above that arrives in a sub-step.
-// See src/wsm5/substepped_sedimentation.rs.
+// Fraction of the mixing ratio in the layer above that arrives in a sub-step. See src/wsm5/substepped_sedimentation.rs.
 __device__ inline real arriving(real leaving_above, const Air& here, const Air& above)
 {
     return leaving_above * (above.rho * above.dz) / (here.rho * here.dz);

@@ -1,4 +1,5 @@
-// The microphysics, a block of threads for a tile of columns whose mapping changes from phase to phase.
+// The microphysics with a block of threads for each tile of columns; the mapping of threads to cells changes from phase
+// to phase.
 //
 // Processes and their order: src/wsm5/mod.rs.
 
@@ -9,7 +10,7 @@
 #include "wsm5/tile/substepped_sedimentation.cuh"
 #include "wsm5/tile/store.cuh"
 
-// Older devices need a few registers more for the same, which would not fit.
+// Older devices need a few more registers for the same code, so that fewer blocks fit.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int BLOCKS = TILE_BLOCKS > 1 ? TILE_BLOCKS - 1 : 1;
 #else
@@ -34,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     Origin origin = {};
     unsigned active = load(a, at, found, tile, contents, origin);
     note_falling(contents, tile);
-    // The vote tells the compiler that all lanes agree: without it, it makes code for every shuffle below in
-    // which some lanes come later.
+    // The vote tells the compiler that all lanes agree. Without it the compiler generates code for divergent lanes at
+    // every shuffle below.
     const bool is_any = __any_sync(ALL_LANES, __syncthreads_or(active != 0));
     if (is_any && HEIGHTS_KEPT) {
         if (has_account(at)) {
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     }
     real clipped = 0;
     for (int step = 1;; ++step) {
-        // If nothing can happen, one step is as good as all.
+        // If no cell can change, one step is equivalent to all.
         const bool is_last = ONE_STEP || !is_any || step >= a.minor_steps;
         if (is_any) {
             if (tile.falling.any() != 0) {

@@ -1,6 +1,6 @@
-// Processes of warm rain: autoconversion, collection of cloud water, evaporation.
-// See src/wsm5/warm.rs. Rates are found in every cell, and chosen: neighbouring threads hardly ever agree, and
-// without branches a thread works on one rate while it waits for another.
+// Processes of warm rain: autoconversion, collection of cloud water, evaporation. See src/wsm5/warm.rs. Rates are
+// computed in every cell and then selected: neighbouring threads rarely agree, and without branches a thread overlaps
+// the latencies of different rates.
 #pragma once
 
 #include "wsm5/slope.cuh"
@@ -23,8 +23,7 @@ __device__ inline real pracw(
     return (qr <= Q_PRECIPITATION_MIN) | (qc <= Q_MIN) ? real(0) : pracw;
 }
 
-// prevp: condensation of vapour on rain, or evaporation of rain where negative (V -> R).
-// See src/wsm5/warm.rs.
+// prevp: condensation of vapour on rain; evaporation of rain if negative (V -> R). See src/wsm5/warm.rs.
 __device__ inline real prevp(
     const Wsm5Params& p, real dt_cloud, real qr, real rhw, real excess,
     const Coefficients& coefficients)

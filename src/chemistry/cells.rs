@@ -1,9 +1,8 @@
-//! Integration of many cells, side by side in lanes and shared out among threads.
+//! Integration of many cells, in the lanes of vector registers and distributed among threads.
 //!
-//! Every lane has a cell with a time, a step and counters of its own. All lanes try their steps together;
-//! a lane whose cell has reached its end takes the next cell at once, so that cells of many steps hold up no
-//! others. A cell is computed with the same operations in any lane and beside any others, so
-//! that its bits depend on nothing but itself.
+//! Every lane has a cell with its own time, step and counters. All lanes attempt their steps together; a lane whose
+//! cell is done takes the next cell at once, so that cells with many steps do not delay others. A cell has the same
+//! operations in any lane and beside any other cells, so that its bits depend on its own data only.
 
 use rayon::prelude::*;
 
@@ -19,9 +18,9 @@ use crate::simd::{Instructions, Task};
 /// Treatment of rate constants during an integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateUpdate {
-    /// Those of the start hold throughout.
+    /// Rate constants of the start throughout.
     Frozen,
-    /// They follow the sun.
+    /// Rate constants that follow the sun.
     Updated,
 }
 
@@ -51,7 +50,7 @@ pub struct Settings {
     pub lu: LuPrecision,
 }
 
-/// Cells and their conditions; values of a cell lie side by side.
+/// Cells and their conditions; the values of a cell are contiguous.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     /// Variable species in the order of the integration, molecules cm-3.
@@ -70,7 +69,7 @@ pub struct Cells {
     pub photolysis: Vec<f64>,
     /// Local solar time at the start, s.
     pub start: Vec<f64>,
-    /// First step of each cell, s, 0 for that of the settings; may be empty, if that is for all.
+    /// First step of each cell, s, 0 for that of the settings; empty for that of the settings in all cells.
     pub first_step: Vec<f64>,
 }
 
@@ -108,31 +107,31 @@ impl Outcome {
     }
 }
 
-/// Lowest temperature that rates are computed for, K.
+/// Lowest temperature in the valid range of rates, K.
 pub const COLDEST: f64 = 1.0;
-/// Highest temperature that rates are computed for, K.
+/// Highest temperature in the valid range of rates, K.
 pub const HOTTEST: f64 = 10_000.0;
 
-/// Quantities that are checked where rates use them.
+/// Quantities that are checked if rates use them.
 const USABLE: [Input; 5] =
     [Input::Temperature, Input::AirFactor, Input::AirDensity, Input::Hydrolysis, Input::Sun];
 
-/// Most cells of a piece of work of a thread.
+/// Maximum number of cells in a piece of work of a thread.
 const PIECE: usize = 1_024;
-/// Pieces of a thread, if there are cells enough, so that none waits long for the last one.
+/// Pieces for each thread, if there are enough cells, which balances the load.
 const PIECES_PER_THREAD: usize = 8;
 
 /// Integrates all cells over the interval. A cell that fails keeps its concentrations.
 ///
 /// # Panics
 ///
-/// When an array does not have the values of all cells for this mechanism, or the interval is no positive number.
+/// If an array does not have values for all cells of this mechanism, or the interval is not positive.
 pub fn integrate(kinetics: &Kinetics, settings: &Settings, cells: &mut Cells) -> Vec<Outcome> {
     let instructions = Instructions::best();
     integrate_with(kinetics, settings, cells, instructions)
 }
 
-/// The same with given vector instructions, or without.
+/// Integrates all cells with given vector instructions, or without.
 ///
 /// # Panics
 ///
@@ -177,7 +176,7 @@ pub fn integrate_with(
 ///
 /// # Panics
 ///
-/// When an array of conditions does not have the values of all cells.
+/// If an array of conditions does not have values for all cells.
 pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
     check_conditions(kinetics, cells);
     let mut results = vec![Row::default(); kinetics.rates.operations.len()];
@@ -193,7 +192,7 @@ pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
     constants
 }
 
-/// Fails unless there are concentrations and conditions of all cells.
+/// Panics unless there are concentrations and conditions of all cells.
 fn check_lengths(kinetics: &Kinetics, cells: &Cells) {
     let [variable, fixed] = [kinetics.variables(), kinetics.fixed.len()];
     check_length("variable", &cells.variable, [cells.len(), variable]);
@@ -206,7 +205,7 @@ fn check_length(name: &str, values: &[f64], [count, of_a_cell]: [usize; 2]) {
     assert!(found == needed, "{found} values of {name}; {count} cells have {needed}");
 }
 
-/// The same for what rates depend on, whether the rates here do or not.
+/// Panics unless all conditions have values for all cells, including those that the rates of this mechanism do not use.
 fn check_conditions(kinetics: &Kinetics, cells: &Cells) {
     let Cells { air_factor, air_density, hydrolysis, start, .. } = cells;
     let count = cells.len();
@@ -222,7 +221,7 @@ fn check_conditions(kinetics: &Kinetics, cells: &Cells) {
     assert!(fits, "{found} values of photolysis; {count} cells have {least} each at least");
 }
 
-/// Photolysis frequencies that the rates need of a cell.
+/// Number of photolysis frequencies of a cell that the rates need.
 pub(super) fn frequencies(kinetics: &Kinetics) -> usize {
     let numbers = kinetics.rates.operations.iter().map(|operation| match operation {
         Operation::Input(Input::Photolysis(number)) => number + 1,
@@ -231,7 +230,7 @@ pub(super) fn frequencies(kinetics: &Kinetics) -> usize {
     numbers.max().unwrap_or(0)
 }
 
-/// A quantity of the cells from `first` on; lanes beyond the last cell have that of the last.
+/// A quantity of the cells from `first` on; lanes beyond the last cell repeat its value.
 #[inline(always)]
 fn condition(cells: &Cells, first: usize, input: Input) -> Row {
     let last = cells.len() - 1;
@@ -250,16 +249,16 @@ fn condition(cells: &Cells, first: usize, input: Input) -> Row {
     })
 }
 
-/// Some of the cells.
+/// A contiguous piece of the cells.
 struct Piece<'a> {
     kinetics: &'a Kinetics,
     settings: &'a Settings,
     cells: &'a Cells,
-    /// Number of the first cell.
+    /// Index of the first cell.
     first: usize,
-    /// Variable species of the piece's cells.
+    /// Concentrations of variable species in the piece's cells.
     variable: &'a mut [f64],
-    /// Use of each of [`USABLE`].
+    /// True for each of [`USABLE`] that the rates use.
     uses: [bool; USABLE.len()],
 }
 
@@ -268,7 +267,7 @@ impl Piece<'_> {
         self.variable.len() / self.kinetics.variables()
     }
 
-    /// True if all that rates depend on is in the range that they are for.
+    /// True if all conditions that rates use are in the valid range.
     fn has_good_conditions(&self, cell: usize) -> bool {
         let cells = self.cells;
         let is_positive = |x: f64| x > 0.0 && x.is_finite();
@@ -286,10 +285,10 @@ impl Piece<'_> {
     }
 }
 
-/// The next cells: their rates are computed side by side before lanes take them.
+/// The next cells, whose rates are computed together before lanes take them.
 struct Waiting {
     rates: Vec<Row>,
-    /// First of the cells that wait, in the piece.
+    /// First of the waiting cells, in the piece.
     first: usize,
     next: usize,
     count: usize,
@@ -379,7 +378,7 @@ impl<'a, F: Entry> Integration<'a, F> {
         }
     }
 
-    /// Stores what a lane's cell has come to, and frees the lane.
+    /// Stores the results of a lane's cell, and frees the lane.
     #[inline(always)]
     fn store(&mut self, lane: usize, status: Status) {
         let Some(cell) = self.cell[lane].take() else { return };
@@ -394,14 +393,14 @@ impl<'a, F: Entry> Integration<'a, F> {
         }
     }
 
-    /// Gives every lane a step to take; false when no cell is left.
+    /// Begins a step in every lane; false if no cell is left.
     #[inline(always)]
     fn prepare(&mut self) -> bool {
         let mut is_busy = false;
         for lane in 0..CELLS {
             loop {
                 if self.cell[lane].is_none() && !self.load(lane) {
-                    // A harmless step for a lane without a cell.
+                    // A dummy step for a lane without a cell.
                     self.control[lane].step = 1.0;
                     break;
                 }
@@ -424,7 +423,7 @@ impl<'a, F: Entry> Integration<'a, F> {
         is_busy
     }
 
-    /// Tries the steps of all lanes.
+    /// Attempts the steps of all lanes.
     #[inline(always)]
     fn attempt(&mut self) {
         let Piece { kinetics, settings, .. } = self.piece;

@@ -21,7 +21,7 @@ const fn of(name: &'static str, reaction: &'static str, [l, m, n]: [f64; 3]) -> 
     ClearSky { name, reaction, amplitude: l, power: m, depth: n }
 }
 
-/// Reactions with parameters of their own.
+/// Reactions with their own parameters.
 #[expect(clippy::approx_constant, reason = "a parameter that happens to be near 1/π")]
 pub const CLEAR_SKY: [ClearSky; 19] = [
     of("Pj_o31d", "O3 -> O1D", [6.073e-5, 1.743, 0.474]),
@@ -45,11 +45,11 @@ pub const CLEAR_SKY: [ClearSky; 19] = [
     of("Pj_macr", "methacrolein, one of two channels", [1.140e-5, 0.396, 0.298]),
 ];
 
-/// Reactions without parameters of their own: the name of the frequency, that of the one that stands in for it, and why.
+/// Reactions without parameters: the name of the frequency, the name of its substitute, and the reason.
 ///
 /// - HNO4 absorbs about as strongly as H2O2 beyond 290 nm.
-/// - The Master Chemical Mechanism has one frequency for all hydroperoxides, peroxyacetic acid among them: that of CH3OOH.
-/// - Unsaturated dicarbonyls (DCB of RADM2) are split as the dicarbonyl that is known best.
+/// - The Master Chemical Mechanism uses the frequency of CH3OOH for all hydroperoxides, including peroxyacetic acid.
+/// - Unsaturated dicarbonyls (DCB of RADM2) photolyse like the best-known dicarbonyl.
 pub const SURROGATES: [(&str, &str, &str); 3] = [
     ("Pj_hno4", "Pj_h2o2", "HNO4 as H2O2"),
     ("Pj_ch3coo2h", "Pj_ch3o2h", "peroxyacetic acid as CH3OOH"),
@@ -57,12 +57,12 @@ pub const SURROGATES: [(&str, &str, &str); 3] = [
 ];
 
 impl ClearSky {
-    /// The entry of a name, in any case.
+    /// The entry with a name, ignoring case.
     pub fn named(name: &str) -> Option<Self> {
         CLEAR_SKY.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
     }
 
-    /// The entry of a name, or of what stands in for it, in any case; with the words for the latter.
+    /// The entry with a name or that of its substitute, ignoring case; for a substitute with the reason.
     pub fn standing_for(name: &str) -> Option<(Self, Option<&'static str>)> {
         if let Some(own) = Self::named(name) {
             return Some((own, None));
@@ -72,7 +72,7 @@ impl ClearSky {
         Self::named(other).map(|entry| (entry, Some(words)))
     }
 
-    /// Frequency (s-1) with the sun at a zenith angle of this cosine; none below the horizon.
+    /// Frequency (s-1) at a zenith angle of the sun with this cosine; 0 below the horizon.
     pub fn frequency(&self, cosine: f64) -> f64 {
         if cosine > 0.0 {
             self.amplitude * cosine.powf(self.power) * (-self.depth / cosine).exp()

@@ -1,22 +1,22 @@
 //! The equations of a mechanism as tables: dy/dt, its Jacobian and the order of the species.
 //!
-//! With mass action, reaction r goes at Aᵣ = kᵣ Π yⱼ^lⱼᵣ, and
+//! With mass action, the rate of reaction r is Aᵣ = kᵣ Π yⱼ^lⱼᵣ, and
 //!
 //! - dyᵢ/dt = Σᵣ nᵢᵣ Aᵣ with the net stoichiometry n,
 //! - Jᵢⱼ = Σᵣ nᵢᵣ ∂Aᵣ/∂yⱼ with ∂Aᵣ/∂yⱼ = kᵣ lⱼᵣ yⱼ^(lⱼᵣ-1) Π (other reactants).
 //!
-//! Both are sums over lists: a list of reactions for every species, and one of partial derivatives
-//! for every entry of the Jacobian, which lies on the pattern of its factors.
+//! Both are sums over lists: a list of reactions for every species, and a list of partial derivatives for every entry
+//! of the Jacobian, on the pattern of its factors.
 
 use super::mechanism::Mechanism;
 use super::ordering::{initial_order, jacobian_pattern, markowitz};
 use super::rates::Program;
 use super::sparse_lu::{MOST_PRODUCTS, SparseLu, too_dense};
 
-/// Lists of numbers, one after the other.
+/// Lists of numbers in one array.
 #[derive(Clone, Debug, Default)]
 pub struct Lists<T> {
-    /// First element of every list, and the number of all elements.
+    /// First element of every list, and the total number of elements.
     pub start: Vec<u32>,
     /// Elements of all lists.
     pub elements: Vec<T>,
@@ -48,7 +48,7 @@ impl<T> Lists<T> {
         &self.elements[self.start[number] as usize..self.start[number + 1] as usize]
     }
 
-    /// All lists in turn.
+    /// All lists in order.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         self.start.windows(2).map(|ends| &self.elements[ends[0] as usize..ends[1] as usize])
@@ -58,7 +58,7 @@ impl<T> Lists<T> {
 /// A term of a sum: the coefficient of an element of another list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// Number of the element.
+    /// Index of the element.
     pub index: u32,
     /// Its coefficient.
     pub coefficient: f64,
@@ -77,41 +77,41 @@ pub struct Partial {
 
 /// The tables of a mechanism.
 ///
-/// Concentrations are numbered in one row: the variable species in the order of the integration, then
-/// the fixed ones.
+/// Concentrations are numbered consecutively: the variable species in the order of the integration, then the fixed
+/// ones.
 #[derive(Clone, Debug)]
 pub struct Kinetics {
     /// Species of the mechanism in the order of the integration.
     pub variable: Vec<usize>,
-    /// Fixed species that occur, as declared.
+    /// Fixed species that occur, in the order of declaration.
     pub fixed: Vec<usize>,
     /// Rate constants.
     pub rates: Program,
-    /// Concentrations whose product a reaction's rate is, each as often as its coefficient.
+    /// Concentrations whose product with the rate constant is a reaction's rate, each as often as its coefficient.
     pub factors: Lists<u32>,
-    /// For every variable species the reactions that change it, and by how much.
+    /// For every variable species the reactions that change it, with the net stoichiometry.
     pub net: Lists<Term>,
-    /// Derivatives of reactions, by reaction.
+    /// Derivatives of reaction rates, by reaction.
     pub partials: Vec<Partial>,
-    /// Concentrations whose product with the rate constant, and with the multiplicity, a derivative is.
+    /// Concentrations whose product with the rate constant and the multiplicity is a derivative.
     pub partial_factors: Lists<u32>,
-    /// For every entry of the factors the derivatives whose sum the Jacobian has there, with net stoichiometry times
-    /// multiplicity as coefficients; none where it is fill.
+    /// For every entry of the factors the derivatives whose sum is the entry of the Jacobian, with net stoichiometry
+    /// times multiplicity as coefficients; none if it is fill.
     pub jacobian: Lists<Term>,
-    /// True if an entry of the factors is one of the Jacobian; else it is fill.
+    /// True if an entry of the factors is one of the Jacobian; false if it is fill.
     pub is_jacobian: Vec<bool>,
     /// Operations of the linear algebra.
     pub lu: SparseLu,
-    /// Entries that the factors would have without reordering.
+    /// Number of entries that the factors would have without reordering.
     pub entries_unordered: usize,
 }
 
 impl Kinetics {
-    /// The tables of a mechanism.
+    /// Computes the tables of a mechanism.
     ///
     /// # Errors
     ///
-    /// A message when the mechanism is too large.
+    /// A message if the mechanism is too large.
     #[expect(
         clippy::missing_panics_doc,
         reason = "numbers of species and reactions fit, as the parser sees to"

@@ -1,13 +1,12 @@
-//! Cells side by side.
+//! Adjacent cells in the lanes of vector registers.
 
 use std::ops::{Index, IndexMut};
 
-/// Cells that are integrated side by side: four registers of AVX-512 or eight of AVX2, so that the
-/// indices of a term are read once for many numbers. With 8 cells RADM2 takes a third more time, with
-/// 16 a tenth more.
+/// Cells that are integrated together: four registers of AVX-512 or eight of AVX2, so that the indices of a term are
+/// read once for many numbers. With 8 cells RADM2 takes a third more time, with 16 a tenth more.
 pub const CELLS: usize = 32;
 
-/// One number for each cell, at the beginning of a cache line.
+/// One number for each cell, aligned to a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub struct Row<T = f64>([T; CELLS]);

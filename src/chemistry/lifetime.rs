@@ -1,8 +1,8 @@
 //! Lifetimes of species in a reference state: clean air at the ground at noon.
 //!
-//! A lifetime is the concentration over the loss by all reactions, and so depends on the partners. The
-//! state has typical daytime concentrations of the partners that most species react with; what it
-//! does not know has the initial value of the mechanism, or none.
+//! A lifetime is the concentration divided by the loss by all reactions, and so depends on the reaction partners. The
+//! state has typical daytime concentrations of the partners that most species react with; species without one have the
+//! initial value of the mechanism, or zero.
 
 use super::cells::{Cells, rate_constants};
 use super::clear_sky::ClearSky;
@@ -20,9 +20,8 @@ const NOON: f64 = 43_200.0;
 /// Hydrolysis of N2O5 in half-saturated air, s-1.
 const HYDROLYSIS: f64 = 2.8e-3;
 
-/// Typical concentrations of a clean continental noon, molecules cm-3, and the names that mechanisms
-/// give to the species; orders of magnitude as in Seinfeld and Pandis (Atmospheric Chemistry and Physics,
-/// chapter 6).
+/// Typical concentrations at noon in clean continental air, molecules cm-3, and the names of the species in mechanisms;
+/// orders of magnitude as in Seinfeld and Pandis (Atmospheric Chemistry and Physics, chapter 6).
 const CONCENTRATIONS: [(&[&str], f64); 14] = [
     (&["OH", "HO"], 1e6),
     (&["HO2"], 1e8),
@@ -47,18 +46,18 @@ pub struct Lifetime {
     pub species: usize,
     /// Time, s; infinite without loss.
     pub time: f64,
-    /// The reaction of the largest loss, if there is any.
+    /// The reaction with the largest loss, if there is one.
     pub main_loss: Option<usize>,
 }
 
-/// Lifetimes and what they were computed with.
+/// Lifetimes, and the rates that they were computed with.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// Lifetimes of the variable species in the order of their declaration.
+    /// Lifetimes of the variable species in the order of declaration.
     pub lifetimes: Vec<Lifetime>,
     /// Rate constants of all reactions.
     pub rates: Vec<f64>,
-    /// Photolysis frequencies that have no value here, and count as 0.
+    /// Photolysis frequencies without a value, which count as 0.
     pub dark: Vec<String>,
 }
 
@@ -125,7 +124,7 @@ pub fn lifetimes(mechanism: &Mechanism, kinetics: &Kinetics) -> Reference {
     Reference { lifetimes, rates, dark }
 }
 
-/// A time in the unit that suits it.
+/// A time in a suitable unit.
 pub fn in_words(seconds: f64) -> String {
     const UNITS: [(f64, &str); 7] = [
         (31_557_600.0, "a"),

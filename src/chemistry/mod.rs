@@ -1,19 +1,20 @@
 //! Gas-phase chemistry: mechanisms in the language of KPP, and their integration in many cells.
 //!
-//! A mechanism is a list of species and reactions (`mechanism`). Its kinetics are ordinary
-//! differential equations of a cell, stiff by many orders of magnitude: O1D lives for nanoseconds, methane
-//! for years. They are solved by implicit methods with a step of its own in every cell.
+//! A mechanism is a list of species and reactions (`mechanism`). The kinetics of a cell are ordinary differential
+//! equations that are stiff by many orders of magnitude: O1D lives for nanoseconds, methane for years. They are solved
+//! by implicit methods with an individual step for every cell.
 //!
-//! - `mechanism` reads the text and gives plain tables, or all faults with their places.
+//! - `mechanism` reads the text and returns plain tables, or all errors with their positions.
 //! - `ordering` puts the species into an order that keeps the factors of the Jacobian sparse,
 //!   `sparse_lu` lists the operations of factorisation and solution once for all cells.
 //! - `rates` turns rate expressions into one list of operations without repetitions.
 //! - `kinetics` holds the lists of terms of dy/dt and of its Jacobian.
-//! - `rosenbrock` has the methods, one step of them, and the control of its length.
-//! - `cells` integrates many cells side by side in the lanes of vector instructions.
-//! - `clear_sky` and `lifetime` tell what reactions are worth under an open sky, `zenith` where the sun stands.
-//! - `coupling` turns the air of a weather model into the conditions of cells, and back; `coupled` says which field of a
-//!   run each species has.
+//! - `rosenbrock` has the methods, one step of them, and the step size control.
+//! - `cells` integrates many cells together in the lanes of vector instructions.
+//! - `clear_sky` has photolysis frequencies under a clear sky, `lifetime` the lifetimes of species in a reference
+//!   state, `zenith` the zenith angle of the sun.
+//! - `coupling` converts the air of a weather model to conditions of cells, and species back; `coupled` maps the
+//!   species to the fields of a run.
 //!
 //! ```
 //! use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
@@ -44,7 +45,7 @@
 //! };
 //! let outcomes = integrate(&kinetics, &settings, &mut cells);
 //! assert!(outcomes[0].status.is_success());
-//! // A to B as 3 to 1.
+//! Equilibrium of A and B at 3 to 1.
 //! assert!((cells.variable[0] - 3e6).abs() < 10.0);
 //! ```
 

@@ -1,17 +1,16 @@
-//! Order of the species, in which the factors of the Jacobian stay sparse.
+//! Order of the species that keeps the factors of the Jacobian sparse.
 //!
-//! An implicit step solves linear systems with the matrix I/(hγ) - J, and J, the Jacobian of the
-//! kinetics, is sparse: a species depends on the few that it reacts with. Gaussian elimination of a
-//! column adds multiples of the pivot's row to the rows below, and where those rows had zeros, *fill*
-//! appears. The radicals, OH above all, react with nearly everything; eliminated first they would
-//! make the matrix full. The rule of Markowitz (1957) eliminates next the species whose row and column
-//! have the fewest entries: (row entries - 1) (column entries - 1) bounds the fill that it can make.
-//! *Diagonal* Markowitz takes pivots from the diagonal only, since the diagonal of I/(hγ) - J is large;
-//! so the order depends on the pattern alone and is found once for a mechanism.
+//! An implicit step solves linear systems with the matrix I/(hγ) - J, and J, the Jacobian of the kinetics, is sparse: a
+//! species depends on the few that it reacts with. Gaussian elimination of a column adds multiples of the pivot's row
+//! to the rows below, and turns zeros of those rows into non-zero entries, the *fill*. The radicals, above all OH,
+//! react with nearly everything; if they were eliminated first, the matrix would be full. The rule of Markowitz (1957)
+//! next eliminates the species whose row and column have the fewest entries: (row entries - 1) (column entries - 1) is
+//! a bound of its fill. *Diagonal* Markowitz takes pivots from the diagonal only, since the diagonal of I/(hγ) - J is
+//! large; the order then depends on the pattern only, and is determined once for a mechanism.
 
 use super::mechanism::Mechanism;
 
-/// Rows of bits: the pattern of a square matrix.
+/// Bit matrix: the pattern of a square matrix.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     size: usize,
@@ -54,8 +53,7 @@ impl Pattern {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The same matrix with rows and columns in another order: entry (i, j) is the old (order\[i\],
-    /// order\[j\]).
+    /// The matrix with rows and columns in another order: entry (i, j) is the old (order\[i\], order\[j\]).
     pub fn permuted(&self, order: &[usize]) -> Self {
         let mut permuted = Self::new(self.size);
         for (i, &row) in order.iter().enumerate() {
@@ -68,7 +66,7 @@ impl Pattern {
         permuted
     }
 
-    /// The pattern of the factors L and U of a matrix of this pattern, in one.
+    /// The combined pattern of the factors L and U of a matrix with this pattern.
     pub fn with_fill(&self) -> Self {
         let mut filled = self.clone();
         for pivot in 0..self.size {
@@ -94,8 +92,8 @@ impl Pattern {
     }
 }
 
-/// Species that take part in a mechanism, in the order before any reordering: variable ones that react,
-/// then those that are only made, then fixed ones, each group as declared.
+/// Species that take part in a mechanism, before reordering: variable ones that react, then variable ones that are only
+/// produced, then fixed ones, each group in the order of declaration.
 pub fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
     use super::mechanism::Role::{Fixed, Variable};
     let count = mechanism.species.len();
@@ -112,8 +110,8 @@ pub fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
     (variable, of(Fixed, &|s| reacts[s] || occurs[s]))
 }
 
-/// Pattern of the Jacobian with species in a given order: the diagonal, and (i, j) where a reaction
-/// changes i and has j on its left side.
+/// Pattern of the Jacobian with species in a given order: the diagonal, and (i, j) if a reaction changes i and has j on
+/// its left side.
 pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
     let mut place = vec![None; mechanism.species.len()];
     order.iter().enumerate().for_each(|(i, &species)| place[species] = Some(i));
@@ -130,15 +128,14 @@ pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
     pattern
 }
 
-/// Order of elimination by the rule of Markowitz with diagonal pivots: the first of the best ones, which
-/// changes places with the one whose turn it was. `None` where the factors need more products than
-/// `most`.
+/// Order of elimination by the rule of Markowitz with diagonal pivots. Of several best species the first is swapped
+/// with the one at the current position. `None` if the factors need more than `most` products.
 #[expect(clippy::missing_panics_doc, reason = "a row is left in every step")]
 pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
     let n = pattern.size;
     let mut products = 0;
     let mut order: Vec<usize> = (0..n).collect();
-    // Rows and columns keep their places; what is swapped is the order in which they are looked at.
+    // Rows and columns stay in place; only their order is swapped.
     let mut work = pattern.clone();
     let mut in_row = vec![0_usize; n];
     let mut in_column = vec![0_usize; n];

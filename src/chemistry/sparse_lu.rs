@@ -1,22 +1,20 @@
-//! Factors of a sparse matrix and solutions with them, as lists of operations for all cells.
+//! LU factors of a sparse matrix and solutions with them, as lists of operations for all cells.
 //!
-//! A = L U by Gaussian elimination row by row, without pivoting: the diagonal of I/(hγ) - J is large
-//! where the step is small, and a step that is too large is refused by its error. L has a unit
-//! diagonal; both factors lie in the memory of A, on a pattern that has room for the fill. The pattern is that
-//! of the mechanism, so the positions of all operands are listed once, and a factorisation runs
-//! through the lists without looking for anything.
+//! A = L U by row-wise Gaussian elimination without pivoting: the diagonal of I/(hγ) - J is large if the step is small,
+//! and a step that is too large is rejected by its error. L has a unit diagonal; both factors overwrite A, on a pattern
+//! that includes the fill. The pattern depends on the mechanism only, so that the positions of all operands are listed
+//! once, and a factorisation follows the lists without searching.
 //!
-//! Row k of A has entries of earlier columns j. For each, ascending, the multiple
-//! m = aₖⱼ / uⱼⱼ of row j is subtracted from row k: behind it the entry is zero, and m, which belongs to
-//! L, takes its place.
+//! Row k of A has entries in columns j < k. For each, in ascending order, the multiple m = aₖⱼ / uⱼⱼ of row j is
+//! subtracted from row k; this makes the entry zero, and m, which belongs to L, is stored in its position.
 
 use super::lanes::{Row, each};
 use super::ordering::Pattern;
 
-/// Most products of a factorisation; full matrices of 180 rows have as many.
+/// Maximum number of products of a factorisation, that of a full matrix of 180 rows.
 pub const MOST_PRODUCTS: usize = 2_000_000;
 
-/// The message about a mechanism whose factors are too large.
+/// The message for a mechanism whose factors are too large.
 pub fn too_dense() -> String {
     format!("the factors of its Jacobian need more than {MOST_PRODUCTS} products a step")
 }
@@ -30,19 +28,19 @@ pub struct SparseLu {
     pub column: Vec<u32>,
     /// Entry on the diagonal of every row.
     pub diagonal: Vec<u32>,
-    /// For each entry left of the diagonal in turn, and each entry of U in the row of its column behind that
-    /// one's diagonal: the position in the row under elimination that the product is subtracted from.
+    /// For each entry left of the diagonal in order, and each entry of U in the row of its column right of the
+    /// diagonal: the position in the current row that the product is subtracted from.
     pub target: Vec<u32>,
     /// First target of every row.
     pub target_start: Vec<u32>,
 }
 
 impl SparseLu {
-    /// The lists for a pattern that holds all fill.
+    /// Computes the lists for a pattern that includes all fill.
     ///
     /// # Errors
     ///
-    /// A message when there are more than [`MOST_PRODUCTS`] products.
+    /// A message if there are more than [`MOST_PRODUCTS`] products.
     pub fn new(filled: &Pattern) -> Result<Self, String> {
         let n = filled.size();
         let mut row_start = vec![0];
@@ -103,7 +101,7 @@ impl SparseLu {
         self.row_start[row] as usize..self.row_start[row + 1] as usize
     }
 
-    /// Entries of U in a row, behind the diagonal.
+    /// Entries of U in a row, right of the diagonal.
     fn upper(&self, row: usize) -> std::ops::Range<usize> {
         self.diagonal[row] as usize + 1..self.row_start[row + 1] as usize
     }
@@ -119,12 +117,12 @@ impl SparseLu {
 
 /// A precision of the factors.
 pub trait Entry: Copy + Default + Send {
-    /// Smallest number that a pivot may have; smaller ones are subnormal.
+    /// Smallest absolute value of a pivot; smaller ones are subnormal.
     const SMALLEST_PIVOT: f64;
-    /// True if a solution is improved once by the residual in double precision.
+    /// True if a solution is corrected once by the residual in double precision.
     ///
-    /// Without that, rounding of 1e-7 in the stages is noise of 1e-4 in the error of a step, in units of
-    /// the tolerance, and step lengths follow it.
+    /// Otherwise rounding errors of 1e-7 in the stages give errors of 1e-4 in the error estimate, in units of the
+    /// tolerance, which affect step sizes.
     const IS_REFINED: bool;
     /// The nearest number.
     fn of(x: f64) -> Self;
@@ -176,8 +174,8 @@ entry!(f64);
 entry!(f32);
 
 impl SparseLu {
-    /// Eliminates a row of a matrix, for all cells of a row; the rows above are factors already. The
-    /// result is the size of the pivot, whose inverse is kept.
+    /// Eliminates a row of a matrix, for the cells of all lanes; the rows above are factors already. Returns the
+    /// absolute value of the pivot, whose inverse is stored.
     #[inline(always)]
     pub fn eliminate<F: Entry>(
         &self,
@@ -217,14 +215,14 @@ impl SparseLu {
             x[row] = self.reduced(factors, x, row, entries);
         }
         for row in (0..self.size()).rev() {
-            // The x that is there longest comes first.
+            // The x that was computed first comes first.
             let entries = self.upper(row).rev();
             let (sum, pivot) = (self.reduced(factors, x, row, entries), inverse[row]);
             x[row] = each(|lane| sum[lane].times(pivot[lane]));
         }
     }
 
-    /// x of a row less the products of some entries with the x of their columns.
+    /// x of a row minus the products of entries with the x of their columns.
     #[inline(always)]
     fn reduced<F: Entry>(
         &self,

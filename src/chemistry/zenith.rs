@@ -1,4 +1,4 @@
-//! The height of the sun by place and date.
+//! The zenith angle of the sun by place and date.
 //!
 //! Source: Spencer 1971, Search 2, 172: Fourier series of declination and equation of time.
 
@@ -6,19 +6,19 @@ use std::f64::consts::TAU;
 
 use time::PrimitiveDateTime;
 
-/// Declination of the sun, rad: constant, then cosine and sine of the day angle, of twice and of three times it.
+/// Declination of the sun, rad: constant, then cosine and sine of one, two and three times the day angle.
 const DECLINATION: [f64; 7] =
     [0.006_918, -0.399_912, 0.070_257, -0.006_758, 0.000_907, -0.002_697, 0.001_48];
-/// Equation of time, rad of the hour angle: constant, then cosine and sine of the day angle and of twice it.
+/// Equation of time as hour angle, rad: constant, then cosine and sine of one and two times the day angle.
 const EQUATION_OF_TIME: [f64; 5] = [0.000_075, 0.001_868, -0.032_077, -0.014_615, -0.040_89];
-/// Days of a year of the series.
+/// Days of a year in the series.
 const YEAR: f64 = 365.0;
 /// Seconds of a day.
 pub(crate) const DAY: f64 = 86_400.0;
 /// Degrees of a circle.
 const CIRCLE: f64 = 360.0;
 
-/// The sun at a moment, the same for all places.
+/// The sun at a time, the same for all places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
     /// Sine and cosine of the declination, 1.
@@ -28,7 +28,7 @@ pub struct Sun {
 }
 
 impl Sun {
-    /// The sun so many seconds after a date (UTC).
+    /// The sun at a number of seconds after a date (UTC).
     pub fn at(date: PrimitiveDateTime, seconds: f64) -> Self {
         let midnight = f64::from(date.ordinal() - 1);
         let (hour, minute, second) = date.time().as_hms();
@@ -43,7 +43,7 @@ impl Sun {
         }
     }
 
-    /// Time by which the sun is ahead at a longitude (degrees east), s.
+    /// Lead of true solar time at a longitude (degrees east) over that at longitude 0, s.
     pub fn shift(longitude: f64) -> f64 {
         longitude / CIRCLE * DAY
     }
@@ -73,7 +73,7 @@ fn series(coefficients: &[f64], angle: f64) -> f64 {
     })
 }
 
-/// Latitude (degrees north) of a Coriolis parameter (s⁻¹): sin φ = f / 2Ω; `None` where there is none of the Earth.
+/// Latitude (degrees north) of a Coriolis parameter (s⁻¹): sin φ = f / 2Ω; `None` if no latitude of the Earth has it.
 pub fn latitude_of_coriolis(f: f64) -> Option<f64> {
     /// Angular velocity of the Earth, s⁻¹.
     const ROTATION: f64 = 7.292e-5;
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The series is good for 0.0006 rad.
+    /// The series is accurate to 0.0006 rad.
     const DEGREES: f64 = 0.05;
 
     fn height(date: PrimitiveDateTime, latitude: f64, longitude: f64) -> f64 {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn declination_is_that_of_the_almanac() {
-        // 21 June 2005, 12 UTC: 23.44 degrees north; 21 December: south; 20 March 12:33: none.
+        // Declination 23.44 degrees north on 21 June 2005, 12 UTC, south on 21 December, and 0 on 20 March, 12:33 UTC.
         let declination = |date| Sun::at(date, 0.0).declination[0].asin().to_degrees();
         assert!((declination(datetime!(2005-06-21 12:00:00)) - 23.44).abs() < DEGREES);
         assert!((declination(datetime!(2005-12-21 12:00:00)) + 23.44).abs() < DEGREES);
@@ -109,7 +109,7 @@ mod tests {
         assert!((at_noon - (90.0 - 43.3 + 23.44)).abs() < 0.2, "{at_noon}");
         let at_midnight = height(datetime!(2005-06-21 00:00:00), 43.3, 0.0);
         assert!((at_midnight + 90.0 - 43.3 - 23.44).abs() < 0.2, "{at_midnight}");
-        // Six hours east it is evening: at the equator and the equinox the sun sets.
+        // At 90 degrees east it is evening: on the equator the sun sets at the equinox.
         let sets = height(datetime!(2005-03-20 12:00:00), 0.0, 90.0);
         assert!(sets.abs() < 2.5, "{sets}");
         assert!(height(datetime!(2005-03-20 12:00:00), 0.0, 120.0) < -25.0);

@@ -1,4 +1,4 @@
-//! `nwp-mini bench`: what is measured, and on what, as far as it needs no GPU.
+//! `nwp-mini bench`: the measured quantities and their subjects, as far as that needs no GPU.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -37,7 +37,7 @@ fn number(figure: &Value, name: &str) -> f64 {
     figure[name].as_f64().unwrap_or_else(|| panic!("{name} in {figure}"))
 }
 
-/// What whoever reads the figures can rely on.
+/// Figures that users can rely on.
 const PROMISED: [&str; 12] = [
     "bench",
     "variant",
@@ -154,7 +154,7 @@ fn options_choose_what_is_measured() {
     }
 }
 
-/// The sums of the ladders, in all types, as far as the CPU goes.
+/// The sums of the ladders, in all types, on the CPU.
 #[test]
 fn ladders_have_lines_of_the_cpu() {
     for (options, kind, width) in [
@@ -183,7 +183,7 @@ fn ladders_have_lines_of_the_cpu() {
     refused(&["reduce", "--elements", "0"], &["from 1"]);
 }
 
-/// A device that cannot be seen is none, whatever drivers there are.
+/// A device that is not visible does not count, whatever drivers are installed.
 #[test]
 fn without_a_gpu_the_cpu_is_measured_or_nothing() {
     let with = |backend: &str| {

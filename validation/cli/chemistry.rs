@@ -29,7 +29,7 @@ fn write(path: &Path, variables: &[(String, Vec<f64>)]) {
     }
 }
 
-/// The cells of the reference data as users write them, and what KPP makes of them.
+/// The cells of the reference data in the format of users, and the results of KPP for them.
 struct Cells {
     variables: Vec<(String, Vec<f64>)>,
     species: Vec<String>,
@@ -252,7 +252,7 @@ fn faults_of_a_mechanism_are_told_together() {
     assert!(text(&output.stderr).contains("a mechanism has at most 4194304"));
 }
 
-/// The mechanism of the page that shows how to write one, and what that page says of it.
+/// The mechanism of the page about writing mechanisms, and the results that the page states.
 #[test]
 fn the_first_mechanism_of_the_page_reaches_the_photostationary_state() {
     let page = std::fs::read_to_string(project().join("data/chemistry/README.md")).unwrap();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use nwp_mini_support::skip::skipped;
 
-/// What a file of the tests holds.
+/// Contents of a test file.
 #[derive(Clone)]
 struct Content {
     times: usize,
@@ -19,7 +19,7 @@ struct Content {
     x: &'static str,
     /// Variable that is left out.
     without: &'static str,
-    /// Whether `T` is stored in double precision.
+    /// True if `T` is in double precision.
     wide: bool,
     t: Vec<f32>,
     d: Vec<f64>,
@@ -102,13 +102,13 @@ impl Content {
     }
 }
 
-/// Two files that differ in one thing, and what is to be said of them.
+/// Two files with one difference, and the expected report.
 struct Case {
     name: &'static str,
-    /// Makes the second file from the first.
+    /// Changes the contents for the second file.
     change: fn(&mut Content),
     tolerance: &'static str,
-    /// Variable, verdict, and what the explanation on standard output says; the others are the same.
+    /// Variable, verdict, and part of the explanation on standard output; the other variables are equal.
     expected: Option<(&'static str, &'static str, &'static str)>,
     same: bool,
 }
@@ -204,14 +204,14 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Keeps the tests of this file from running at the same time: a command started by one would
-/// inherit the files, and their locks, that the HDF5 library has open for another.
+/// Keeps the tests of this file from running at the same time: a command started by one test would inherit the files,
+/// and their locks, that the HDF5 library has open for another test.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A Python that has what the script needs, or a word on standard error that it is not tried.
+/// A Python with the modules of the script; without one, a message on standard error.
 fn python() -> Option<PathBuf> {
     let is_fit = |program: &Path| {
         let imports = "import tomllib, numpy, netCDF4";
@@ -290,7 +290,7 @@ impl Tools {
     }
 }
 
-/// Two JSON values are the same, numbers but for the order of sums.
+/// Two JSON values are equal, except for the order of sums in numbers.
 fn agree(place: &str, a: &Value, b: &Value) {
     match (a, b) {
         (Value::Array(x), Value::Array(y)) if x.len() == y.len() => {
@@ -358,7 +358,7 @@ fn other_dimensions_and_lengths() {
     assert!(stdout.contains("D: (level=3, x=4) in A, (level=3, column=4) in B"), "{stdout}");
     assert_eq!(report(&facts, "DNW")["verdict"], "identical");
 
-    // The times that both have are compared all the same.
+    // Common times are compared all the same.
     let mut shorter = Content { times: 1, ..Content::new() };
     shorter.t[2] += 1.0;
     shorter.write(&tools.path("b.nc"));

@@ -1,11 +1,11 @@
-//! Machines without a GPU that works: one readable line, the CPU for `--backend auto`, exit code 4
-//! for `--backend gpu`, and never a panic. The broken libraries are made here, in C.
+//! Machines without a working GPU: one readable line, the CPU for `--backend auto`, exit code 4 for `--backend gpu`,
+//! and never a panic. The broken libraries are compiled here from C.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder with one made-up library in it.
+/// A folder with a synthetic library.
 struct Library {
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ fn driver(code: i32, version: i32) -> Library {
     Library::of_c("libcuda.so", &text)
 }
 
-/// Runs the program where the loader looks into this folder first.
+/// Runs the program with this folder first in the path of the loader.
 fn nwp_mini(library: Option<&Library>, arguments: &[&str]) -> Output {
     let mut command = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
     for variable in ["NWP_NVRTC", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"] {
@@ -92,7 +92,7 @@ fn every_broken_driver_is_told_in_one_line() {
     let nvrtc = "int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return 0; }\n\
                  int nvrtcGetCUBIN(void) { return 1; }\n";
     for (library, reason) in &cases {
-        // With a compiler beside it, so that nothing else is amiss.
+        // With a compiler beside it, so that there is no other defect.
         let also = Library::of_c("libnvrtc.so.13", nvrtc);
         let from = also.folder.path().join("libnvrtc.so.13");
         fs::copy(from, library.folder.path().join("libnvrtc.so.13")).unwrap();

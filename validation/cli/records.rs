@@ -1,5 +1,4 @@
-//! How cost grows with the grid, records of several machines, and settings that were measured: as far as
-//! that needs no GPU.
+//! Cost as a function of the grid size, records of several machines, and measured settings, as far as they need no GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
     program().args(arguments).output().expect("the program starts")
 }
 
-/// What it says on standard output; fails where it fails.
+/// Standard output of the command, which must succeed.
 fn said(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{output:?}");
@@ -85,7 +84,7 @@ fn cost_is_measured_over_a_range_of_grids() {
         let ns = point["ns_per_cell"].as_f64().expect("a time");
         let median = point["median_s"].as_f64().expect("a time");
         assert!((ns / (median * 1e9 / (27.0 * columns as f64)) - 1.0).abs() < 1e-9, "{point}");
-        // Memory is told where a whole step is there.
+        // Memory is reported for whole steps.
         assert_eq!(point["host_bytes_per_cell"].is_number(), point["bench"] == "step", "{point}");
         for key in ["date", "cpu", "cores", "input", "version", "commit", "driver"] {
             assert!(point.get(key).is_some(), "{key} of {point}");
@@ -118,7 +117,7 @@ fn ranges_and_pictures_without_sense_are_refused() {
     refused(3, &["bench", "scale", "--svg", "nowhere/a.svg"], &["nowhere"]);
 }
 
-/// A record of a small measurement, and the same as another machine would have made it.
+/// A record of a small measurement, and the record of a fictitious other machine.
 fn records(folder: &Path) -> [PathBuf; 2] {
     let own = folder.join("own.json");
     let parts = ["bench", "--tile", "8x6", "--runs", "1", "--threads", "2", "--json"];
@@ -226,7 +225,7 @@ fn mechanisms_are_told_about() {
     refused(3, &["info", "nowhere.kpp"], &["nowhere.kpp"]);
 }
 
-/// A device that cannot be seen is none, whatever drivers there are.
+/// A device that is not visible does not count, whatever drivers are installed.
 #[test]
 fn without_a_gpu_there_is_nothing_to_tune() {
     let folder = tempfile::tempdir().expect("a folder");

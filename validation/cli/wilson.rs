@@ -1,4 +1,4 @@
-//! `nwp-mini wilson`: its results on reference data, and what it says of input that is wrong.
+//! `nwp-mini wilson`: its results on reference data, and its messages for invalid input.
 #![allow(clippy::float_cmp, reason = "sums of eight equal numbers are exact")]
 
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::process::Output;
 
 use nwp_mini_support::{program, reference_path};
 
-/// Relative L2 error, and largest error over the rms: four times the largest of 28 orders of summation in
-/// single precision, and the same scaled to double.
+/// Relative L2 error, and largest error relative to the root mean square: four times the largest of 28 orders of
+/// summation in single precision, and the values scaled to double precision.
 const LIMITS: [(&str, [f64; 2]); 2] = [("f32", [4e-7, 3e-6]), ("f64", [1e-15, 1e-14])];
 /// Iterations by which the order of summation may differ; none did in the orders tried.
 const ITERATIONS: f64 = 2.0;
@@ -146,7 +146,7 @@ fn made(path: &Path, extents: [usize; 4], spoil: impl FnOnce(&mut Made)) {
     variable.put_values(&[made.antiperiodic_t], ..).unwrap();
 }
 
-/// What a file is made of.
+/// Contents of a file.
 struct Made {
     links: Vec<f64>,
     psi: Vec<f64>,

@@ -22,10 +22,10 @@ use crate::{gpu, seed, support};
 const F64_LIMIT: f64 = 1.0e-10;
 /// WRF's own single precision is up to 1.3e-6 off after 50 steps.
 const F32_LIMIT: f64 = 5.0e-6;
-/// Rounding leaves as much below zero, as a share of the maximum: WRF's own up to 7e-8.
+/// Negative values due to rounding, relative to the maximum: WRF's own are up to 7e-8.
 const NEGATIVE_LIMIT: f64 = 1.0e-7;
-/// Two steps of the CPU version in single precision are up to 2.4e-7 off those in double, and
-/// those of the device as much in other cells; ten times that is far below what a wrong flux does.
+/// Two steps of the CPU version in single precision differ from double precision by up to 2.4e-7, and those of the
+/// device by as much in other cells; ten times that is far below the effect of a wrong flux.
 const F32_PAIR_LIMIT: f64 = 2.0e-6;
 /// In double precision the rounding of sums over all cells is the most that can be seen.
 const F64_PAIR_LIMIT: f64 = 1.0e-13;
@@ -37,8 +37,8 @@ fn upload<R: Element>(gpu: &Gpu, flux: &MassFlux<R>, layout: Layout) -> [Buffer<
     [layout.lay_x_faces(x), layout.lay(y), layout.lay(z)].map(|flux| gpu.upload(&flux).unwrap())
 }
 
-/// Several steps of some tracers on the GPU, and what has entered. All memory that the kernels
-/// have to fill holds no number at the start.
+/// Several steps of some tracers on the GPU, and the inflow. All memory that the kernels have to write is NaN at the
+/// start.
 fn steps<R: FluxConstants + Element>(
     gpu: &Gpu,
     case: &Case,
@@ -183,8 +183,7 @@ fn check_pair<R: FluxConstants + Element>(
     }
 }
 
-/// All kinds of sides, sizes just beyond multiples of what a thread and a block have, and the
-/// smallest ones.
+/// All kinds of sides, sizes just beyond multiples of those of a thread and a block, and the smallest sizes.
 #[test]
 fn transport_is_that_of_the_cpu() {
     const SHAPES: [(usize, usize, usize); 8] = [
@@ -228,8 +227,8 @@ fn transport_is_the_same_in_every_run() {
     assert!(runs[0] == runs[1]);
 }
 
-/// Times of a step of six tracers, one of them without limiter, replayed as a graph: by limiter,
-/// grid, how far a thread marches, and the width of the strips. Nothing is checked.
+/// Times of a step of six tracers, one of them without limiter, replayed as a graph: by limiter, grid, number of levels
+/// of a march, and width of the strips. Nothing is checked.
 #[test]
 #[ignore = "measures time, and needs the machine for itself"]
 fn transport_times() {

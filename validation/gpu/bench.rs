@@ -1,4 +1,4 @@
-//! `nwp-mini bench` on the GPU: figures for all parts, that say what they should.
+//! `nwp-mini bench` on the GPU: complete and plausible figures for all parts.
 
 use assert_cmd::Command;
 use nwp_mini::device::Shuttle;
@@ -91,7 +91,7 @@ fn all_parts_are_measured() {
     }
 }
 
-/// All rungs are there, timed in all ways, and right.
+/// All versions are there, timed in all ways, and correct.
 #[test]
 fn the_ladder_of_the_sum_is_measured() {
     if gpu(true).is_none() {
@@ -165,8 +165,8 @@ fn the_ladders_of_matrices_are_measured() {
 fn a_grid_that_does_not_fit_is_refused() {
     let Some(gpu) = gpu(true) else { return };
     let [_, total] = gpu.memory().unwrap();
-    // 1000 tracers of 27 levels on 71 x 58 columns take over a gigabyte three times; more where
-    // there is more memory.
+    // 1000 tracers of 27 levels on 71 x 58 columns take over a gigabyte three times; with more memory the grid is
+    // larger.
     let side = 4 * ((total as f64 / (3.0 * 4.0 * 27.0 * 1000.0)).sqrt() as usize / 4) + 64;
     let output = Command::cargo_bin("nwp-mini")
         .expect("built by cargo for this test")

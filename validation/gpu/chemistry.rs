@@ -1,5 +1,5 @@
-//! The chemistry on the device: the bits and counters of the CPU version with frozen rates, KPP's limits where the
-//! sun is followed.
+//! The chemistry on the device: the bits and counters of the CPU version with frozen rates, KPP's limits with rates
+//! that follow the sun.
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
 use nwp_mini::chemistry::gpu::{Integrator, Mapping, Plan};
@@ -18,7 +18,7 @@ fn integrator(gpu: &Gpu, kinetics: &Kinetics, settings: &Settings, mapping: Mapp
     Integrator::new(gpu, kinetics, Plan { method, rates, lu, form }).unwrap()
 }
 
-/// So many cells of a case, warm and cold ones in turn.
+/// A number of cells of a case, alternately warm and cold.
 fn some(case: &Case, count: usize) -> Cells {
     let cells = case.cells();
     let order: Vec<usize> = (0..count).map(|i| i * 7 % cells.len()).collect();
@@ -47,8 +47,7 @@ fn different(
     (count, first)
 }
 
-/// Mechanisms one of whose rates has another last digit on a device in some cells, and what becomes of that
-/// in some ten steps.
+/// Mechanisms with a rate whose last digit differs on a device in some cells, which affects some ten steps.
 const ROUNDED: [&str; 1] = ["saprc99"];
 const SOME_ROUNDINGS: f64 = 1e-12;
 
@@ -59,7 +58,7 @@ fn frozen_rates_have_the_bits_of_the_cpu() {
         let case = Case::named(name);
         for run in ["wrf_60", "ros2_600", "ros4_600", "rodas3_600", "rodas4_600"] {
             for lu in [LuPrecision::F64, LuPrecision::F32] {
-                // Others than WRF's settings with one mechanism.
+                // Settings other than WRF's only with one mechanism.
                 if run != "wrf_60" && (name != "small_strato" || lu == LuPrecision::F32) {
                     continue;
                 }

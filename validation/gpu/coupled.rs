@@ -1,4 +1,5 @@
-//! Chemistry in runs on the GPU: that of the CPU but for rounding, restarts to the bit, budgets, steps of cells.
+//! Chemistry in runs on the GPU: compared with the CPU up to rounding, restarts with equal bits, budgets, steps of
+//! cells.
 
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +40,7 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     (off / square(&mut a.iter().copied()).max(f64::MIN_POSITIVE)).sqrt()
 }
 
-/// Species that are made and lost at all time scales.
+/// Species that are produced and lost on all time scales.
 const SPECIES: [&str; 8] = ["o3", "no", "no2", "oh", "ho2", "hno3", "pan", "so2"];
 
 #[test]

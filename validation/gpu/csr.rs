@@ -75,8 +75,8 @@ fn small_products_are_right() {
     rungs_agree::<f64>(&gpu);
 }
 
-/// Times of the rungs, and of the last in many shapes. Measures alone:
-/// `cargo test --release --test gpu -- --ignored --nocapture shapes_of_the_sparse_product`.
+/// Times of all versions, and of the last one with many launch configurations. Measurement only: `cargo test --release
+/// --test gpu -- --ignored --nocapture shapes_of_the_sparse_product`.
 #[test]
 #[ignore = "measures times, and prints a table"]
 fn shapes_of_the_sparse_product() {
@@ -101,7 +101,7 @@ fn times<R: Real + Element>(gpu: &Gpu) {
     shapes.extend(late.collect::<Vec<_>>());
     shapes.retain(|s| s.shared_bytes(R::PRECISION) * s.tile_resident as usize <= 200 << 10);
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
-    // Small ones, where launches and latencies count, and those that libraries are compared on.
+    // Small ones, for which launches and latencies count, and those of the comparisons with libraries.
     let small = [[71, 58, 1], [71, 58, 27], [256, 256, 8]]
         .map(|shape| (format!("stencil {shape:?}"), matrices::stencil::<R>(shape, false), false));
     let large = Kind::ALL.map(|kind| (kind.name().to_owned(), kind.large(), true));

@@ -1,4 +1,4 @@
-//! Members of an ensemble on the GPU: abreast they have the bits of runs by themselves.
+//! Members of an ensemble on the GPU: computed together they have the bits of single runs.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const DT: f64 = 60.0;
 const STEPS: usize = 12;
 const MEMBERS: usize = 5;
 
-/// What a frame says, as bits.
+/// Values of a frame, as bits.
 #[derive(Debug, PartialEq)]
 struct Bits {
     fields: Vec<u64>,
@@ -42,7 +42,7 @@ fn bits<R: Working>(frame: &Captured<R>) -> Bits {
     }
 }
 
-/// Member 0 is the scheme and the state as they are; the others differ in both.
+/// Member 0 has the unperturbed scheme and state; the others differ in both.
 fn scheme<R: Working>(member: usize, fallout: Sedimentation) -> Scheme<R> {
     let share = 1.0 + 0.3 * member as f64;
     let tuning = Tuning::default().with("n0r", 8e6 * share).with("alpha", 0.12 / share);

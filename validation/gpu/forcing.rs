@@ -1,4 +1,4 @@
-//! What lies between two frames of the input, on the device as on the CPU.
+//! Interpolation between two input frames, on the device and on the CPU.
 
 use ndarray::{Array, Dimension, IntoDimension, ShapeBuilder};
 use nwp_mini::device::{Element, Gpu};
@@ -64,7 +64,7 @@ fn difference<R: Real + Element>(found: &[R], expected: &[R]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let most = expected.iter().fold(0.0_f64, |most, x| most.max(x.f64().abs()));
     let off = |(a, b): (&R, &R)| (a.f64() - b.f64()).abs();
-    // A maximum that a value which is not a number cannot hide from.
+    // A maximum that does not ignore NaN.
     let largest = found
         .iter()
         .zip(expected)
@@ -75,7 +75,7 @@ fn difference<R: Real + Element>(found: &[R], expected: &[R]) -> f64 {
 
 fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
     let mut source = Random::new(seed());
-    // Rows with and without places that have no cell, before and behind the others.
+    // Rows with and without padding before and behind the cells.
     for (nx, ny, nz) in [(71, 58, 27), (5, 4, 2), (13, 6, 5), (70, 3, 4)] {
         let shape = Shape { nx, ny, nz };
         let grid = Grid::whole(shape, [1.0; 2], Sides::all(Side::Specified));
@@ -129,8 +129,8 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
 
 #[test]
 fn between_two_frames_lies_what_the_cpu_has_there() {
-    // Contraction to a fused multiplication leaves out one rounding of a sum of two terms; the
-    // vertical fluxes are made in double precision, with a few such sums one after the other.
+    // Contraction to fused multiply-adds omits one rounding of a sum of two terms; the vertical fluxes are computed in
+    // double precision, with a few such sums in sequence.
     if let Some(gpu) = gpu(true) {
         agrees::<f32>(&gpu, 2.0 * f64::from(f32::EPSILON));
         agrees::<f64>(&gpu, 8.0 * f64::EPSILON);

@@ -17,14 +17,14 @@ use crate::support::reference;
 
 static REFERENCE: LazyLock<Reference> = LazyLock::new(Reference::read);
 
-/// Elements behind an array that no kernel may touch.
+/// Guard elements after an array, which no kernel may change.
 const GUARD: usize = 1000;
 
 /// The kernel as something that runs the scheme.
 struct GpuBackend<R> {
     gpu: Gpu,
     scheme: Kessler<R>,
-    /// Columns to work on; all where nothing is said.
+    /// Columns that the scheme works on; by default all.
     places: Option<Places>,
 }
 
@@ -50,7 +50,7 @@ impl<R: Vectorised + Element> Engine<R> for GpuBackend<R> {
     }
 }
 
-/// Fields one after the other, and behind them what is no number.
+/// Fields in sequence, followed by NaN.
 fn guarded<R: Vectorised, D: Dimension>(fields: &[Array<R, D>]) -> Vec<R> {
     let values = fields.iter().flat_map(|field| field.iter().copied());
     values.chain([R::nan(); GUARD]).collect()
@@ -98,7 +98,7 @@ fn one_per_cent_of_a_process_shows() {
     }
 }
 
-/// Columns of a part of a grid get what they get in the whole, and all others stay as they are.
+/// Columns of a part of a grid have the results of the whole grid, and all others are unchanged.
 #[test]
 fn only_the_columns_of_a_part_are_changed() {
     let Some(gpu) = gpu(true) else { return };
@@ -127,13 +127,13 @@ fn only_the_columns_of_a_part_are_changed() {
     assert_eq!(part.surface, expected.surface);
 }
 
-/// Without rain no rain comes of nothing, call after call, whatever a device takes for a reciprocal.
+/// Without rain, repeated calls create none, whatever reciprocal a device uses.
 #[test]
 fn no_rain_comes_of_nothing() {
     let Some(gpu) = gpu(true) else { return };
     let mut columns = Columns::read(&group(&reference("kessler"), "warm"));
     columns.field_mut("qr").fill(0.0);
-    // Less than what autoconversion needs.
+    // Below the threshold of autoconversion.
     columns.field_mut("qc").mapv_inplace(|qc| qc.min(5.0e-4));
     columns.field_mut("q").mapv_inplace(|q| 0.5 * q);
     let columns = columns.unforced();

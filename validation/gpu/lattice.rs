@@ -44,7 +44,7 @@ fn operators_agree<R: OnLattice + Vectorised>() {
                     let expected = hop(&cpu, is_dagger, &psi).unwrap();
                     let found = hop(&device, is_dagger, &psi).unwrap();
                     assert!(distance(&found, &expected) <= limit, "{extents} {form:?}");
-                    // The same operations, fused alike.
+                    // Same operations, with the same fusing.
                     let is_same = link_reals == LINK_REALS && !is_diagonal;
                     assert!(!is_same || found == expected, "{extents}: other bits");
                 }

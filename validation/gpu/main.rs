@@ -1,5 +1,5 @@
-//! The GPU against the CPU and against the reference data. Every test says so and passes where
-//! there is no GPU; with NWP_MINI_GPU=required it fails there.
+//! The GPU compared with the CPU and with the reference data. Without a GPU every test prints a message and passes;
+//! with NWP_MINI_GPU=required it fails.
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 
 mod advection;
@@ -43,8 +43,8 @@ fn prepare(gpu: &Gpu, mut sources: Vec<Source>) {
     });
 }
 
-/// The folder of the project: that of cargo where it runs the test, so that an executable that was
-/// built elsewhere finds the data.
+/// The folder of the project: that of cargo if it runs the test, so that an executable that was built elsewhere finds
+/// the data.
 fn project() -> String {
     std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned())
 }

@@ -8,7 +8,7 @@ use nwp_mini::primitives::reduce::{self, Segments};
 use crate::random::Random;
 use crate::{gpu, prepare, seed};
 
-/// Lengths around a load, a block and a grid, and one that fills the device.
+/// Lengths around those of a load, a block and a grid, and one that fills the device.
 const LENGTHS: [usize; 9] = [0, 1, 3, 5, 1021, 65_537, 270_343, 1_000_003, 9_000_001];
 
 fn prepare_all(gpu: &Gpu) {
@@ -26,7 +26,7 @@ fn prepare_all(gpu: &Gpu) {
     );
 }
 
-/// Whole numbers of both signs, so small that single precision holds any sum of them.
+/// Integers of both signs, small enough for exact sums in single precision.
 fn whole(random: &mut Random, count: usize) -> Vec<i32> {
     (0..count).map(|_| (random.bits() % 17) as i32 - 8).collect()
 }
@@ -217,7 +217,7 @@ fn sums_have_the_same_bits_in_every_run() {
     );
 }
 
-/// Times of the sum in many shapes; which one is the fastest decides what `Shape` says.
+/// Times of the sum with many launch configurations; the fastest one is the basis of `Shape`.
 #[test]
 #[ignore = "prints a table of times, checks nothing"]
 fn shapes() {
@@ -252,7 +252,7 @@ fn shapes() {
         let data = gpu.zeros::<f32>(slots * length).unwrap();
         let mut table = Vec::new();
         for (shape, reducer) in shapes.iter().zip(&reducers) {
-            // What differs in nothing that this size depends on is left out.
+            // Configurations that do not differ at this size are left out.
             if shape.least > 1 && power > 22 {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Runs on the GPU as the command makes them: the same bits from run to run, with and without frames
-//! between, and in two halves; runs at once share the device and the cache of kernels.
+//! Runs on the GPU through the command: the same bits from run to run, with and without frames in between, and in two
+//! halves; concurrent runs share the device and the cache of kernels.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +9,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use crate::small::Small;
 use crate::{gpu, project};
 
-/// The program, to be run in a folder, with a cache of its own there; on the GPU where the arguments
-/// do not say otherwise.
+/// The program in a folder, with its own cache there; on the GPU unless the arguments select the CPU.
 fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
     program.current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
@@ -46,7 +45,7 @@ fn differing(folder: &Path, a: &str, b: &str) -> Vec<String> {
     a.into_iter().zip(b).filter(|(a, b)| a != b).map(|(a, _)| a.0).collect()
 }
 
-/// The figures of a run that may not depend on how it was divided.
+/// The figures of a run that may not depend on its division into parts.
 fn figures(folder: &Path, name: &str) -> serde_json::Value {
     let text = std::fs::read_to_string(folder.join(name)).expect("figures");
     let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -91,7 +90,7 @@ fn halves_have_the_bits_of_a_whole_run() {
         let [steps, left, first] = [steps, steps - first, first].map(|n| n.to_string());
         let whole = ["--steps", &steps, "-o", "whole.nc", "--json", "whole.json"];
         run(folder, &[&input[..], &whole].concat());
-        // Often, and with frames between: that leaves no trace.
+        // Frequent restart files and frames in between change no result.
         let often = ["--restart-interval", "60", "--output-interval", "60"];
         let half = ["--steps", &first, "-o", "a.nc", "--restart-output", "r.nc"];
         run(folder, &[&input[..], &half, &often].concat());
@@ -119,13 +118,13 @@ fn every_run_has_the_same_bits() {
             let differ = differing(folder, "first.nc", "again.nc");
             assert_eq!(differ, Vec::<String>::new(), "{precision} {more:?}");
         }
-        // The comparison can tell runs apart.
+        // The comparison detects different runs.
         run(folder, &[&steps[..], &["-o", "other.nc", "--limiter", "monotonic"]].concat());
         assert!(!differing(folder, "first.nc", "other.nc").is_empty());
     }
 }
 
-/// From an empty cache, all of them compile and keep the same kernels.
+/// From an empty cache, all runs compile and store the same kernels.
 #[test]
 fn runs_at_once_share_the_device_and_the_cache() {
     if gpu(true).is_none() {
@@ -148,12 +147,12 @@ fn runs_at_once_share_the_device_and_the_cache() {
         let differ = differing(folder, "0.nc", &format!("{number}.nc"));
         assert_eq!(differ, Vec::<String>::new(), "{number}");
     }
-    // What they kept serves the next one.
+    // The next run uses the stored kernels.
     run(folder, &["--input", &storm, "--steps", "10", "-o", "3.nc"]);
     assert_eq!(differing(folder, "0.nc", "3.nc"), Vec::<String>::new());
 }
 
-/// A run goes on where another backend stood, with all that had fallen.
+/// A run continues from the checkpoint of another backend, with all accumulated precipitation.
 #[test]
 fn a_run_goes_on_on_the_other_backend() {
     if gpu(true).is_none() {
@@ -168,7 +167,7 @@ fn a_run_goes_on_on_the_other_backend() {
         run(folder, &[&input[..], &["--restart-output", "r.nc", "--precision", "f64"]].concat());
         let restart = ["--restart", "r.nc", "--steps", "5", "-o", "b.nc", "--json", "b.json"];
         run(folder, &[&restart[..], &["--backend", second]].concat());
-        // The budget of both halves closes, in double precision to what it closes otherwise.
+        // The budget of both halves is closed, in double precision as in other runs.
         let closure = figures(folder, "b.json")["water"]["closure_rel"].as_f64().expect("a number");
         assert!(closure.abs() < 1e-10, "{first} {second}: {closure}");
     }

@@ -24,7 +24,7 @@ use crate::random::Random;
 
 const DT: f64 = 60.0;
 
-/// An operator of so many places with up to `most` entries in a row; some rows have none.
+/// An operator for a number of places with up to `most` entries in a row; some rows have none.
 fn operator<R: Working>(columns: usize, places: usize, most: u64, seed: u64) -> Arc<Csr<R>> {
     let mut random = Random::new(seed);
     let mut triplets = Vec::new();
@@ -56,7 +56,7 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
     }
 }
 
-/// Holds columns against the fields of a frame: the same bits, and sums in double precision.
+/// Compares columns with the fields of a frame: equal bits, and sums in double precision.
 fn check_profiles<R: Working>(
     weights: &[R],
     profiles: &Profiles<R>,
@@ -78,8 +78,8 @@ fn check_profiles<R: Working>(
         assert_eq!(totals.len(), water.len());
         for (column, ((q, weights), total)) in water.zip(totals).enumerate() {
             let sum: f64 = q.iter().zip(weights).map(|(q, w)| q.f64() * w.f64()).sum();
-            // Rounded once in the end; sums in double precision in another order; no number is so
-            // small that it would be lost.
+            // Results are rounded once at the end, and sums in double precision have another order; no number is small
+            // enough to underflow.
             let limit = R::epsilon().f64().max(1e-14) * sum.abs() + 1e-30;
             let off = (total.f64() - sum).abs();
             assert!(off <= limit, "{about}, kind {kind}, column {column}: {off:e} of {sum:e}");
@@ -126,7 +126,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     cpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
     on_gpu.drive(&moment).unwrap();
     cpu.drive(&moment).unwrap();
-    // Two of each under way while a step is made, then the frames that they belong to.
+    // Two samples and two frames are pending while a step is computed, then the results are compared.
     let mut frames = Vec::new();
     for _ in 0..FRAMES_IN_FLIGHT {
         on_gpu.capture(Output::Frame(0), &moment).unwrap();
@@ -197,7 +197,7 @@ fn products_are_those_of_the_fields() {
     run::<f64>(&gpu);
 }
 
-/// The files beside the output are those of the CPU within what the runs differ by.
+/// The files beside the output are those of the CPU within the differences of the runs.
 #[test]
 fn files_beside_the_output_come_from_the_device_too() {
     if gpu(true).is_none() {

@@ -1,4 +1,4 @@
-//! Conjugate gradients on the device: the bits of the CPU version, and how long they take.
+//! Conjugate gradients on the device: the bits of the CPU version, and their times.
 
 use std::path::Path;
 use std::sync::Arc;

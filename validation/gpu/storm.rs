@@ -1,4 +1,4 @@
-//! Steps of the cyclone on the GPU: as on the CPU, and the same bits in every run.
+//! Steps of the cyclone on the GPU: as on the CPU, and with the same bits in every run.
 
 use std::path::Path;
 
@@ -70,23 +70,22 @@ fn differences<R: Working>(a: &State<R>, b: &State<R>, near: f64) -> Vec<(&'stat
             let count = b.len() as f64;
             let rms = (b.iter().map(|x| x.f64().powi(2)).sum::<f64>() / count).sqrt();
             let off = || a.iter().zip(b).map(|(a, b)| (a.f64() - b.f64()).abs() / rms);
-            // A value that is not a number is neither near nor at most anything.
+            // Comparisons with NaN are false, so that NaN becomes the maximum.
             let most = off().fold(0.0, |most: f64, x| if x <= most { most } else { x });
             (name, off().filter(|x| x.is_nan() || *x > near).count() as f64 / count, most)
         })
         .collect()
 }
 
-/// What a value may be off by, of the root mean square of its field, without counting.
+/// Error below which a value does not count as off, relative to the root mean square of its field.
 const NEAR: f64 = 1e-2;
 /// Part of the values of a field that may be off by more: those of columns in which a rounding
 /// decides between two courses, some in a hundred of the columns and few of their cells.
 const SHARE_OFF: f64 = 0.01;
-/// What counts as off in double precision with sub-stepped fall, of Kessler's rain too, which has no
-/// search that a rounding could send another way. What is left are the thresholds of the scheme, which other roundings than
-/// the CPU's pass otherwise where there are traces of water: single cells, by up to a millionth of the
-/// field, and what the wind makes of them. On the host the kernels give the very bits of the CPU
-/// (`validation/emulated/wsm5/same.rs`).
+/// Error above which a value counts as off in double precision with sub-stepped sedimentation, and with Kessler's rain,
+/// which have no search that rounding could redirect. Remaining differences come from thresholds of the scheme, which
+/// differently rounded traces of water pass differently: single cells, by up to a millionth of the field, and their
+/// transport by the wind. On the host the kernels have the same bits as the CPU (`validation/emulated/wsm5/same.rs`).
 const ALMOST_SAME: f64 = 1e-9;
 
 fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: Option<Mapping>) {
@@ -125,7 +124,7 @@ fn steps_are_those_of_the_cpu() {
     check_steps::<f64>(&gpu, Microphysics::Kessler, None);
 }
 
-/// The program's own comparison, with limits made of runs on the CPU, over many steps.
+/// The program's own comparison, with limits from runs on the CPU, over many steps.
 #[test]
 fn five_hundred_steps_pass_the_comparison() {
     if gpu(true).is_none() {
@@ -155,7 +154,7 @@ fn five_hundred_steps_pass_the_comparison() {
     }
 }
 
-/// Rows that the device fills up with places that have no cell, before the first cell and behind the last.
+/// Rows with padding before the first cell and behind the last.
 #[test]
 fn rows_of_any_length_pass_the_comparison() {
     if gpu(true).is_none() {
@@ -203,8 +202,8 @@ fn every_run_has_the_same_bits() {
     }
 }
 
-/// Frames of output travel beside the steps: the device loses little by them, and the host has
-/// them in its memory in time. What writing takes is another matter.
+/// Frames of output are transferred concurrently with the steps: they cost the device little, and arrive in host memory
+/// in time. The time of writing is not measured.
 #[test]
 #[ignore = "measures time, and needs the machine for itself"]
 fn frames_of_output_cost_little() {

@@ -1,4 +1,4 @@
-//! What frames of output are summed up to on the device, against the fields of the frames.
+//! Summaries of output frames on the device, compared with the fields of the frames.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::gpu;
 
 const DT: f64 = 60.0;
 
-/// The same sums in another order, of some thousand values: units in the last place of double
-/// precision, relative to the sum of their sizes.
+/// Sums of some thousand values in another order: several ULP of double precision, relative to the sum of their
+/// absolute values.
 const ANOTHER_ORDER: f64 = 1e-13;
 
-/// Water that transport leaves below zero here and makes up for there, kg m⁻².
+/// Negative water from transport, which cancels positive water elsewhere in the column, kg m⁻².
 const CANCELLED: f64 = 1e-12;
 
-/// A frame after some steps, on the storm's winds alone or between two frames that are alike.
+/// A frame after some steps, with the storm's winds, or between two equal frames.
 fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
     let is_single = size_of::<R>() == size_of::<f32>();
     // A mass is a sum of two products, of which the device rounds one less; in double precision so
@@ -102,7 +102,7 @@ fn frames_are_summed_up_as_on_the_cpu() {
     }
 }
 
-/// What a frame costs on the device, summary and all.
+/// Time of a frame on the device, including its summary.
 #[test]
 #[ignore = "measures time"]
 fn times_of_summaries() {

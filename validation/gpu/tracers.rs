@@ -1,4 +1,4 @@
-//! Passive tracers on the GPU: those of the CPU but for rounding, restarts to the bit, members of an ensemble.
+//! Passive tracers on the GPU: compared with the CPU up to rounding, restarts with equal bits, members of an ensemble.
 
 use std::path::Path;
 use std::process::Command;

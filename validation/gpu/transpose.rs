@@ -84,8 +84,8 @@ fn more_than_can_be_numbered_is_refused() {
     assert!(error.contains("3 x 8589934592") && error.contains("in parts"), "{error}");
 }
 
-/// Times of the fastest rung in many shapes. Measures alone:
-/// `cargo test --release --test gpu -- --ignored --nocapture shapes_of_the_transpose`.
+/// Times of the fastest version with many launch configurations. Measurement only: `cargo test --release --test gpu --
+/// --ignored --nocapture shapes_of_the_transpose`.
 #[test]
 #[ignore = "measures times, and prints a table"]
 fn shapes_of_the_transpose() {

@@ -1,4 +1,4 @@
-//! Settings that were measured on the GPU: found, used by later runs, and left aside where they do not count.
+//! Settings measured on the GPU: found, used by later runs, and ignored where they do not apply.
 
 use std::fs;
 use std::path::Path;
@@ -15,14 +15,14 @@ use serde_json::Value;
 
 use crate::{gpu, project};
 
-/// Runs the program with a cache folder of its own.
+/// Runs the program with its own cache folder.
 fn run(cache: &Path, arguments: &[&str]) -> Output {
     let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
     program.current_dir(project()).env("XDG_CACHE_HOME", cache).args(arguments);
     program.output().expect("it starts")
 }
 
-/// What it says on standard output and on standard error.
+/// Standard output and standard error of the program.
 fn said(cache: &Path, arguments: &[&str]) -> [String; 2] {
     let output = run(cache, arguments);
     let texts =
@@ -92,7 +92,7 @@ fn what_was_measured_is_used_unless_it_is_stale() {
     }
 }
 
-/// A mechanism's kernels are tried, and those that were the fastest are used.
+/// A mechanism's kernels are measured, and the fastest are used.
 #[test]
 fn mechanisms_have_kernels_as_measured() {
     const MECHANISM: &str = "data/chemistry/small_strato.kpp";
@@ -180,7 +180,7 @@ fn settings_are_measured_kept_and_used() {
     assert_eq!(both.choices.len(), tuning.choices.len() + marches.len(), "what was kept stays");
 }
 
-/// A run takes the march that was measured, and gives the same bits with it.
+/// A run uses the measured configuration of the march, and gives the same bits with it.
 #[test]
 fn the_transport_marches_as_measured() {
     let Some(gpu) = gpu(true) else { return };

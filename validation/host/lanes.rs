@@ -1,5 +1,4 @@
-//! The vectorised functions against exact ones, and every set of vector instructions against the
-//! others.
+//! The vectorised functions compared with exact ones, and the instruction sets with one another.
 
 #![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
 
@@ -132,7 +131,7 @@ impl Task for Functions<'_> {
     }
 }
 
-/// Whether the compiler made vector instructions or not, and which: the bits are the same.
+/// The bits are the same for all instruction sets, and without vector instructions.
 #[test]
 fn all_instructions_have_the_same_bits() {
     let all: Vec<f32> = numbers(1.0e-6, 60.0, 1009).collect();

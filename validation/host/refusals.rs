@@ -1,4 +1,4 @@
-//! Errors of callers are told: arrays that do not fit, lengths of time that are none.
+//! Errors of callers are reported: arrays that do not fit, invalid lengths of time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -167,7 +167,7 @@ fn tracers_that_do_not_fit_are_refused() {
     expect("tracer", || step(SHAPE, SHAPE, SHAPE, SHAPE.centre(), OTHER));
 }
 
-/// A backend says no, and its state is what it was.
+/// A backend returns an error, and its state is unchanged.
 #[test]
 fn a_backend_refuses_steps_of_no_length() {
     let values = || Some(BoundaryValues::of(&Array3::zeros(SHAPE.centre())));

@@ -1,4 +1,4 @@
-//! Passive tracers beside the water: by the transport alone a copy of the vapour has its bits.
+//! Passive tracers beside the water: with transport only, a copy of the vapour has its bits.
 
 use std::path::Path;
 use std::sync::Arc;

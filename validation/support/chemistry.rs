@@ -8,7 +8,7 @@ use nwp_mini::chemistry::rosenbrock::{METHODS, Method, Tolerances};
 
 use crate::{project, reference};
 
-/// Mechanisms of the reference data, and where they are.
+/// Mechanisms of the reference data, and their paths.
 pub const MECHANISMS: [(&str, &str); 4] = [
     ("small_strato", "data/chemistry/small_strato.kpp"),
     ("cbm4", "data/reference/chemistry/cbm4.kpp"),
@@ -62,7 +62,7 @@ impl Case {
         Self { name, mechanism, kinetics, file: reference("kpp") }
     }
 
-    /// The values of a variable of this mechanism; none where there is no such variable.
+    /// The values of a variable of this mechanism; `None` if it does not exist.
     pub fn optional(&self, name: &str) -> Option<Vec<f64>> {
         let variable = self.file.variable(&format!("{}_{name}", self.name))?;
         Some(variable.get_values(..).expect(name))
@@ -120,7 +120,7 @@ impl Case {
         }
     }
 
-    /// A run, where the reference data have it.
+    /// A run, if it is in the reference data.
     pub fn run(&self, mode: &str, name: &str, lu: LuPrecision) -> Option<Run> {
         let named = |what: &str| format!("{mode}_{name}_{what}");
         let y = self.optional(&named("y"))?;

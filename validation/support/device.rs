@@ -1,10 +1,10 @@
-//! Whether there is a GPU to test on.
+//! The GPU of the tests.
 
 use std::io::{Write, stderr};
 
 use nwp_mini::device::{Gpu, Options};
 
-/// The GPU; `None`, with a line that says why, where there is none.
+/// The GPU; `None` without one, with a line that states the reason.
 pub fn gpu(fast_math: bool) -> Option<Gpu> {
     match Gpu::open(&Options { fast_math, ..Options::default() }) {
         Ok(gpu) => Some(gpu),

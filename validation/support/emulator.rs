@@ -127,11 +127,11 @@ impl Program {
         self.attempt(records, seed).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The same.
+    /// Runs the program; an error is its message.
     ///
     /// # Errors
     ///
-    /// The complaint of the program.
+    /// The message of the program.
     pub fn attempt(&self, records: &Records, seed: u64) -> Result<Records, String> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What can be read from the text of a kernel file without a compiler.
+//! Information from the text of a kernel file, without a compiler.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const PARTS: [&str; 8] = [
     "wsm5/tile/",
 ];
 
-/// Whether a file, named by its path below `kernels/`, holds twins of Rust functions.
+/// True if a file, named by its path below `kernels/`, contains twins of Rust functions.
 pub fn holds_twins(path: &str) -> bool {
     let is_header = path.rsplit_once('.').is_some_and(|(_, extension)| extension == "cuh");
     is_header && !PARTS.iter().any(|folder| path.starts_with(folder))
@@ -23,7 +23,7 @@ pub fn holds_twins(path: &str) -> bool {
 /// A device function.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// The namespaces that it stands in, from the outermost; none at the top.
+    /// The enclosing namespaces, from the outermost; empty at the top level.
     pub namespaces: Vec<String>,
     /// The struct that it is a member of.
     pub object: Option<String>,
@@ -33,9 +33,9 @@ pub struct Function {
     pub result: String,
     /// Its arguments in their order.
     pub arguments: Vec<Argument>,
-    /// Where its name stands.
+    /// Position of its name.
     pub name_range: Range<usize>,
-    /// Where its body stands, braces included.
+    /// Position of its body, including braces.
     pub body: Range<usize>,
 }
 
@@ -49,7 +49,7 @@ pub struct Argument {
 }
 
 impl Function {
-    /// Its name with namespaces, and for operators the types that tell overloads apart.
+    /// Its name with namespaces, and for operators the types that distinguish overloads.
     pub fn path(&self) -> String {
         let places = self.namespaces.iter().chain(&self.object).map(String::as_str);
         let path = places.chain([&*self.name]).collect::<Vec<_>>().join("::");
@@ -60,7 +60,7 @@ impl Function {
         path
     }
 
-    /// Whether it is an operator.
+    /// True for operators.
     pub fn is_operator(&self) -> bool {
         self.name.starts_with("operator")
     }
@@ -91,7 +91,7 @@ pub fn device_functions(code: &str) -> Vec<Function> {
         .collect()
 }
 
-/// The text from an opening bracket to the one that closes it.
+/// The text from an opening bracket to the matching closing one.
 pub fn enclosed(text: &str) -> &str {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -137,7 +137,7 @@ fn arguments(text: &str) -> Vec<Argument> {
     separated(text).into_iter().map(argument).collect()
 }
 
-/// The names of what is opened by a keyword and not closed before the end of a text.
+/// The names that a keyword opens and that are not closed before the end of a text.
 fn opened(code: &str, keyword: &str) -> Vec<String> {
     let names = code.match_indices(keyword).filter_map(|(at, word)| {
         let (name, _) = code[at + word.len()..].split_once('{')?;

@@ -9,9 +9,9 @@ const VARIABLE: &str = "NWP_MINI_REFERENCE";
 /// The folders under it that files are looked for in too.
 const FOLDERS: [&str; 4] = ["", "reference", "real", "chemistry"];
 
-/// The file of this name in the folder of larger data; `None` where no folder is named.
+/// The file of this name in the folder of larger data; `None` if no folder is named.
 ///
-/// Panics where one is named that has no such file, rather than test with something else.
+/// Panics if a named folder does not have the file, rather than testing with another one.
 pub(crate) fn larger(name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?);
     let found = FOLDERS.map(|part| folder.join(part).join(name)).into_iter().find(|p| p.exists());
@@ -23,7 +23,7 @@ pub(crate) fn larger(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// The same for tests that cannot do without; they are ignored unless asked for.
+/// Data for tests that need it; these are ignored by default.
 pub fn needed(name: &str) -> PathBuf {
     larger(name).unwrap_or_else(|| panic!("set {VARIABLE} to the folder that holds {name}"))
 }

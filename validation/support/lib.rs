@@ -1,4 +1,4 @@
-//! What the test executables of nwp-mini share.
+//! Common code of the test executables of nwp-mini.
 #![allow(clippy::print_stdout, reason = "tests say which data they read and how they fared")]
 #![allow(missing_docs, reason = "fields of test cases are named for what they hold")]
 #![allow(clippy::must_use_candidate, reason = "results of tests are looked at")]
@@ -26,8 +26,8 @@ pub mod wsm5;
 
 pub use reference::{Substepped, reference, reference_path, substepped, yardstick};
 
-/// The folder of the project: that of cargo where it runs the test, so that an executable that was
-/// built elsewhere finds the data.
+/// The folder of the project: that of cargo if it runs the test, so that an executable that was built elsewhere finds
+/// the data.
 pub fn project() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::env::var_os("CARGO_MANIFEST_DIR")
@@ -39,7 +39,7 @@ pub fn program() -> PathBuf {
     assert_cmd::cargo::cargo_bin("nwp-mini")
 }
 
-/// The folder of cargo for what tests leave behind, such as compiled kernels.
+/// Cargo's folder for files of tests, such as compiled kernels.
 pub fn scratch() -> PathBuf {
     let executable = std::env::current_exe().expect("the path of the test executable");
     executable.ancestors().nth(3).expect("target/PROFILE/deps/NAME").join("tmp")

@@ -1,12 +1,12 @@
-//! Where the tests find their reference data.
+//! Location of the reference data.
 
 use std::path::PathBuf;
 
 use crate::larger::larger;
 use crate::project;
 
-/// The reference file `name` ("wsm5", "adv"): the whole one where NWP_MINI_REFERENCE names its
-/// folder, else the subset that is shipped with the project.
+/// The reference file `name` ("wsm5", "adv"): the whole one if NWP_MINI_REFERENCE names its folder, else the subset
+/// that is shipped with the project.
 pub fn reference(name: &str) -> netcdf::File {
     let path = reference_path(name);
     netcdf::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
@@ -17,7 +17,7 @@ pub fn reference_path(name: &str) -> PathBuf {
     shipped_or_larger(&format!("{name}.nc"), &format!("{name}_dev.nc"))
 }
 
-/// The text of the table of what other builds of WRF's code are off by, for the reference `name`.
+/// The text of the table of errors of other builds of WRF's code, for the reference `name`.
 pub fn yardstick(name: &str) -> String {
     let file = format!("{name}_yardstick.csv");
     let path = shipped_or_larger(&file, &file);
@@ -35,11 +35,11 @@ fn shipped_or_larger(shipped: &str, whole: &str) -> PathBuf {
 
 /// The reference data of the scheme with sub-stepped fall.
 pub struct Substepped {
-    /// What goes in: groups of the same names as those of `output`.
+    /// Input: groups with the same names as those of `output`.
     pub input: netcdf::File,
-    /// What comes out.
+    /// Expected output.
     pub output: netcdf::File,
-    /// The table of what other builds of that code are off by.
+    /// The table of errors of other builds of that code.
     pub yardstick: String,
 }
 

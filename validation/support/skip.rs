@@ -2,7 +2,7 @@
 
 use std::io::{Write, stderr};
 
-/// Tells that a test is left out, and why; fails where the variable CI says that none may be.
+/// Reports that a test is skipped, and why; panics if the variable CI forbids skipping.
 ///
 /// Straight to standard error, past the capture of the test's output: a test that was left out
 /// should be seen.

@@ -1,4 +1,4 @@
-//! What can be read from the text of a Rust file without a compiler.
+//! Information from the text of a Rust file, without a compiler.
 
 /// The text with comments and literals blanked; every other byte keeps its place.
 pub fn code_only(text: &str) -> String {
@@ -137,7 +137,7 @@ fn inline_modules(code: &str, offset: usize) -> Vec<String> {
     around.collect()
 }
 
-/// The text from an opening brace to the one that closes it.
+/// The text from an opening brace to the matching closing one.
 fn braced(text: &str) -> &str {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -153,7 +153,7 @@ fn braced(text: &str) -> &str {
     text
 }
 
-/// The names of every path that `a::b` or `{a::b, c}` stands for.
+/// The names of all paths that `a::b` or `{a::b, c}` stands for.
 fn expanded(text: &str) -> Vec<Vec<String>> {
     let text = text.trim_start();
     if text.starts_with('{') {

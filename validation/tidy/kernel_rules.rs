@@ -17,13 +17,13 @@ const HOST_ONLY: [(&str, &[&str]); 5] = [
     ("src/advection/boundary.rs", &["add_open_sides"]),
 ];
 
-/// Whether a file belongs to the kernels.
+/// True if a file belongs to the kernels.
 pub(crate) fn is_kernel(source: &Source) -> bool {
     source.path.starts_with("kernels/") && ["cu", "cuh"].contains(&source.extension())
 }
 
-/// The path of the Rust file whose functions a kernel file holds the twins of, and the one that it
-/// has where it is a folder; `None` where there is none to be.
+/// The paths of the Rust file with the twins of a kernel file's functions: as a file, and as a folder; `None` if there
+/// need not be one.
 pub(crate) fn twin_paths(source: &Source) -> Option<[String; 2]> {
     let path = source.path.strip_prefix("kernels/").filter(|path| holds_twins(path))?;
     let stem = path.strip_suffix(".cuh")?;
@@ -66,7 +66,7 @@ struct RustFunction<'a> {
     name: &'a str,
     /// Names of its arguments, without `self`.
     arguments: Vec<&'a str>,
-    /// Whether it belongs to no type and to no inner module.
+    /// True if it belongs to no type and to no inner module.
     is_free: bool,
     place: usize,
 }

@@ -1,7 +1,6 @@
-//! Keeps the house in order: who may use whom, where `unsafe` may stand, how long a file may be.
+//! Rules of the source tree: dependencies of modules, places of `unsafe`, lengths of files.
 //!
-//! The rules are those of ARCHITECTURE.md. Each is a function of text, with a test beside it that
-//! sees it fail.
+//! The rules are those of ARCHITECTURE.md. Each is a function of text, with a test beside it in which it fails.
 
 mod kernel_rules;
 mod numbers;
@@ -19,7 +18,7 @@ use std::path::Path;
 use rules::Source;
 use sha2::{Digest, Sha256};
 
-/// All our sources, not what tools have put beside them.
+/// All source files of the project, without files that tools have put beside them.
 fn project() -> Vec<Source> {
     let mut sources = Vec::new();
     collect(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut sources);
@@ -71,7 +70,7 @@ fn unsafe_code_gpu_and_netcdf_keep_to_their_places() {
     expect_none(rust_of_the_crate().iter().flat_map(rules::misplaced_words));
 }
 
-/// Others rely on these items, which change on purpose: with `NWP_MINI_UPDATE=1` the list is written anew.
+/// Users rely on these items, which change on purpose only: with `NWP_MINI_UPDATE=1` the list is rewritten.
 #[test]
 fn public_items_are_those_of_the_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(public::LIST);
@@ -104,7 +103,7 @@ fn files_are_short_and_well_named() {
     expect_none(project().iter().flat_map(rules::bad_file));
 }
 
-/// Every formula of a kernel stands in the Rust file of the same name too, and the other way round.
+/// Every formula of a kernel is in the Rust file of the same name too, and vice versa.
 #[test]
 fn tests_share_code_through_the_support_library() {
     // In pieces, so that this line is no finding.
@@ -133,7 +132,7 @@ fn formulas_hold_no_bare_numbers() {
     expect_none(sources.iter().flat_map(numbers::bare_in_formula));
 }
 
-/// Rates are functions of what they are given, and change none of it.
+/// Rates are functions of their arguments, and change none of them.
 #[test]
 fn rates_change_nothing() {
     let sources = project();
@@ -143,7 +142,8 @@ fn rates_change_nothing() {
     expect_none(rates.into_iter().flat_map(rules::changes));
 }
 
-/// Records take no more room than this, bytes: the last full set of each kind of machine, and what READMEs point to.
+/// Maximum size of the records, bytes: the last full set of each kind of machine, and the records that READMEs refer
+/// to.
 const MOST_RECORDED: u64 = 3_000_000;
 
 /// Pages beside those of the records whose links lead somewhere.
@@ -210,7 +210,7 @@ fn data_files_are_those_of_their_readme() {
     }
 }
 
-/// `LICENSES-THIRD-PARTY.md` is a list of what `Cargo.lock` locks, under licences that `deny.toml` admits.
+/// `LICENSES-THIRD-PARTY.md` lists the packages of `Cargo.lock`, under licences that `deny.toml` admits.
 #[test]
 fn licences_are_listed_and_admitted() {
     let [lock, list, deny] = ["Cargo.lock", "LICENSES-THIRD-PARTY.md", "deny.toml"].map(|name| {

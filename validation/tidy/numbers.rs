@@ -3,8 +3,7 @@
 use crate::rules::{Finding, Source};
 use crate::text::{code_only, is_word, words};
 
-/// Numbers with a fraction or an exponent that stand in a kernel without a name. Halves, ones and
-/// twos need none.
+/// Numbers with a fraction or an exponent without a name in a kernel. Halves, ones and twos need none.
 pub(crate) fn bare_in_kernel(source: &Source) -> Vec<Finding> {
     let code = code_only(&source.text);
     let mut findings = Vec::new();
@@ -40,7 +39,7 @@ const FORMULAS: [&str; 10] = [
 /// The largest whole number that a formula may have without a name, as a power or a weight.
 const LARGEST_NAMELESS: f64 = 10.0;
 
-/// The same in a Rust file that holds formulas, outside of constants and tests. As in kernels, small whole numbers
+/// Numbers without a name in a Rust file with formulas, outside of constants and tests. As in kernels, small integers
 /// need no name.
 pub(crate) fn bare_in_formula(source: &Source) -> Vec<Finding> {
     let path = source.path.strip_prefix("src/").unwrap_or_default();
@@ -68,7 +67,7 @@ pub(crate) fn bare_in_formula(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Whether what follows is part of the definition of a constant, or of a table of them.
+/// True if the following text is part of the definition of a constant, or of a table of constants.
 fn is_defined(before: &str) -> bool {
     let begin =
         words(before).filter(|(_, word)| ["const", "exact", "single", "tuning"].contains(word));
@@ -77,7 +76,7 @@ fn is_defined(before: &str) -> bool {
     if word == "tuning" {
         return text.starts_with("tuning! {") && !text.contains("\n}");
     }
-    // The type of an array has a semicolon of its own.
+    // The type of an array contains a semicolon.
     let is_length = |at: usize| text[..at].rfind('[') > text[..at].rfind(']');
     !text.match_indices(';').any(|(at, _)| !is_length(at))
 }

@@ -1,11 +1,11 @@
-//! The items of the library that others may rely on.
+//! The public items of the library.
 
 use crate::rules::Source;
 
 /// The file that lists them.
 pub(crate) const LIST: &str = "validation/tidy/public.txt";
 
-/// Modules whose items are for the program and its tests; what else is public is for everybody.
+/// Modules whose items are for the program and its tests; all other public items are for users.
 const OF_THE_PROGRAM: [&str; 3] = ["cli", "config", "main"];
 
 /// Items of the modules that are public, as "fn wsm5::call", in order.

@@ -21,10 +21,10 @@ const LAYERS: [&[&str]; 12] = [
     &["config", "cli", "main"],
 ];
 
-/// Layers whose modules may use each other: the ground floor, and the command around its options.
+/// Layers whose modules may use each other: the lowest one, and the command with its options.
 const SOCIABLE: [usize; 2] = [0, LAYERS.len() - 1];
 
-/// The launchers of kernels, each beside what it launches; `unsafe` stands there and in the device layer.
+/// The launchers of kernels, beside their kernels' subjects; only they and the device layer may contain `unsafe`.
 const LAUNCHERS: [&str; 8] = [
     "src/primitives/gpu/",
     "src/advection/gpu/",
@@ -55,7 +55,7 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// What is wrong, and where.
+/// A violation of a rule, and its position.
 pub(crate) struct Finding {
     path: String,
     line: usize,
@@ -122,11 +122,11 @@ pub(crate) fn bad_imports(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Which module uses which others.
+/// Dependencies of each module.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Files, and modules of the crate's root with all that is in them, that use each other in a circle. What
-/// a folder's `mod.rs` shares with the files of its folder does not count.
+/// Cycles of dependencies between files, and between modules of the crate's root with their contents. Dependencies
+/// between a folder's `mod.rs` and the files of its folder do not count.
 pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
     let names: BTreeSet<String> = sources.iter().map(|s| s.module().join("::")).collect();
     let (mut of_files, mut of_roots) = (Uses::new(), Uses::new());
@@ -161,7 +161,7 @@ pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Every use that leads back to where it comes from.
+/// All dependencies that are part of a cycle.
 fn circles(uses: &Uses) -> Vec<String> {
     let reaches = |from: &str, to: &str| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
@@ -207,8 +207,8 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// The files of the rates of the microphysics, and of what they are made of. What acts on a cell stands elsewhere:
-/// in `balance` the rates of a minor step, in `melt` what takes place at once.
+/// The files of the rates of the microphysics and of their components. Changes of cells are elsewhere: in `balance` by
+/// the rates of a minor step, in `melt` by instantaneous processes.
 pub(crate) const RATES: [&str; 20] = [
     "src/physics/kessler/cell.rs",
     "src/physics/kessler/conversion.rs",

@@ -1,4 +1,4 @@
-//! What the program is made of, and under which licences.
+//! Dependencies of the program, and their licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,17 +31,17 @@ pub(crate) fn listed(text: &str) -> BTreeMap<(String, String), [String; 2]> {
         .collect()
 }
 
-/// Whether one of the admitted licences is enough for an expression of SPDX.
+/// True if one of the admitted licences satisfies an SPDX expression.
 pub(crate) fn is_admitted(expression: &str, admitted: &[&str]) -> bool {
     let whole = |part: &str| {
         let part = part.trim().trim_matches(['(', ')']).trim();
         admitted.contains(&part)
     };
-    // No package here has OR inside of AND; one that has would be refused, and seen.
+    // No package here has OR inside of AND; one that has would be rejected.
     expression.split(" AND ").all(|part| part.split(" OR ").any(whole))
 }
 
-/// What `deny.toml` admits.
+/// Licences that `deny.toml` admits.
 pub(crate) fn admitted(text: &str) -> Vec<String> {
     let deny: Table = text.parse().expect("deny.toml is TOML");
     let allow = deny["licenses"]["allow"].as_array().expect("a list of licences");

@@ -1,5 +1,5 @@
-// The values of the cells of a thread and of those beside them in their row, by wide loads where
-// rows begin at multiples of CELLS.
+// Loads of the values of a thread's cells and of their neighbours along the row; wide loads if rows begin at multiples
+// of CELLS.
 #pragma once
 
 #include "advection/march/place.cuh"
@@ -9,7 +9,8 @@ struct alignas(CELLS * sizeof(real) < 16 ? CELLS * sizeof(real) : 16) Cells {
     real at[CELLS];
 };
 
-// One load where it can be. What a kernel reads it does not write, so these loads may pass stores.
+// A single load if the hardware has one. Kernels do not write the arrays they read, so these loads may be moved past
+// stores.
 __device__ inline void load_wide(const real* from, real (&to)[1]) { to[0] = __ldg(from); }
 __device__ inline void load_wide(const float* from, float (&to)[2])
 {
@@ -44,7 +45,7 @@ __device__ inline Cells group_at(const real* from)
     return found;
 }
 
-// The values of the faces on both sides of the cells of a group, of which the first is at `from`.
+// The values of the faces on both sides of the cells of a group; `from` points to the first.
 __device__ inline void faces_at(const real* from, real (&found)[CELLS + 1])
 {
     const Cells group = group_at(from);
@@ -52,11 +53,11 @@ __device__ inline void faces_at(const real* from, real (&found)[CELLS + 1])
     found[CELLS] = __ldg(from + CELLS);
 }
 
-// Stores values of the cells but for those left to another thread.
+// Stores the values of the cells that this thread owns.
 __device__ inline void store_own(const Place& place, const Cells& value, real* to)
 {
     if (WIDE) {
-        // No thread has cells in common with another.
+        // Groups of different threads do not overlap.
         *reinterpret_cast<Cells*>(to) = value;
         return;
     }
@@ -64,10 +65,10 @@ __device__ inline void store_own(const Place& place, const Cells& value, real* t
         if (place.i + c < place.end) to[c] = value.at[c];
 }
 
-// Groups that hold the cells within reach on one side.
+// Number of groups that cover REACH cells on one side.
 constexpr int GROUPS = (REACH + CELLS - 1) / CELLS;
 
-// The row around the cells; `first` points to the first of them, `here` are their values.
+// The values of the row around the cells; `first` points to the first cell, `here` are the values of the cells.
 __device__ inline void look_along(const Place& place, const real* first, const Cells& here,
                                   real (&row)[SEEN_X])
 {

@@ -1,10 +1,10 @@
-// The fluxes through the faces of the cells of a thread, at one level.
+// Fluxes through the faces of a thread's cells at one level.
 #pragma once
 
 #include "advection/limiter.cuh"
 #include "advection/march/cells.cuh"
 
-// The first cell of a thread in a level, a level, and all levels, as numbers of elements.
+// Index of a thread's first cell in a level, size of a level and size of a tracer, in elements.
 __device__ inline int cell_of(const TransportArgs& args, const Place& place)
 {
     return place.j * pitch(args) + place.i;
@@ -17,10 +17,9 @@ __device__ inline long long cells_of(const TransportArgs& args)
     return static_cast<long long>(NZ) * plane_of(args);
 }
 
-// Data of a thread at a level: pointers to the first of its cells, or to the face
-// west, south of or below it. Those of the tracer rise with the march, which takes fewer
-// instructions than finding each anew; those of the wind follow from where its cell is, which takes
-// fewer registers.
+// Pointers of a thread at a level, to the first of its cells or to the face west, south of or below it. Pointers to
+// tracers are incremented from level to level, which takes fewer instructions than computing them anew; pointers to the
+// wind are computed from the index of the cell, which takes fewer registers.
 struct Level {
     const TransportArgs& args;
     int k, row, here;
@@ -56,7 +55,7 @@ struct Level {
     }
 };
 
-// The value of a field that is a sum of two products, as mass per `per_dt`.
+// The value of a layered field (with_mu c1 + without_mu c2) times `factor`.
 __device__ inline real layered(const LayeredPointers& field, int k, int cell, real factor)
 {
     return fused(__ldg(field.with_mu + cell), __ldg(field.c1 + k) * factor,
@@ -83,15 +82,15 @@ __device__ inline Cells mass_of(const TransportArgs& args, const LayeredPointers
     return mass_of(field, cell_of(args, place), __ldg(field.c1 + k), __ldg(field.c2 + k));
 }
 
-// Flux of second order, between the two cells beside a face.
+// Flux of second order, from the two cells beside a face.
 __device__ inline real second_order_flux(real mass, const real (&q)[2])
 {
     return linear_flux(mass, q, {real(0.5), real(0.5)});
 }
 
-// High-order flux through a lateral face that is `distance` cells from a side that is not periodic, of the
-// six cells around it and the flux of fifth order: of lower order where that would look beyond the side.
-// The side itself is never used.
+// High-order flux through a lateral face that is `distance` cells from a side that is not periodic, from the six cells
+// around it and the flux of fifth order: of lower order if the stencil would reach beyond the side. The result for the
+// side itself is never used.
 __device__ inline real lower_order(int distance, real mass, const real (&q)[6], real fifth)
 {
     const real third = third_order_flux(mass, {q[1], q[2], q[3], q[4]});
@@ -99,9 +98,9 @@ __device__ inline real lower_order(int distance, real mass, const real (&q)[6], 
     return distance == 1 ? second : distance == 2 ? third : fifth;
 }
 
-// Lowers the order of fluxes through the x-faces of a group where they are near a side, as `lower_order` does; face f
-// lies between row[f + 2] and row[f + 3]. Of groups of four the first and the last are, with one face a cell from the
-// side and one two cells from it, so that a thread need make each order but once.
+// Lowers the order of fluxes through the x-faces of a group near a side, as `lower_order` does; face f is between row[f
+// + 2] and row[f + 3]. With four cells or more in a group only the first and the last group are near a side, with one
+// face one cell from the side and one face two cells from it, so that a thread computes each lower order only once.
 template <int FACES>
 __device__ inline void lower_at_ends(const TransportArgs& args, const Place& place,
                                      const real (&row)[FACES + 2 * REACH - 1],
@@ -125,13 +124,13 @@ __device__ inline void lower_at_ends(const TransportArgs& args, const Place& pla
     const real third = third_order_flux(west ? mass[west_2] : mass[east_2], q);
     if (west) flux[west_1] = second, flux[west_2] = third;
     if (east) flux[east_1] = second, flux[east_2] = third;
-    // The last face of the group before the last is two cells from the side where that has two.
+    // The last face of the last but one group is two cells from the side if the last group has only two cells.
     constexpr int LAST = FACES - 1;
     if (LAST == CELLS && last_cell() + 1 < REACH && place.i + 2 * CELLS == pitch(args))
         flux[LAST] = third_order_flux(mass[LAST], {row[LAST + 1], row[LAST + 2], row[LAST + 3], row[LAST + 4]});
 }
 
-// High-order fluxes through the faces below level k, of the cells of levels k - 2 to k + 1.
+// High-order fluxes through the faces below level k, from the cells of levels k - 2 to k + 1.
 __device__ inline Cells high_order_z(const TransportArgs& args, int k, const Cells& mass,
                                      const Cells (&q)[4])
 {
@@ -148,14 +147,14 @@ __device__ inline Cells high_order_z(const TransportArgs& args, int k, const Cel
     return flux;
 }
 
-// Tracer through the lateral faces of the cells: x[c] west of cell c.
+// Tracer fluxes through the lateral faces of the cells: x[c] is west of cell c.
 struct Lateral {
     real x[CELLS + 1];
     Cells south, north;
 };
 
-// High-order fluxes through the lateral faces; `here` are the values of the cells. In a warp that is
-// near a side all threads also make the lower orders: nearly every warp has an end of a row.
+// High-order fluxes through the lateral faces; `here` are the values of the cells. In a block near a side all threads
+// also compute the lower orders, since nearly every warp contains an end of a row.
 __device__ inline Lateral high_order(const TransportArgs& args, const Place& place,
                                      const Level& level, const Cells& here)
 {

@@ -1,15 +1,15 @@
-// The size of the grid and its sides: which of them are periodic, and where their values lie in memory.
+// Size of the grid, periodic sides, and the memory layout of the values of sides.
 #pragma once
 
-// Cells of a row and rows of a plane: known to the compiler for grids that kernels are made for, NX and NY.
+// Cells of a row and rows of a plane: compile-time constants NX and NY in kernels compiled for one grid.
 __device__ inline int nx_of(const TransportArgs& args) { return NX > 0 ? NX : args.nx; }
 __device__ inline int ny_of(const TransportArgs& args) { return NY > 0 ? NY : args.ny; }
 
 __device__ inline bool periodic_x() { return WEST == PERIODIC; }
 __device__ inline bool periodic_y() { return SOUTH == PERIODIC; }
 
-// Offsets of the values of the four sides of a tracer, in one piece of memory: west and east
-// (nz, ny), south and north (nz, nx).
+// Offsets of the values of a tracer at the four sides, contiguous in memory: west and east (nz, ny), south and north
+// (nz, nx).
 struct SideValues {
     long long west, east, south, north;
 };

@@ -1,5 +1,5 @@
-// The last stage of limited tracers, in two passes: `scale` computes the scale factors of every
-// cell, `update` scales the corrections and adds them.
+// The last stage of limited tracers in two passes: `scale` computes the scale factors of every cell, `update` scales
+// the corrections (antidiffusive fluxes) and adds them.
 #pragma once
 
 #include "advection/march/plain.cuh"
@@ -10,7 +10,7 @@ struct Around {
     Cells south, north;
 };
 
-// Gathers them from a field, of which `field` points to the first cell; `here` are the cells' own.
+// Loads them from a field; `field` points to the first cell, `here` are the values of the cells themselves.
 __device__ inline Around around(const Place& place, const real* field, const Cells& here)
 {
     Around found;
@@ -34,7 +34,7 @@ __device__ inline Split split(real mass, const real (&q)[2], real high)
     return {low, high - low};
 }
 
-// The same for a face that may carry more than its capacity; `face` is its place in the planes of
+// Splits a high-order flux if the air flux may exceed the capacity of the face; `face` is its index in the planes of
 // `capacity`.
 __device__ inline Split split_capped(const TransportArgs& args, const LayeredPointers& capacity,
                                      int k, int face, real mass, const real (&q)[2], real high)
@@ -43,15 +43,15 @@ __device__ inline Split split_capped(const TransportArgs& args, const LayeredPoi
     return {low, high - low};
 }
 
-// The largest mass that no capacity of a level is below. Hardly any face carries more: only where
-// one of a thread does, the capacities themselves are looked up.
+// Lower bound of the capacities of a level. The capacities themselves are loaded only if the air flux through a face of
+// the thread exceeds it, which is rare.
 __device__ inline real sure_capacity(const TransportArgs& args, const LayeredPointers& capacity, int k)
 {
     return __ldg(capacity.least + k) * args.per_dt;
 }
 
-// The fluxes `high` of high order through the x-faces, split. The outer faces of outermost cells are split as
-// all others: these cells are not limited.
+// Splits the high-order fluxes `high` through the x-faces. The outer faces of outermost cells are split like all
+// others, since outermost cells are not limited.
 struct SplitX {
     Split at[CELLS + 1];
 };
@@ -78,7 +78,7 @@ __device__ inline SplitX split_x(const TransportArgs& args, const Place& place, 
     return flux;
 }
 
-// Those through the y-faces.
+// Splits the high-order fluxes through the y-faces.
 struct SplitY {
     Split south[CELLS], north[CELLS];
 };
@@ -112,8 +112,8 @@ __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, 
     return flux;
 }
 
-// Splits the fluxes through the faces below level k. `latest` are the cells of levels k - 2 to
-// k + 1, `below` and `above` those on both sides of the faces at the start of the step.
+// Splits the fluxes through the faces below level k. `latest` are the cells of levels k - 2 to k + 1; `below` and
+// `above` are the cells on both sides of the faces at the start of the step.
 struct SplitCells {
     Split at[CELLS];
 };
@@ -140,7 +140,7 @@ __device__ inline SplitCells split_z(const TransportArgs& args, const Place& pla
     return flux;
 }
 
-// The factors for the corrections out of a cell and into it.
+// The scale factors of the corrections out of a cell and into it.
 struct Scale {
     real outgoing, incoming;
 };
@@ -154,7 +154,8 @@ __device__ inline real limited(const Split& split, const Scale& below, const Sca
     return positive_flux(split.low, split.correction, {below.outgoing, above.outgoing});
 }
 
-// The factors for cell c of mass `mass`. `column` are its values at levels k - 1 to k + 1 at the start.
+// The scale factors of cell c of mass `mass`. `column` are its values at levels k - 1 to k + 1 at the start of the
+// step.
 __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, const Level& level,
                                  const Around& start, const real (&column)[3], real mass,
                                  const Faces& low, const Faces& correction, int c)
@@ -181,7 +182,7 @@ __device__ inline long long scales_of(const TransportArgs& args, const Place& pl
     return (place.tracer - UNLIMITED) * cells_of(args);
 }
 
-// Finds the scale factors of the cells; 1 in the outermost cells of axes that are not periodic.
+// Computes and stores the scale factors of the cells; 1 in the outermost cells of axes that are not periodic.
 __device__ inline void scale(const TransportArgs& args, const Place& place)
 {
     Level level(args, place, place.first_level);
@@ -231,7 +232,7 @@ struct Scales {
     __device__ inline Scale at(int c) const { return {outgoing.at[c], incoming.at[c]}; }
 };
 
-// Those of the cells at level k, or at the nearest level that there is.
+// The scale factors of the cells at level k, clamped to the levels of the grid.
 __device__ inline Scales scales_at(const TransportArgs& args, const Place& place, int k)
 {
     const int level = max(0, min(k, NZ - 1));
@@ -257,7 +258,7 @@ struct ScalesAround {
     }
 };
 
-// Those at level k; `here` are the cells' own.
+// The scale factors around the cells at level k; `here` are those of the cells themselves.
 __device__ inline ScalesAround scales_around(const TransportArgs& args, const Place& place, int k,
                                              const Scales& here)
 {
@@ -268,7 +269,7 @@ __device__ inline ScalesAround scales_around(const TransportArgs& args, const Pl
     return found;
 }
 
-// The last stage of a limited tracer, from the scale factors of `scale`.
+// The last stage of a limited tracer, with the scale factors of `scale`.
 __device__ inline void update(const TransportArgs& args, const Place& place)
 {
     Level level(args, place, place.first_level);

@@ -1,51 +1,49 @@
-// Cells of a thread, and the memory layout of those around them.
+// The cells of a thread, and the memory layout of the cells around them.
 //
-// A thread has CELLS cells side by side in a row and marches upward through LEVELS levels. The
-// threads of a block have rows of WIDTH such groups above one another, so that they find the values
-// of neighbouring rows in the cache of their multiprocessor; neighbouring blocks have the same
-// cells of different tracers, which share the wind. On a small grid threads take its groups in turn
-// instead (IN_TURN), row after row and march after march, so that no block but the last of a tracer has
-// threads without cells. Where groups do not fill a row, its last one begins early enough to end with
-// the row, and owns the cells that it shares with its neighbour.
+// A thread has CELLS adjacent cells of a row and marches upward through LEVELS levels. The threads of a block have
+// adjacent rows of WIDTH such groups, so that values of neighbouring rows are in the L1 cache; neighbouring blocks have
+// the same cells of different tracers, which share the wind. On a small grid (IN_TURN) threads are numbered linearly
+// through groups, rows and marches, so that only the last block of a tracer has threads without cells. If CELLS does
+// not divide a row, its last group ends with the row, and owns the cells that it shares with the group before it.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
 #include "advection/march/rows.cuh"
 
-// Cells that a thread sees of its row, and rows around its own.
+// Cells of a row and rows that the stencils of a thread's cells need.
 constexpr int SEEN_X = REACH + CELLS + REACH;
 constexpr int SEEN_Y = REACH + 1 + REACH;
 
-// Cells beside a group that are loaded together: as many as it has, or single ones.
+// Cells beside a group that one load takes: CELLS, or 1.
 __device__ inline int piece() { return WIDE ? CELLS : 1; }
 
-// Largest number of such pieces within reach.
+// Largest number of such loads on one side.
 constexpr int PIECES = REACH;
 
 struct Place {
     int tracer;
     int first_level, end_level;
-    int j, i;              // row, and the place of the first of the cells in it
-    int end;               // the first cell behind that is another thread's
-    bool is_inner;         // whether no stencil of the block reaches beyond the grid
-    bool near_x, near_y;   // whether that of the thread reaches beyond a side that is not periodic
-    // Distances from the first cell to the pieces of the row before it, and to those behind the last.
+    int j, i;              // row, and index in it of the first of the cells
+    int end;               // end of the cells of the row that this thread owns
+    bool is_inner;         // true if no stencil of the block reaches beyond the grid
+    bool near_x, near_y;   // true if a stencil of the thread reaches beyond a side that is not periodic
+    // Distances from the first cell to the loads before the group, and to those behind it.
     int before[PIECES], behind[PIECES];
-    int y[SEEN_Y];         // how far row j - REACH + s is from row j
+    int y[SEEN_Y];         // distance of row j - REACH + s from row j
 
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
 
-    // True if cell c is one of the grid, and this thread's.
+    // True if cell c is a cell of the grid that this thread owns.
     __device__ inline bool owns(int c) const { return i + c >= FIRST && i + c < end; }
 };
 
-// The nearest of the places 0 to `last`. In the other order of the two bounds NVRTC 13.0 makes wrong code of it for
-// tiles of a grid whose size it knows: benches/results/2026-11-25-h200.
+// The nearest of the indices 0 to `last`. With the two bounds in the other order NVRTC 13.0 generates wrong code for
+// tiles of a grid whose size is known at compile time: benches/results/2026-11-25-h200.
 __device__ inline int nearest(int at, int last) { return min(max(at, 0), last); }
 
-// The first of `together` cells that begin at cell `at` of an axis of n cells, continued periodically;
-// beyond a side that is not periodic the outermost ones, which nothing uses.
+// Index of the first of `together` cells at index `at` of an axis of n cells, continued periodically. Beyond a side
+// that is not periodic the index is clamped; the values there are not used.
 __device__ inline int continued(bool periodic, int at, int n, int together = 1)
 {
     if (!periodic) return nearest(at, n - together);
@@ -54,27 +52,27 @@ __device__ inline int continued(bool periodic, int at, int n, int together = 1)
     return at < 0 ? at + n : at >= n ? at - n : at;
 }
 
-// The first place behind `together` cells from `begin` on that is another's, of those that begin at multiples
-// of `together`; the last of them end with the row, and own the places that they share with others.
+// End of the cells that a group of `together` cells from `begin` owns. Groups begin at multiples of `together`, except
+// the last one of a row, which ends with the row and owns the cells that it shares with the group before it.
 __device__ inline int end_of(const TransportArgs& args, int begin, int together)
 {
     const int row = pitch(args), end = end_of_cells(args);
     return begin + together >= row ? end : min(end, min(begin + together, row - together));
 }
 
-// True if a stencil around cells from place i on reaches beyond a side in x that is not periodic.
+// True if a stencil around the cells from index i on reaches beyond a side in x that is not periodic.
 __device__ inline bool is_near_x(const TransportArgs& args, int i)
 {
     return !periodic_x() && (i < FIRST + REACH || i + CELLS + REACH > end_of_cells(args));
 }
 
-// The same for row j and the sides in y.
+// True if a stencil around row j reaches beyond a side in y that is not periodic.
 __device__ inline bool is_near_y(const TransportArgs& args, int j)
 {
     return !periodic_y() && (j < REACH || j + 1 + REACH > ny_of(args));
 }
 
-// Finds where the cells around those of a place are.
+// Computes the distances to the cells around those of a place.
 __device__ inline void look_around(const TransportArgs& args, Place& place)
 {
     const int row = pitch(args), i = place.i;
@@ -86,7 +84,7 @@ __device__ inline void look_around(const TransportArgs& args, Place& place)
         place.y[s] = (continued(periodic_y(), place.j - REACH + s, ny_of(args)) - place.j) * row;
 }
 
-// Gives a thread the cells of row `j` from `begin` on, through the levels of march `march`.
+// Assigns to a thread the cells of row `j` from `begin` on, and the levels of march `march`.
 __device__ inline void put(const TransportArgs& args, int begin, int j, int march, Place& place)
 {
     place.first_level = march * LEVELS;
@@ -99,7 +97,7 @@ __device__ inline void put(const TransportArgs& args, int begin, int j, int marc
     look_around(args, place);
 }
 
-// Finds the place of this thread among those of a tracer, all of them in turn.
+// Finds the place of this thread by linear numbering.
 __device__ inline bool find_place_in_turn(const TransportArgs& args, Place& place)
 {
     const int groups = (pitch(args) + CELLS - 1) / CELLS, ny = ny_of(args);
@@ -107,12 +105,12 @@ __device__ inline bool find_place_in_turn(const TransportArgs& args, Place& plac
     const int row = number / groups, march = row / ny;
     if (march * LEVELS >= NZ) return false;
     put(args, (number - row * groups) * CELLS, row - march * ny, march, place);
-    // Nearly every warp has an end of a row.
+    // Nearly every warp contains an end of a row.
     place.is_inner = false;
     return true;
 }
 
-// Finds it in a block of rows.
+// Finds the place of this thread in a block of rows.
 __device__ inline bool find_place_in_rows(const TransportArgs& args, int strip, Place& place)
 {
     const int thread = static_cast<int>(threadIdx.x), rows = static_cast<int>(blockDim.x) / WIDTH;
@@ -121,15 +119,14 @@ __device__ inline bool find_place_in_rows(const TransportArgs& args, int strip, 
     const int ny = ny_of(args);
     if (row >= rows || first_row + row >= ny || begin >= pitch(args)) return false;
     put(args, begin, first_row + row, static_cast<int>(blockIdx.z), place);
-    // The same for all threads of a warp, lest it march twice.
+    // Uniform over the warp, which would otherwise march twice.
     place.is_inner = strip * WIDTH * CELLS >= FIRST + REACH
                      && (strip + 1) * WIDTH * CELLS + REACH <= end_of_cells(args)
                      && first_row >= REACH && first_row + rows + REACH <= ny;
     return true;
 }
 
-// Finds it among those of `tracers` tracers from `first_tracer` on; false where there is nothing for this
-// thread.
+// Finds the place of this thread for `tracers` tracers from `first_tracer` on; false if the thread has no cells.
 __device__ inline bool find_place(const TransportArgs& args, int first_tracer, int tracers,
                                   Place& place)
 {
@@ -138,7 +135,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
     return IN_TURN ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
 }
 
-// An inner place, in a form that lets the compiler leave out the code for sides.
+// An inner place with compile-time flags and distances, so that the compiler drops the code for sides.
 __device__ inline Place inner(const TransportArgs& args, const Place& place)
 {
     Place inner = place;
@@ -152,7 +149,7 @@ __device__ inline Place inner(const TransportArgs& args, const Place& place)
     return inner;
 }
 
-// True if the cells reach a side that is not periodic.
+// True if the cells are at a side that is not periodic.
 __device__ inline bool at_west(const Place& place) { return !periodic_x() && place.i == 0; }
 
 __device__ inline bool at_east(const TransportArgs& args, const Place& place)

@@ -4,9 +4,8 @@
 #include "advection/march/sides.cuh"
 #include "advection/march/window.cuh"
 
-// Net outflow of the cells through their lateral faces, with the radiative outflow through open sides.
-// `carried` are the values that the wind takes out there. Keeps the fluxes through the sides if they
-// are wanted.
+// Net outflow of the cells through their lateral faces, with the radiative outflow through open sides; `carried` are
+// the values that the wind carries out there. Stores the fluxes through the sides if `side_flux` is set.
 __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& place,
                                         const Level& level, const real* carried,
                                         const Lateral& flux)
@@ -15,10 +14,10 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     for (int c = 0; c < CELLS; ++c)
         net.at[c] = (flux.x[c + 1] - flux.x[c]) + (flux.north.at[c] - flux.south.at[c]);
     if (place.is_inner) return net;
-    // Outermost cells of specified sides get another value in the end.
+    // Outermost cells of specified sides are set at the end of the stage.
     if (has_open())
         for (int c = 0; c < CELLS; ++c) {
-            // Outermost cells are not changed along the axis.
+            // In outermost cells the fluxes along the axis do not count.
             const real x = outermost_x(args, place, c) ? real(0) : flux.x[c + 1] - flux.x[c];
             const real y = outermost_y(args, place) ? real(0) : flux.north.at[c] - flux.south.at[c];
             net.at[c] = x + y;
@@ -28,7 +27,7 @@ __device__ inline Cells lateral_outflow(const TransportArgs& args, const Place& 
     return net;
 }
 
-// The cells after an outflow.
+// The values of the cells after an outflow.
 __device__ inline Cells after(const TransportArgs& args, const Cells& start, const Cells& mass,
                               const Cells& outflow)
 {
@@ -38,7 +37,7 @@ __device__ inline Cells after(const TransportArgs& args, const Cells& start, con
     return value;
 }
 
-// Stores them. All threads of a block that is near a side do it alike: nearly every warp has an end of a row.
+// Stores the values. Uniform over a block, since nearly every warp contains an end of a row.
 __device__ inline void finish(const TransportArgs& args, const Place& place, const Level& level,
                               const Brought& brought, Cells value)
 {

@@ -9,7 +9,7 @@ __device__ inline bool has_open()
     return WEST == OPEN || EAST == OPEN || SOUTH == OPEN || NORTH == OPEN;
 }
 
-// True if cell c of a thread is an outermost one along x, or none at all.
+// True if cell c of a thread is an outermost one along x, or an element without a cell.
 __device__ inline bool outermost_x(const TransportArgs& args, const Place& place, int c)
 {
     return (at_west(place) && c <= first_cell()) || (at_east(args, place) && c >= last_cell());
@@ -20,15 +20,15 @@ __device__ inline bool outermost_y(const TransportArgs& args, const Place& place
     return at_south(place) || at_north(args, place);
 }
 
-// True if it is an outermost one along any axis; no branches, since the threads of a warp hardly ever agree.
+// True if it is an outermost one along any axis. Without branches, since the threads of a warp rarely agree.
 __device__ inline bool outermost(const TransportArgs& args, const Place& place, int c)
 {
     return outermost_x(args, place, c) | outermost_y(args, place);
 }
 
-// Radiation out of a cell through one side, per map factor. `low` and `high` are the air
-// fluxes through the faces on either side of it, `carried` points to the values carried out,
-// `inner` tells how far the neighbour inside is.
+// Radiation out of a cell through one side, per map factor. `low` and `high` are the air fluxes through the two faces
+// of the cell along the axis, `carried` points to the value carried out, and `inner` is the distance to the inner
+// neighbour.
 __device__ inline real radiated(const TransportArgs& args, int cell, bool low_side, real low,
                                 real high, const real* carried, int inner, real latest)
 {
@@ -39,8 +39,8 @@ __device__ inline real radiated(const TransportArgs& args, int cell, bool low_si
     return outflow / __ldg(args.map_x + cell);
 }
 
-// Adds the radiative outflow of cell c through open sides to its net lateral outflow. `carried` points
-// to the values that the wind takes out, at the first cell of the thread.
+// Adds the radiative outflow of cell c through open sides to its net lateral outflow. `carried` points to the value of
+// the thread's first cell among those that the wind carries out.
 __device__ inline void add_open_sides(const TransportArgs& args, const Place& place,
                                       const Level& level, const real* carried, int c, real& net)
 {
@@ -58,9 +58,9 @@ __device__ inline void add_open_sides(const TransportArgs& args, const Place& pl
     if (north) net += radiated(args, cell, false, y[0], y[1], carried + c, -pitch(args), latest);
 }
 
-// Keeps the tracer fluxes of the last stage through the sides of the region inside the outermost
-// cells; those of outermost cells are not part of it, and are not added up. First the fluxes along
-// a row, then those through the faces of the southern or the northern side, which begins at `side`.
+// Stores the tracer fluxes of the last stage through the boundary of the region inside the outermost cells; fluxes at
+// outermost cells are stored too, and not added up. First the fluxes along a row, then those through the southern or
+// the northern side, whose values begin at `side`.
 __device__ inline void keep_side_fluxes_x(const TransportArgs& args, const Place& place, int k,
                                           const real (&flux)[CELLS + 1])
 {
@@ -88,23 +88,23 @@ __device__ inline void keep_side_fluxes(const TransportArgs& args, const Place& 
     if (place.j + 2 == ny_of(args)) keep_side_fluxes_y(args, place, k, at.north, flux.north);
 }
 
-// The value that air brings in through a side, at place `at` among the values of all sides.
+// The boundary value of inflow at index `at` of the values of all sides; 0 without boundary values.
 __device__ inline real given(const TransportArgs& args, long long at)
 {
     return args.inflow ? __ldg(args.inflow + at) : real(0);
 }
 
-// The value that air brings in: the given one, or that of the neighbour inside where there is none.
+// The value of inflow: the boundary value, or that of the inner neighbour if it is NaN and the gradient is zero.
 __device__ inline real brought_in(real given, real inside)
 {
     return ZERO_GRADIENT && isnan(given) ? inside : given;
 }
 
-// Boundary values of the outermost cells of a thread at specified sides in x. They are loaded before they are needed,
-// to hide the latency, and by all threads of a warp alike, of which some are at a side.
+// Boundary values of the outermost cells of a thread at specified sides in x. They are loaded early to hide the
+// latency, and by all threads of a warp, of which only some are at a side.
 struct Brought {
-    real west_mass, east_mass;  // through the sides
-    real west, east;            // what the air brings in if it enters there
+    real west_mass, east_mass;  // air fluxes through the sides
+    real west, east;            // values of inflow
 
     __device__ inline void look_up(const TransportArgs& args, const Place& place, const Level& level)
     {
@@ -120,8 +120,8 @@ struct Brought {
         }
     }
 
-    // Gives the outermost cells their values: where air leaves, that of the neighbour inside, which the same thread
-    // has; where it enters, the given one.
+    // Sets the outermost cells: at outflow to the value of the inner neighbour, which the same thread has; at inflow to
+    // the boundary value.
     __device__ inline void set(const TransportArgs& args, const Place& place, Cells& value) const
     {
         if (WEST == SPECIFIED && at_west(place))
@@ -133,7 +133,7 @@ struct Brought {
     }
 };
 
-// Leaves 0 where a thread at an end of a row has places without a cell.
+// Sets the elements without a cell at the ends of a row to 0.
 __device__ inline void clear_fill(const TransportArgs& args, const Place& place, Cells& value)
 {
     for (int c = 0; c < CELLS; ++c) {
@@ -142,9 +142,9 @@ __device__ inline void clear_fill(const TransportArgs& args, const Place& place,
     }
 }
 
-// Gives the outermost row of a specified side in y its values, from `value` of the row inside. `side` are the values
-// that air brings in through that side, `outer` the air fluxes through it, `result` is the row, all of them at the first
-// cell of the thread.
+// Sets the outermost row of a specified side in y, from `value` of the inner row. `side` is the index of the boundary
+// values, `outer` points to the air fluxes through the side, and `result` to the row, all at the first cell of the
+// thread.
 __device__ inline void set_specified_row(const TransportArgs& args, const Place& place, long long side,
                                          const real* outer, bool low_side, const Cells& value, real* result)
 {
@@ -163,7 +163,7 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
     store_own(place, found, result);
 }
 
-// The same for both sides in y.
+// Sets the outermost rows at both sides in y.
 __device__ inline void set_specified_y(const TransportArgs& args, const Place& place,
                                        const Level& level, const Cells& value)
 {
@@ -176,7 +176,7 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
                           level.result + row);
 }
 
-// Stores the new values of the cells, and those of the specified sides that depend on them.
+// Stores the new values of the cells, and the values of specified sides that depend on them.
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
                              const Brought& brought, Cells& value)
 {

@@ -1,4 +1,4 @@
-// Copies into shared memory while a block works on the level below.
+// Asynchronous copies of the next level into shared memory while a block computes a level.
 #pragma once
 
 #include "advection/tile/place.cuh"
@@ -7,7 +7,7 @@
 // Values of every thread of a block.
 using Tile = Cells[TILE_ROWS][LANES];
 
-// Levels of a field one after the other, of which the lowest gives way to the next.
+// A ring buffer of levels of a field: the next level replaces the lowest one.
 template <int SLOTS, int ROWS>
 struct Ring {
     Cells slot[SLOTS][ROWS][LANES];
@@ -15,9 +15,9 @@ struct Ring {
     __device__ inline Cells (&at(int k))[ROWS][LANES] { return slot[k % SLOTS]; }
 };
 
-// The latest values from row -REACH of the tile on, of the level at hand and the two above it; those at
-// the start of the step from row -1 on, of this level and the one above it; and the air masses
-// through the western, southern and upper faces of the cells of this level.
+// The latest values of the current level and the two above it, from row -REACH of the tile on; those at the start of
+// the step of the current level and the one above it, from row -1 on; and the air fluxes through the western, southern
+// and upper faces of the cells of the current level.
 struct Ahead {
     Ring<3, SEEN_ROWS> latest;
     Ring<2, TILE_ROWS + 1> start;
@@ -33,27 +33,26 @@ __device__ inline void copy_group(Cells& to, const real* from)
         for (int c = 0; c < CELLS; ++c) copy_ahead<sizeof(real)>(&to.at[c], from + c);
 }
 
-// Copies a thread's part of every level: its own cells, and in the first warps a row that only
-// other rows see.
+// Copies a thread's part of every level: its own cells, and in the first warps also a halo row.
 struct Copier {
     const TransportArgs& args;
     const Place& place;
     Ahead& ahead;
     int row, lane;
-    int seen;      // the row that only others see, of SEEN_ROWS
-    int further;   // how far it is from the thread's own
+    int seen;      // the halo row, an index of SEEN_ROWS
+    int further;   // its distance from the thread's row, elements
 
     __device__ inline Copier(const TransportArgs& args, const TilePlace& tile, Ahead& ahead)
         : args(args), place(tile.place), ahead(ahead), row(tile_row()), lane(tile_lane())
     {
-        // Rows south of the tile, rows north of it, and the row south of it of the values at the start.
+        // Halo rows south of the tile, north of it, and the southern one of the values at the start.
         seen = row < REACH ? row : row < 2 * REACH - 1 ? TILE_ROWS + row : REACH - 1;
         const int at = seen - REACH;
         const int rows = place.is_inner ? at - row : row_of_grid(args, tile.first_row + at) - place.j;
         further = rows * pitch(args);
     }
 
-    // Begins to copy the latest values of a level, or of the uppermost instead.
+    // Begins to copy the latest values of a level, at most the uppermost one.
     __device__ inline void latest(int k) const
     {
         const real* latest = Level(args, place, min(k, NZ - 1)).latest;
@@ -61,7 +60,7 @@ struct Copier {
         if (row < 2 * REACH - 1) copy_group(ahead.latest.at(k)[seen][lane], latest + further);
     }
 
-    // The same, and those at the start of the step of another level.
+    // Begins to copy the latest values of one level and the values at the start of the step of another.
     __device__ inline void tracer(int k, int k_start) const
     {
         const real* latest = Level(args, place, min(k, NZ - 1)).latest;
@@ -73,7 +72,7 @@ struct Copier {
         if (row < 2 * REACH) copy_group(to, (at_start ? start : latest) + further);
     }
 
-    // Begins to copy the masses of a level.
+    // Begins to copy the air fluxes of a level.
     __device__ inline void masses(int k) const
     {
         const Level level(args, place, min(k, NZ - 1));

@@ -1,4 +1,4 @@
-// High-order fluxes through one face of each cell of a thread, on the side of lower indices.
+// High-order fluxes through the lower faces (western or southern) of a thread's cells.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
@@ -19,7 +19,7 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
     return flux;
 }
 
-// Those through the southern faces; `rows` are those of the tile's level, from row -REACH on.
+// Fluxes through the southern faces; `rows` are those of the level of the tile, from row -REACH on.
 __device__ inline Cells high_order_south(const TransportArgs& args, const Place& place,
                                          const Level& level, const Cells& mass, const Cells& here,
                                          const Cells (&rows)[SEEN_ROWS][LANES])

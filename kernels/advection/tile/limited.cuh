@@ -1,11 +1,11 @@
-// The last stage of positive-definite tracers in one pass, by tiles: a block also computes the factors
-// of a ring of halo cells around those that it finishes.
+// The last stage of positive-definite tracers in one pass, by tiles: a block also computes the scale factors of a ring
+// of halo cells around its cells.
 #pragma once
 
 #include "advection/march/limited.cuh"
 #include "advection/tile/faces.cuh"
 
-// Shared memory of a block, followed by the numbers of all levels.
+// Shared memory of a block, followed by the level coefficients.
 struct LimitRoom {
     Ahead ahead;
     Tile low, correction;   // fluxes through southern faces
@@ -13,7 +13,7 @@ struct LimitRoom {
 };
 static_assert(sizeof(LimitRoom) == LIMIT_ROOM, "as much room as Rust asks for");
 
-// Numbers of the levels that all cells share.
+// Coefficients of levels that are the same for all cells.
 struct LevelNumbers {
     real *sure_x, *sure_y, *sure_z;   // lower bounds of the capacities; NZ + 1 of them along z
     real *c1, *c2;                    // of the mass of the cells
@@ -36,8 +36,8 @@ struct LevelNumbers {
     }
 };
 
-// Splits the high-order fluxes through the faces on one side of the cells, of which no capacity is
-// below `sure`; `face` is the place of the first in the planes of `capacity`.
+// Splits the high-order fluxes through the lower faces of the cells. `sure` is a lower bound of their capacities, and
+// `face` the index of the first face in the planes of `capacity`.
 __device__ inline SplitCells split_side(const TransportArgs& args, const LayeredPointers& capacity,
                                         real sure, int k, int face, const Cells& mass,
                                         const Cells (&start)[2], const Cells& high)
@@ -50,7 +50,7 @@ __device__ inline SplitCells split_side(const TransportArgs& args, const Layered
             flux.at[c] = split(mass.at[c], {start[0].at[c], start[1].at[c]}, high.at[c]);
         return flux;
     }
-    // Keeps the compiler from finding addresses before it is known whether they are needed.
+    // Keeps the compiler from computing addresses before it is known that they are needed.
     asm volatile("" : "+r"(face));
     for (int c = 0; c < CELLS; ++c)
         flux.at[c] = split_capped(args, capacity, k, face + c, mass.at[c],
@@ -58,10 +58,10 @@ __device__ inline SplitCells split_side(const TransportArgs& args, const Layered
     return flux;
 }
 
-// The fluxes through all faces of the cells of a thread, split.
+// The split fluxes through all faces of a thread's cells.
 struct SplitLevel {
     SplitCells west, south, bottom, top;
-    Split east;   // through the last face of the row
+    Split east;   // through the face east of the last cell
     Cells low_north, correction_north;
 
     __device__ inline Split next(int c) const { return c + 1 < CELLS ? west.at[c + 1] : east; }
@@ -78,7 +78,7 @@ struct SplitLevel {
     }
 };
 
-// A flux between a cell and the next, by the factors of both.
+// The final flux between a cell and the next, from the scale factors of both.
 __device__ inline real limited(const Split& split, real below, real above)
 {
     return positive_flux(split.low, split.correction, {below, above});
@@ -105,7 +105,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
     Cells start = ahead.start.at(0)[row + 1][lane];
     SplitLevel flux;
     flux.bottom = {};
-    // Of the level below, which is finished when the factors above it are known.
+    // Values of the level below, which is finished when the scale factors of the current level are known.
     Cells start_below = {}, mass_below = {}, factor_below = {}, bottom_below = {}, outflow_below = {};
     Brought brought = {};
     for (int k = 0; k < NZ; ++k) {
@@ -182,7 +182,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         flux.bottom = flux.top;
     }
     if (!tile.owns) return;
-    // Nothing passes the lid.
+    // No flux through the top of the grid.
     for (int c = 0; c < CELLS; ++c) outflow_below.at[c] += real(0) - bottom_below.at[c];
     finish(args, place, Level(args, place, NZ - 1), brought, after(args, start_below, mass_below, outflow_below));
 }

@@ -1,9 +1,9 @@
-// Cells of a thread in a tile.
+// The cells of a thread in a tile.
 //
-// A block has a tile of rows above one another. A warp has a row of it, a thread CELLS cells of the
-// row, and all march upward together. A thread makes the fluxes west and south of its cells and gets
-// the others from its neighbours: from other lanes of the warp, and from other rows by shared memory.
-// Neighbouring blocks have the same cells of different tracers, which share the wind.
+// A block has a tile of adjacent rows, a warp one row of the tile, a thread CELLS cells of the row; all march upward
+// together. A thread computes the fluxes west and south of its cells and gets the other ones from its neighbours: from
+// other lanes by shuffles, from other rows through shared memory. Neighbouring blocks have the same cells of different
+// tracers, which share the wind.
 #pragma once
 
 #include "advection/march/plain.cuh"
@@ -11,28 +11,28 @@
 constexpr int LANES = WARP;
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-// Groups of cells in a line of the cache. The copy of a warp asks for half as many sectors where its target
-// lies in lines as its source does.
+// Groups of cells in a cache line. The copy of a warp takes half as many sectors if its source and its target are
+// aligned alike within cache lines.
 constexpr int LINE = 128 / sizeof(Cells);
 
 struct alignas(128) Line {
     Cells group[LINE];
 };
 
-// Groups at either end of a row without all that the cells in them need, and cells between them.
+// Halo groups at either end of a row of the tile, and cells between them.
 constexpr int RING = (REACH + CELLS) / CELLS;
 constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
 
-// Rows that a tile finishes: the first lacks the factors south of it, the last two those north.
+// Rows that a tile finishes: the first row lacks the scale factors south of it, the last two rows those north of them.
 constexpr int TILE_OWN_ROWS = TILE_ROWS - 3;
 
-// Rows of a tile and those within the stencils of their southern faces.
+// Rows of a tile, and the rows that the stencils of their southern faces need.
 constexpr int SEEN_ROWS = TILE_ROWS + 2 * REACH - 1;
 
 __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / LANES; }
 __device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES; }
 
-// Row `at` of the grid, or its substitute beyond the ends.
+// Row `at` of the grid, continued periodically or clamped.
 __device__ inline int row_of_grid(const TransportArgs& args, int at)
 {
     return continued(periodic_y(), min(at, ny_of(args) + REACH), ny_of(args));
@@ -41,13 +41,13 @@ __device__ inline int row_of_grid(const TransportArgs& args, int at)
 // A place in a tile.
 struct TilePlace {
     Place place;
-    int first_row;       // row of the grid that is the first of the tile
-    int place_in_line;   // where in its line a row of the tile begins
-    bool owns;           // whether the cells are this thread's to finish
+    int first_row;       // row of the grid that is the first row of the tile
+    int place_in_line;   // index within its cache line at which a row of the tile begins
+    bool owns;           // true if this thread finishes the cells
 };
 
-// The first cell that tile `strip` of a row has to finish or can. Tiles overlap a little, so that all of
-// them, and the rings of all but the outer ones, lie within the row.
+// The first cell that tile `strip` of a row finishes. Tiles overlap slightly, so that all of them, and the halos of all
+// but the outer ones, are within the row.
 __device__ inline int tile_begin(const TransportArgs& args, int strip)
 {
     const int last = static_cast<int>(gridDim.y) - 1, spare = pitch(args) - TILE_OWN_CELLS;
@@ -79,8 +79,8 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     return {place, first_row, (first / CELLS) & (LINE - 1), owns};
 }
 
-// The value of the cell that is `at` cells from the first of this thread, out of the registers of the
-// thread that has it.
+// The value of the cell at distance `at` from the first cell of this thread, from the registers of the thread that has
+// it.
 __device__ inline real in_row(const Cells& here, int at)
 {
     const int lanes = (at + LANES * CELLS) / CELLS - LANES, c = at - lanes * CELLS;

@@ -1,42 +1,41 @@
 // Stages without limiter by tiles, of tracers that share the wind.
 //
-// A block has a tile of rows of two tracers, or of one. A warp has a row of it, a thread CELLS cells of
-// the row, and all march upward together. The data of a level is copied into shared memory while the
-// block works on the level below, the wind once for both tracers. A thread makes the fluxes south of
-// its cells; those north of them it finds a level later, when the others have made them, and
-// finishes the level then. So there is one barrier a level.
+// A block has a tile of rows of two tracers, or of one; a warp has a row of the tile, a thread CELLS cells of the row,
+// and all march upward together. The data of a level is copied into shared memory while the block computes the level
+// below, the wind once for both tracers. A thread computes the fluxes south of its cells. It reads those north of them
+// one level later, when the other warps have stored them, and finishes the level then, so that a level needs one
+// barrier only.
 //
-// The groups at the ends of a row that are sides are left to a kernel of their own, whose threads march as on
-// small grids: every warp of a tile would need the code of sides for one lane.
+// The groups at the ends of a row with sides in x are computed by the kernel transport_sides, whose threads march as on
+// small grids: in a tile every warp would execute the code of sides for one lane.
 #pragma once
 
 #include "advection/tile/ahead.cuh"
 
 constexpr int STAGE_CELLS = LANES * CELLS;
 
-// Blocks that a multiprocessor holds: one works while the other waits for all of its warps.
+// Resident blocks of a multiprocessor: one works while the other waits at its barrier.
 constexpr int STAGE_TILES_RESIDENT = 2;
 
-// Shared memory of a block for HERE tracers, followed by the numbers of all levels. Rows lie
-// in lines as they do in memory, if that is possible.
+// Shared memory of a block for HERE tracers, followed by the level coefficients. Rows are aligned within cache lines as
+// in global memory, if possible.
 template <int HERE>
 struct alignas(Line) StageRoom {
-    // The latest values of a level: the tile's rows, those around them, and the groups west and east
-    // of the tile's.
+    // The latest values of a level: the rows of the tile, the halo rows, and the groups west and east of the tile.
     struct Latest {
         Cells row[HERE][REACH + STAGE_ROWS + REACH][LANES];
         Cells beside[HERE][STAGE_ROWS][2];
     };
 
-    Latest latest[3];   // of the level at hand and the two above it
-    // Air through the faces of the level at hand and the one above it. Rows of `mass_x` begin anywhere in
-    // a line, and end with the group that holds the last face.
+    Latest latest[3];   // of the current level and the two above it
+    // Air fluxes through the faces of the current level and the one above it. Rows of `mass_x` begin anywhere in a
+    // cache line, and end with the group that contains the last face.
     Cells mass_x[2][STAGE_ROWS][LINE + LANES];
     Cells mass_y[2][STAGE_ROWS + 1][LANES];
     Cells mass_z[2][STAGE_ROWS][LANES];
     Cells start[HERE][STAGE_ROWS][LANES];
-    // Fluxes of the level at hand and the one below it through southern faces, and through those north
-    // of the tile.
+    // Tracer fluxes of the current level and the one below it through the southern faces, and through the northern
+    // faces of the last row of the tile.
     Cells south[2][HERE][STAGE_ROWS + 1][LANES];
     Cells with_mu[STAGE_ROWS][LANES], without_mu[STAGE_ROWS][LANES];
 
@@ -45,7 +44,7 @@ struct alignas(Line) StageRoom {
     __device__ inline real* c2() { return c1() + NZ; }
 };
 
-// Groups of a row that are left to that kernel: the first, the last, and the one before it if a side is near.
+// Groups of a row that transport_sides computes: the first, the last, and the last but one if it is near the side.
 __device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
 __device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
 
@@ -55,8 +54,8 @@ __device__ inline bool is_at_side(const TransportArgs& args, const Place& place)
     return at_west(place) || (!periodic_x() && place.i + groups_at_east() * CELLS >= pitch(args));
 }
 
-// Finds the place of a thread of that kernel, whose blocks have one tracer each: neighbouring threads have the same
-// group of neighbouring rows; false where there is nothing for it.
+// Finds the place of a thread of transport_sides, whose blocks have one tracer each; neighbouring threads have the same
+// group of neighbouring rows. False if the thread has no cells.
 __device__ inline bool find_place_at_side(const TransportArgs& args, Place& place)
 {
     const int ny = ny_of(args), number = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -69,14 +68,14 @@ __device__ inline bool find_place_at_side(const TransportArgs& args, Place& plac
     return true;
 }
 
-// The first row of a tile but for the last one, which ends with the axis.
+// The first row of a tile; the last tile of the axis begins earlier and ends with the axis.
 __device__ inline int begin_of_stage()
 {
     return static_cast<int>(blockIdx.z) * STAGE_ROWS;
 }
 
-// Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends
-// with the axis; cells that it shares with the one before are its own along a row, and that one's across rows.
+// Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends with the axis.
+// Cells that it shares with the preceding tile belong to it along a row, and to the preceding tile across rows.
 __device__ inline Place find_place_in_stage(const TransportArgs& args)
 {
     const int ny = ny_of(args);
@@ -90,7 +89,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     place.end = end_of(args, begin, STAGE_CELLS);
     place.j = first_row + tile_row();
     place.near_x = false;
-    // The same for all threads of a block: a warp would go both ways.
+    // Uniform over the block, so that no warp diverges.
     place.near_y = !periodic_y() && (first_row < REACH || first_row + STAGE_ROWS + REACH > ny);
     return place;
 }
@@ -98,7 +97,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
 // Copies a thread's part of every level.
 template <int HERE>
 struct StageCopier {
-    // Rows around the tiles of all tracers, which are shared out among the warps.
+    // Halo rows of all tracers, distributed among the warps.
     static constexpr int AROUND = 2 * REACH * HERE;
     static constexpr int TURNS = (AROUND + STAGE_ROWS - 1) / STAGE_ROWS;
     static constexpr int SLOT = sizeof(typename StageRoom<HERE>::Latest) / sizeof(Cells);
@@ -107,9 +106,9 @@ struct StageCopier {
     StageRoom<HERE>& room;
     int row, lane, cell, j;
     const real* latest_cells;   // those of the first tracer at the lowest level
-    int tracer;                 // how far the next tracer is
-    // Distances from the cells of a thread to those in rows around the tile, and for the first lanes
-    // the groups at the ends of the row, western and eastern of each tracer.
+    int tracer;                 // distance to the next tracer
+    // Distances from the cells of a thread to its halo rows, and in the first lanes to the groups west and east of the
+    // tile of each tracer.
     int around[TURNS], beside;
     Cells *to_around[TURNS], *to_beside;
 
@@ -133,7 +132,7 @@ struct StageCopier {
         to_beside = &room.latest[0].beside[t][row][east];
     }
 
-    // Begins to copy the latest values of a level to a slot of the room.
+    // Begins to copy the latest values of a level into a slot of the shared memory.
     __device__ inline void latest(int k, int slot) const
     {
         const real* from = latest_cells + k * plane_of(args);
@@ -147,20 +146,20 @@ struct StageCopier {
         if (lane < 2 * HERE) copy_group(to_beside[slot * SLOT], from + beside);
     }
 
-    // The first of the faces of a thread at a level, as a number of elements.
+    // Index of the first of a thread's x-faces at a level, in elements.
     __device__ inline int first_face(int k) const
     {
         return k * plane_of(args) + cell + (k * ny_of(args) + j) * more_faces();
     }
 
-    // Places of it and of the faces behind it in shared memory.
+    // Shared memory of that face and those behind it.
     __device__ inline Cells* mass_x(int k) const
     {
         const unsigned first_group = static_cast<unsigned>(first_face(k)) / CELLS - lane;
         return room.mass_x[k & 1][row] + first_group % LINE + lane;
     }
 
-    // Begins to copy the masses of a level.
+    // Begins to copy the air fluxes of a level.
     __device__ inline void masses(int k) const
     {
         const int here = k * plane_of(args) + cell, slot = k & 1;
@@ -193,7 +192,7 @@ struct StageCopier {
     }
 };
 
-// Fluxes through the faces along a row, which no side is near.
+// Fluxes through the faces along a row that is not near a side.
 __device__ inline void fluxes_along(const real (&row)[SEEN_X], const real (&mass)[CELLS + 1],
                                     real (&flux)[CELLS + 1])
 {
@@ -227,16 +226,16 @@ struct StageMarch {
     const Place& place;
     StageRoom<HERE>& room;
     const StageCopier<HERE> copier;
-    // Of each tracer: the levels around the face below the level at hand, and of the level below the net
-    // outflow along the row and the flux through the face below it.
+    // For each tracer: the levels around the face below the current level; and, of the level below, the net outflow
+    // along the row and the flux through its bottom face.
     Cells q[HERE][4], along[HERE], bottom[HERE];
 
     __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
         : args(args), place(place), room(room), copier(args, place, room)
     {}
 
-    // True if the cells are this thread's to finish. Unless a side in y is near, blocks that have rows in common
-    // compute the same bits of them.
+    // True if this thread finishes the cells. Away from sides in y, blocks with common rows compute the same bits, and
+    // both store them.
     __device__ inline bool owns() const
     {
         return !is_at_side(args, place)
@@ -253,7 +252,7 @@ struct StageMarch {
         return own;
     }
 
-    // Goes up to level k, of which `next` is the slot of the level above, and finishes the level below.
+    // Advances to level k, with the level above in slot `next`, and finishes the level below.
     __device__ inline void rise(int k, int next)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;
@@ -281,7 +280,7 @@ struct StageMarch {
                     outflow.at[c] += top.at[c] - bottom[t].at[c];
                 }
                 Cells value = after(args, start, mass, outflow);
-                // The kernel of the sides computes those in x.
+                // The kernel transport_sides computes those in x.
                 if (place.near_y)
                     store(args, own, level, Brought{}, value);
                 else
@@ -292,7 +291,7 @@ struct StageMarch {
         }
     }
 
-    // Fluxes out of the cells of level k, in slot `now`.
+    // Fluxes through the lateral faces of level k, which is in slot `now`.
     __device__ inline void flow(int k, int now)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;
@@ -326,7 +325,7 @@ struct StageMarch {
         }
     }
 
-    // Keeps the fluxes through the sides in y.
+    // Stores the fluxes through the sides in y.
     __device__ inline void keep(int t, int k, const Cells& south)
     {
         const Place own = of_tracer(t);
@@ -335,8 +334,8 @@ struct StageMarch {
         if (place.j + 1 == ny_of(args)) keep_side_fluxes_y(args, own, k, at.north, south);
     }
 
-    // Marches through all levels. By twos most of what rises need not be moved from register to register,
-    // but only inner blocks have the registers for that.
+    // Marches through all levels. Unrolled by two, most of the window need not be moved between registers, but only
+    // inner blocks have enough registers for that.
     template <int AT_ONCE>
     __device__ inline void go()
     {
@@ -367,7 +366,7 @@ struct StageMarch {
     }
 };
 
-// One stage of HERE tracers without limiter, by code of its own where no side in y is near.
+// One stage of HERE tracers without limiter, with separate code for blocks that are not near a side in y.
 template <int HERE>
 __device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* rooms)
 {

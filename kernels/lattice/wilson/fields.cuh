@@ -1,7 +1,7 @@
-// Layout of spinors and links in memory, in the order of the sites of one parity, and their loads and
-// stores: units of sixteen bytes a thread. A chunk of CHUNK sites has its first units side by side,
-// then its second ones and so on: neighbouring threads have neighbouring addresses, and with small
-// chunks all units of a site lie at constant distances from one address.
+// Memory layout of spinors and links, in the order of the sites of one parity, and their loads and stores, in units of
+// sixteen bytes for each thread. A chunk of CHUNK sites stores all first units, then all second units and so on:
+// neighbouring threads have neighbouring addresses, and with small chunks all units of a site are at constant distances
+// from one address.
 #pragma once
 #include "lattice/checkerboard.cuh"
 #include "lattice/link.cuh"
@@ -13,13 +13,13 @@ constexpr int SPINOR_REALS = 24;
 constexpr int SPINOR_UNITS = SPINOR_REALS / UNIT;
 static_assert(HALF_VOLUME % CHUNK == 0, "chunks are full");
 
-// The place of the first unit of a site, of an array of `units` units a site.
+// The index of the first unit of a site in an array with `units` units for each site.
 __device__ inline int place_of(int index, int units)
 {
     return index / CHUNK * (CHUNK * units) + index % CHUNK;
 }
 
-// Loads through the read-only path.
+// Loads through the read-only data cache.
 __device__ inline Wide<float> load_kept(const float* from)
 {
     const float4 v = __ldg(reinterpret_cast<const float4*>(from));
@@ -31,7 +31,7 @@ __device__ inline Wide<double> load_kept(const double* from)
     return {{v.x, v.y}};
 }
 
-// Loads that leave the first cache alone.
+// Loads that do not allocate in the L1 cache.
 __device__ inline Wide<float> load_past(const float* from)
 {
 #ifdef __CUDACC_RTC__
@@ -54,7 +54,7 @@ __device__ inline Wide<double> load_past(const double* from)
 #endif
 }
 
-// A unit as the kernels are compiled to ask for it; HINT is one of the LOAD_ numbers.
+// A unit loaded with a cache hint; HINT is one of the LOAD_ constants.
 template <int HINT>
 __device__ inline Wide<real> load_unit(const real* from)
 {
@@ -64,7 +64,7 @@ __device__ inline Wide<real> load_unit(const real* from)
     else return *reinterpret_cast<const Wide<real>*>(from);
 }
 
-// Spin components FIRST to FIRST + COUNT - 1 of a spinor; others are left alone.
+// Loads spin components FIRST to FIRST + COUNT - 1 of a spinor; the others are unchanged.
 template <int FIRST, int COUNT>
 __device__ inline void load_spins(const real* field, int index, Complex (&psi)[4][3])
 {
@@ -128,10 +128,10 @@ __device__ inline Pair load_pair(const Pair* from)
     return *from;
 }
 
-// Reals of a link in memory, of one direction of a parity.
+// Reals of all links of one direction and parity.
 constexpr int LINK_STRIDE = LINK_REALS * HALF_VOLUME;
 
-// A link; the third row is rebuilt where it is not stored.
+// Loads a link; the third row is computed if it is not stored.
 __device__ inline void load_link(const real* links, int direction, int index, Complex (&u)[3][3])
 {
     const real* from = links + static_cast<long long>(direction) * LINK_STRIDE;

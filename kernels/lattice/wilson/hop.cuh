@@ -1,21 +1,22 @@
-// The hopping term at one site: a thread keeps the 24 sums, the 12 reals of a half spinor and the 18
-// of a link in registers, and shares nothing with others.
+// The hopping term at one site: a thread has the 24 sums, the 12 reals of a half spinor and the 18 reals of a link in
+// registers, and shares no data with other threads.
 #pragma once
 #include "lattice/checkerboard.cuh"
 #include "lattice/half_spinor.cuh"
 #include "lattice/link.cuh"
 #include "lattice/wilson/fields.cuh"
 
-// Directions of a site's links in memory: those ahead, and with BACKWARD_STORED those behind too.
+// Stored links of a site: the four forward ones, and with BACKWARD_STORED also the four backward ones.
 constexpr int DIRECTIONS = BACKWARD_STORED ? 8 : 4;
 
-// The factor of a hop across the end of the lattice in time.
+// The factor of a hop across the boundary of the lattice in time.
 __device__ inline real sign_at_end(const WilsonArgs& args, bool is_at_end)
 {
     return is_at_end ? args.end_sign : real(1);
 }
 
-// Links in device memory: the one to the neighbour in direction MU, or the one from behind.
+// Loads a link from device memory: the one to the forward neighbour in direction MU, or the one from the backward
+// neighbour.
 struct LinksInMemory {
     template <int MU, bool FORWARD>
     __device__ static void load(const WilsonArgs& args, int index, int there, Complex (&u)[3][3])
@@ -26,12 +27,12 @@ struct LinksInMemory {
     }
 };
 
-// Adds the term of the neighbour in direction MU, ahead or behind, with 1 + SIGN g_MU.
+// Adds the term of the neighbour in direction MU, forward or backward, with 1 + SIGN g_MU.
 template <int MU, bool FORWARD, int SIGN, int SIDES, class Links = LinksInMemory>
 __device__ inline void add_hop(const WilsonArgs& args, const real* from, const Site& site, int index,
                                Complex (&sum)[SIDES][4][3])
 {
-    // A basis that makes g_t diagonal turns the signs of the other directions.
+    // The basis in which g_t is diagonal reverses the signs of the other directions.
     constexpr int sign = DIAGONAL_T && MU != 3 ? -SIGN : SIGN;
     const int there = neighbour<MU, FORWARD>(site, index);
     Complex u[3][3];
@@ -42,7 +43,7 @@ __device__ inline void add_hop(const WilsonArgs& args, const real* from, const S
         const real* field = from + static_cast<long long>(side) * SPINOR_REALS * HALF_VOLUME;
         Complex psi[4][3], h[2][3], r[2][3];
         constexpr bool is_diagonal = DIAGONAL_T && MU == 3;
-        // 1 + g_t leaves the first two components and 1 - g_t the last two, doubled.
+        // 1 + g_t doubles the first two components and 1 - g_t the last two; the other two vanish.
         constexpr int first = SIGN > 0 ? 0 : 2;
         if constexpr (is_diagonal) {
             load_spins<first, 2>(field, there, psi);
@@ -83,7 +84,7 @@ __device__ inline void add_hop(const WilsonArgs& args, const real* from, const S
     }
 }
 
-// D psi, or D^dagger psi, of a site: from all eight neighbours.
+// D psi, or D^dagger psi, of a site, from all eight neighbours.
 template <bool DAGGER, int SIDES, class Links = LinksInMemory>
 __device__ inline void hop(const WilsonArgs& args, const real* from, const Site& site, int index,
                            Complex (&sum)[SIDES][4][3])
@@ -103,7 +104,7 @@ __device__ inline void hop(const WilsonArgs& args, const real* from, const Site&
     add_hop<3, false, -ahead, SIDES, Links>(args, from, site, index, sum);
 }
 
-// base + coefficient D psi, where the sum holds D psi.
+// base + coefficient D psi; `sum` is D psi on entry.
 __device__ inline void add_to_base(const real* base, int index, real coefficient, Complex (&sum)[4][3])
 {
     Complex own[4][3];

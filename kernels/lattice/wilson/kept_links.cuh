@@ -1,11 +1,11 @@
-// The eight links of a site, kept in shared memory by the thread that uses them, while it goes from one
-// right-hand side to the next. No thread reads data of another.
+// The eight links of a site in shared memory, for the thread that uses them with one right-hand side after the other.
+// No thread reads data of another thread.
 #pragma once
 #include "lattice/wilson/hop.cuh"
 
 constexpr int LINK_UNITS = 12 / UNIT;
 static_assert(LINK_REALS == 12 || !LOOP_SIDES, "two rows of a link are kept");
-// Without a loop over the sides there are none.
+// Without a loop over the right-hand sides no links are kept.
 constexpr int KEPT_UNITS = LOOP_SIDES ? 8 * LINK_UNITS : 1;
 
 __device__ inline Wide<real>& kept_unit(int link, int unit)
@@ -31,7 +31,7 @@ struct KeptLinks {
     }
 };
 
-// Keeps the link ahead in direction MU and the one from behind.
+// Keeps the forward link in direction MU and the one from the backward neighbour.
 template <int MU>
 __device__ inline void keep_links(const WilsonArgs& args, const Site& site, int index)
 {

@@ -1,5 +1,5 @@
-// Which site a thread has: in the order of their indices, or brick by brick of four dimensions, so
-// that the threads of a block have many neighbours in common.
+// The site of a thread: in the order of indices, or by four-dimensional bricks, so that the threads of a block have
+// many neighbours in common.
 #pragma once
 #include "lattice/checkerboard.cuh"
 
@@ -9,10 +9,10 @@ static_assert(BRICK_SITES == 1 || BRICK_SITES == BLOCK_SITES, "a block has a bri
 constexpr int bricks_along(int extent, int brick) { return (extent + brick - 1) / brick; }
 constexpr int BRICKS_X = bricks_along(HALF_X, BRICK_X), BRICKS_Y = bricks_along(LATTICE_Y, BRICK_Y);
 constexpr int BRICKS_Z = bricks_along(LATTICE_Z, BRICK_Z), BRICKS_T = bricks_along(LATTICE_T, BRICK_T);
-// Slabs of z are gone through one after the other, from the first time to the last.
+// Slabs in z are processed one after the other, each from the first time slice to the last.
 constexpr int SLABS = bricks_along(BRICKS_Z, SLAB_BRICKS);
 
-// The site of a thread of a block; returns whether there is one.
+// The site of a thread of a block; returns false if there is none.
 __device__ inline bool site_of_thread(int block, int thread, int parity, Site& site)
 {
     if constexpr (BRICK_SITES == 1) {

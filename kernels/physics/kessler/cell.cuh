@@ -1,4 +1,4 @@
-// A cell: what it holds, and what the processes make of it when the rain has fallen. See src/physics/kessler/cell.rs.
+// A cell: its contents, and the processes in it after sedimentation. See src/physics/kessler/cell.rs.
 #pragma once
 
 #include "physics/kessler/conversion.cuh"
@@ -7,19 +7,19 @@
 
 namespace kessler::cell {
 
-// A mixing ratio, or zero where it is negative; what is not a number stays so.
+// A mixing ratio clipped at zero; NaN stays NaN.
 __device__ inline real clipped(real q) { return q - min(q, real(0)); }
 
 // All water of a cell that the scheme changes, kg kg-1.
 __device__ inline real water(real qv, real qc, real qr) { return qv + qc + qr; }
 
-// Water that clipping a mixing ratio at zero makes, kg kg-1.
+// Water that clipping a mixing ratio at zero adds, kg kg-1.
 __device__ inline real made(real q) { return 0 - min(q, real(0)); }
 
-// The larger of two amounts, or the first where it is not a number.
+// The larger of two amounts; NaN if the first is NaN.
 __device__ inline real at_least(real amount, real least) { return amount < least ? least : amount; }
 
-// A cell after conversion, saturation adjustment and evaporation, once for the whole call.
+// A cell after conversion, saturation adjustment and evaporation, applied once for the whole call.
 __device__ inline KesslerCell processed(
     const KesslerFactors& p, real dt, real theta_base, real rho, real exner, real qr_fallen, const KesslerCell& cell)
 {

@@ -1,5 +1,5 @@
-// The Kessler scheme, a thread for a column. The order of operations is that of src/physics/kessler/columns.rs for a
-// single column.
+// The Kessler scheme, one thread for each column. The order of operations is that of src/physics/kessler/columns.rs for
+// a single column.
 
 #include "dry_mass/mismatch.cuh"
 #include "physics/kessler/cell.cuh"
@@ -10,7 +10,7 @@
 
 using namespace kessler;
 
-// Rain of one column in the course of its fall, from the ground up, in the memory of its thread.
+// Rain of one column during sedimentation, from the ground up, in the local memory of its thread.
 struct Column {
     real qr_falling[NZ];
     real speed[NZ];
@@ -20,21 +20,21 @@ struct Column {
     real per_mass[NZ];
 };
 
-// Water that a call brings to the ground of a column, and the terms of its budget.
+// Precipitation of a column, and the terms of its water budget.
 struct Ground {
     real rain;           // precipitation since the start of the run, mm
-    real rainncv;        // that of the last sub-step, mm
-    real fallen;         // that of the call, kg m-2
-    real fall_residual;  // made by the fall, kg m-2
-    real clipped;        // made by clipping at zero, kg m-2
-    real mass_mismatch;  // weight of the changes beyond rho dz, kg m-2
+    real rainncv;        // precipitation of the last sub-step, mm
+    real fallen;         // precipitation of the call, kg m-2
+    real fall_residual;  // water that sedimentation has created, kg m-2
+    real clipped;        // water that clipping at zero has added, kg m-2
+    real mass_mismatch;  // mass of the changes minus that computed with rho dz, kg m-2
 };
 
-// Sub-steps of the fall.
+// Remaining sub-steps of the sedimentation.
 struct Pace {
-    real left;     // sub-steps left, the present one included; 0 when the fall is over
+    real left;     // remaining sub-steps, including the current one; 0 at the end
     real substep;  // length of a sub-step, s
-    real time;     // time left, s
+    real time;     // remaining time, s
 };
 
 __device__ inline real flux_of(const Column& column, int k)
@@ -47,13 +47,13 @@ __device__ inline void set_speed(const KesslerFactors& p, Column& column, int k)
     column.speed[k] = fall::fall_speed(p, column.rho[k], column.density_factor[k], column.qr_falling[k]);
 }
 
-// Fixes what stays the same during the fall, and the first speeds.
+// Sets the invariants of the sedimentation, and the first terminal velocities.
 __device__ inline void prepare(const KesslerArgs& a, int place, int reach, Column& column)
 {
     const real rho_lowest = column.rho[0];
 #pragma unroll 1
     for (int k = 0; k < reach; ++k) {
-        // The distance above the highest layer is that below it.
+        // For the uppermost layer, the distance to the layer above is taken to be that to the layer below.
         const int lower = min(k, NZ - 2);
         const real dz = a.dz[lower * a.level + place], dz_above = a.dz[(lower + 1) * a.level + place];
         column.density_factor[k] = fall::density_factor(rho_lowest, column.rho[k]);
@@ -63,7 +63,7 @@ __device__ inline void prepare(const KesslerArgs& a, int place, int reach, Colum
     }
 }
 
-// Number of sub-steps for a span of time, by the present speeds.
+// Number of sub-steps for a time span, with the current terminal velocities.
 __device__ inline real substeps_for(const Column& column, real span, int reach)
 {
     real largest = 0;
@@ -82,7 +82,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
     ground.rain += ground.rainncv;
     // A millimetre of water is a kilogram per square metre.
     ground.fallen += ground.rainncv;
-    // A number of sub-steps that is not a number leaves none.
+    // NaN as the number of sub-steps leaves none.
     pace.left = pace.left > 1 ? pace.left - 1 : real(0);
 #pragma unroll 1
     for (int k = 0; k < reach; ++k) {
@@ -92,7 +92,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
         if (pace.left != 0) set_speed(p, column, k);
     }
     if (pace.left == 0) return;
-    // As long as their number is the expected one, sub-steps keep their length.
+    // While their number is the expected one, sub-steps keep their length.
     const real needed = substeps_for(column, pace.time, reach);
     if (needed != pace.left) {
         pace.left = needed;
@@ -100,15 +100,15 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
     }
 }
 
-// Other than 0 where a cell may hold a value that is infinite or not a number.
+// Non-zero (NaN) if a cell may have a value that is infinite or NaN.
 __device__ inline real nonfinite_indicator(const KesslerCell& cell)
 {
-    // A difference from itself is 0 but for values that are not finite.
+    // x - x is 0 for finite x only.
     const real water = cell::water(cell.qv, cell.qc, cell.qr);
     return (cell.theta - cell.theta) + (water - water);
 }
 
-// Notes the first field of a cell that is infinite or not a number, if any is and anybody asks for that.
+// Notes the first field of a cell that is infinite or NaN, if there is one and notes are on.
 __device__ inline void note_flaw(const KesslerArgs& a, int at, const KesslerCell& cell)
 {
     if (a.notes == nullptr) return;
@@ -121,7 +121,7 @@ __device__ inline void note_flaw(const KesslerArgs& a, int at, const KesslerCell
     if (field < FIELDS) note(a.notes, a.step, field == 0 ? a.theta_number : a.water_number + field - 1, at);
 }
 
-// The processes in the cells of a column, after the fall.
+// The processes in the cells of a column, after sedimentation.
 __device__ inline void process(const KesslerArgs& a, int place, const Column& column, Ground& ground)
 {
     const bool is_weighed = a.mass_mismatch != nullptr;
@@ -157,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__g
     if (number >= a.columns) return;
     const int place = a.first + number / a.width * a.pitch + number % a.width;
     Column column;
-    // Above the highest layer with rain nothing changes in the fall.
+    // Sedimentation does not change layers above the highest one with rain.
     int reach = 0;
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {

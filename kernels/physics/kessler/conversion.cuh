@@ -3,7 +3,7 @@
 
 namespace kessler::conversion {
 
-// Cloud water collected by rain in a call, over the cloud water that is left, 1.
+// Cloud water that rain collects in a call, relative to the remaining cloud water, 1.
 __device__ inline real accretion(const KesslerFactors& p, real dt, real qr)
 {
     return p.accretion * (ACCRETION_RATE * dt * pow(max(qr, real(0)), ACCRETION_EXPONENT));
@@ -15,7 +15,7 @@ __device__ inline real conversion(const KesslerFactors& p, real dt, real qc, rea
     const real accretion = conversion::accretion(p, dt, qr);
     const real excess = max(qc - AUTOCONVERSION_THRESHOLD, real(0));
     const real autoconversion = p.autoconversion * (AUTOCONVERSION_RATE * dt * excess);
-    // Exactly 0 where both are, whatever the reciprocal.
+    // Exactly 0 if accretion and autoconversion are, whatever the reciprocal.
     return 1 / (1 + accretion) * (accretion * qc + autoconversion);
 }
 

@@ -3,7 +3,7 @@
 
 namespace kessler::evaporation {
 
-// Rain that evaporates in a call where nothing limits it, kg kg-1.
+// Rain that evaporates in a call without limits, kg kg-1.
 __device__ inline real evaporation(
     const KesslerFactors& p, real dt, real rho, real pressure, real qvs, real qv, real qr)
 {
@@ -17,7 +17,8 @@ __device__ inline real evaporation(
     return p.evaporation * (dt * rate);
 }
 
-// Rain that evaporates in a call, kg kg-1: no more than is missing after all cloud water is gone, and than there is.
+// Rain that evaporates in a call, limited to the saturation deficit that is left after all cloud water has evaporated,
+// and to the rain, kg kg-1.
 __device__ inline real limited(real evaporation, real excess, real qc, real qr)
 {
     const real missing = max(-excess - qc, real(0));

@@ -3,7 +3,7 @@
 
 namespace kessler::saturation {
 
-// Pressure that belongs to an Exner function, Pa.
+// Pressure for an Exner function, Pa.
 __device__ inline real pressure(real exner) { return REFERENCE_PRESSURE * pow(exner, PRESSURE_EXPONENT); }
 
 // Saturation vapour pressure over water, Pa.
@@ -16,7 +16,7 @@ __device__ inline real vapour_pressure(real t)
 // Saturation mixing ratio, kg kg-1.
 __device__ inline real mixing_ratio(real pressure, real es) { return EPSILON * es / (pressure - es); }
 
-// Vapour beyond saturation that condenses, or that is missing where negative, kg kg-1.
+// Vapour that condenses to reach saturation; the deficit if negative, kg kg-1.
 __device__ inline real excess(const KesslerFactors& p, real t, real pressure, real es, real qvs, real qv)
 {
     const real above = t - BOLTON_OFFSET;

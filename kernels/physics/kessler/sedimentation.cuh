@@ -1,9 +1,9 @@
-// Fall of rain by upstream differences in sub-steps. See src/physics/kessler/sedimentation.rs.
+// Sedimentation of rain by upstream differences in sub-steps. See src/physics/kessler/sedimentation.rs.
 #pragma once
 
 namespace kessler::fall {
 
-// Factor by which thin air lets rain fall faster, 1.
+// Factor by which thin air speeds up the fall, 1.
 __device__ inline real density_factor(real rho_lowest, real rho) { return sqrt(rho_lowest / rho); }
 
 // Distance between the middles of two layers, m.
@@ -16,10 +16,10 @@ __device__ inline real fall_speed(const KesslerFactors& p, real rho, real densit
     return p.fall * (FALL_RAIN * pow(content, FALL_RAIN_EXPONENT) * density_factor);
 }
 
-// Layers fallen through in a span of time, 1.
+// Layers fallen through in a time span (the Courant number), 1.
 __device__ inline real courant(real speed, real span, real per_depth) { return speed * span * per_depth; }
 
-// Number of sub-steps for a span of time; not a number where there would be too many.
+// Number of sub-steps for a largest Courant number; NaN if there would be too many.
 __device__ inline real number_of_substeps(real largest)
 {
     const real number = max(round(real(0.5) + largest / COURANT_MAX), real(1));
@@ -27,7 +27,7 @@ __device__ inline real number_of_substeps(real largest)
     return number <= SUBSTEPS_MAX ? number : beyond;
 }
 
-// Mass of rain that falls through the bottom of a layer, kg m-2 s-1.
+// Rain flux through the bottom of a layer, kg m-2 s-1.
 __device__ inline real flux(real rho, real qr, real speed) { return rho * qr * speed; }
 
 // Precipitation of a sub-step, mm.
@@ -42,7 +42,7 @@ __device__ inline real passed(real qr, real substep, real per_mass, real flux, r
     return qr - substep * per_mass * (flux - flux_above);
 }
 
-// Water of a layer that its fall has made, but for what has left it for the ground, kg m-2.
+// Water that sedimentation creates in a layer, not counting the outflow to the ground, kg m-2.
 __device__ inline real gained(real rho, real dz, real qr, real qr_fallen) { return rho * dz * (qr_fallen - qr); }
 
 }  // namespace kessler::fall

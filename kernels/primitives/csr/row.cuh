@@ -1,10 +1,9 @@
-// A row of a sparse matrix and the lanes that add it up.
+// Sums of a row of a sparse matrix over lanes.
 #pragma once
 
 constexpr unsigned WHOLE_WARP = 0xffffffff;
 
-// The sum over LANES neighbouring lanes, by halves; the first of them has it. All lanes of the warp
-// call it.
+// The sum over LANES neighbouring lanes by halving; the first of them gets it. All lanes of the warp call it.
 template <int LANES>
 __device__ inline real sum_of_lanes(real own)
 {
@@ -13,7 +12,7 @@ __device__ inline real sum_of_lanes(real own)
     return own;
 }
 
-// A row for LANES lanes.
+// A row for each group of LANES lanes.
 template <int LANES>
 __device__ inline void row_by_lanes(const CsrArgs& args)
 {
@@ -31,7 +30,7 @@ __device__ inline void row_by_lanes(const CsrArgs& args)
     if (row < args.rows && lane == 0) args.y[blockIdx.y * args.y_stride + row] = sum;
 }
 
-// A row for the warp, four entries of a lane under way at a time.
+// A row for the whole warp, with four entries of a lane in flight together.
 __device__ inline void row_of_warp(const CsrArgs& args, int row)
 {
     const int lane = threadIdx.x % WARP;

@@ -1,5 +1,4 @@
-// Tiles of rows of a sparse matrix, which blocks work on. The list of them is made in
-// src/primitives/row_tiles.rs.
+// Tiles of rows of a sparse matrix, one for each block. Their list is computed in src/primitives/row_tiles.rs.
 #pragma once
 
 #include "primitives/csr/row.cuh"
@@ -8,7 +7,7 @@
 // Entries that a thread reads with one instruction: sixteen bytes of columns.
 constexpr int AT_A_TIME = Wide<int>::COUNT;
 
-// Some rows, or a piece of one.
+// Several rows, or a piece of one.
 struct RowTile {
     int row;    // the first
     int rows;   // their number; -1 - n for piece n
@@ -17,7 +16,7 @@ struct RowTile {
 
     __device__ inline bool is_piece() const { return rows < 0; }
     __device__ inline int piece() const { return -1 - rows; }
-    // First of the entries that are kept: loads of sixteen bytes begin at multiples of them.
+    // First of the stored entries: loads of sixteen bytes begin at multiples of AT_A_TIME.
     __device__ inline int base() const { return first / AT_A_TIME * AT_A_TIME; }
 };
 
@@ -39,8 +38,8 @@ __device__ inline int entry_of(const RowTile& tile, int round)
     return tile.base() + (round * TILE_THREADS + threadIdx.x) * AT_A_TIME;
 }
 
-// Reads the entries. What is read before the first and beyond the last belongs to other tiles, or
-// pads the arrays; it is not added up.
+// Reads the entries. Entries before the first and after the last belong to other tiles or are padding; they are not
+// added up.
 __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, TileEntries& entries)
 {
     constexpr int W = Wide<real>::COUNT;
@@ -54,13 +53,12 @@ __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, Ti
     }
 }
 
-// Entries of a block in shared memory, in their order from the base on: the products with a right-hand
-// side, or the values and the columns, whose products are made when they are added up.
+// Entries of a block in shared memory, in order from the base on: the products with a right-hand side, or the values
+// and the columns, whose products are computed when they are added up.
 //
-// Products are made by threads that have entries side by side, whichever rows they belong to: many
-// are under way together, but in a row of 27 neighbours each thread looks elsewhere in the vector.
-// With GATHER_LATE the threads of neighbouring rows look at neighbours in the vector, one entry after
-// the other.
+// Without GATHER_LATE products are computed by threads with adjacent entries of any rows: many loads are in flight
+// together, but within a row of 27 neighbours each thread reads another part of the vector. With GATHER_LATE the
+// threads of neighbouring rows read neighbouring elements of the vector, entry by entry.
 struct Kept {
     const real* terms;
     const int* columns;
@@ -75,7 +73,7 @@ struct Kept {
     }
 };
 
-// Keeps the products with the right-hand side.
+// Stores the products with the right-hand side.
 __device__ inline void keep_products(const RowTile& tile, const TileEntries& entries, const real* x,
                                      Wide<real>* terms)
 {
@@ -95,7 +93,7 @@ __device__ inline void keep_products(const RowTile& tile, const TileEntries& ent
     }
 }
 
-// Keeps values and columns.
+// Stores values and columns.
 __device__ inline void keep_entries(const RowTile& tile, const TileEntries& entries, Wide<real>* terms,
                                     Wide<int>* columns)
 {
@@ -110,8 +108,8 @@ __device__ inline void keep_entries(const RowTile& tile, const TileEntries& entr
     }
 }
 
-// Distribution of the rows of a tile among the threads of the block: 2^shift lanes add up a row, as many as there are
-// for each.
+// Distribution of the rows of a tile among the threads of the block: 2^shift lanes add up a row, as many as the block
+// has for each.
 __device__ inline int shift_of_lanes(const RowTile& tile)
 {
     int shift = 0;
@@ -119,13 +117,13 @@ __device__ inline int shift_of_lanes(const RowTile& tile)
     return shift;
 }
 
-// Position of a row among the entries that are kept.
+// Range of a row in the stored entries.
 struct KeptRow {
     int begin;
     int end;
 };
 
-// Row `number` of the tile; nothing beyond its last.
+// Row `number` of the tile; empty after the last row.
 __device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int number)
 {
     if (number >= tile.rows) return {0, 0};
@@ -133,8 +131,8 @@ __device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int
     return {starts[0] - tile.base(), starts[1] - tile.base()};
 }
 
-// The sum of the row of each group of 2^shift lanes; the first of them has it. All lanes of the warp
-// call it. A row that would keep its lanes busy for long gets the whole warp.
+// The sum of the row of each group of 2^shift lanes; the first lane of the group gets it. All lanes of the warp call
+// it. A row with many entries for each of its lanes gets the whole warp.
 __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
 {
     const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP;
@@ -157,7 +155,7 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
     return sum;
 }
 
-// The sum of a piece of a row; the first thread has it. All threads of the block call it.
+// The sum of a piece of a row; all threads of the block call it, and get it.
 __device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
 {
     constexpr int WARPS = TILE_THREADS / WARP;
@@ -173,7 +171,7 @@ __device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
     return all;
 }
 
-// The products of a tile with SIDES right-hand sides, or as many as are left.
+// The products of a tile with SIDES right-hand sides, or with the remaining ones if fewer.
 template <int SIDES>
 __device__ inline void product_of_tile(const CsrArgs& args)
 {
@@ -184,13 +182,13 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);
-    // The first rows are prefetched now, so that they are here when the products are.
+    // The first rows are prefetched here, so that they have arrived when the products have.
     const int shift = shift_of_lanes(tile), above = TILE_THREADS >> shift, own = threadIdx.x >> shift;
     const KeptRow first_row = kept_row(args, tile, own);
     const int first = blockIdx.y * SIDES, count = min(SIDES, args.sides - first);
     for (int n = 0; n < (SIDES == 1 ? 1 : count); ++n) {
         const int side = first + n;
-        if (n > 0) __syncthreads();  // the products before are still being added up
+        if (n > 0) __syncthreads();  // other threads may still be adding up the previous products
         const Kept kept = {terms[0].at, columns[0].at, args.x + side * args.x_stride};
         if (GATHER_LATE == 0) keep_products(tile, entries, kept.x, terms);
         else if (n == 0) keep_entries(tile, entries, terms, columns);

@@ -1,12 +1,12 @@
-// The elements of the reductions: the working precision, or whole numbers of 32 bits where
-// REDUCE_WHOLE is set; alone, or as many as a load of 16 bytes brings.
+// The elements of the reductions: numbers of the working precision, or 32-bit integers if REDUCE_WHOLE is set; alone or
+// in packs of 16 bytes.
 #pragma once
 
 template <bool is_whole> struct ElementOf { using type = real; };
 template <> struct ElementOf<true> { using type = int; };
 using element = ElementOf<REDUCE_WHOLE != 0>::type;
 
-// Accumulator of sums that must not lose anything.
+// Accumulator of sums without loss of precision.
 template <class T> struct WideOf { using type = double; };
 template <> struct WideOf<int> { using type = long long; };
 using wide = WideOf<element>::type;
@@ -20,14 +20,14 @@ struct alignas(PACK_BYTES) Pack {
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-// Elements from x on to the next address that a load of 16 bytes can have.
+// Number of elements from x to the next address that is aligned to 16 bytes.
 __device__ inline int to_boundary(const element* x)
 {
     const unsigned long long beyond = reinterpret_cast<unsigned long long>(x) % PACK_BYTES;
     return beyond == 0 ? 0 : static_cast<int>((PACK_BYTES - beyond) / sizeof(element));
 }
 
-// LANES elements from x on: by one load where x is at such an address, one by one elsewhere.
+// LANES elements from x on: by one load if x is aligned, else one by one.
 template <bool is_aligned>
 __device__ inline Pack pack_at(const element* x)
 {
@@ -42,7 +42,8 @@ __device__ inline bool is_number(float x) { return x == x; }
 __device__ inline bool is_number(double x) { return x == x; }
 __device__ inline bool is_number(int) { return true; }
 
-// Smallest and largest of no numbers: min and max prefer anything else to NaN, and whole numbers have their ends.
+// Neutral value of minimum and maximum: NaN, since min and max prefer any number to it, or the other end of the range
+// of integers.
 template <bool is_largest> __device__ inline float of_none(float) { return __int_as_float(0x7fffffff); }
 template <bool is_largest> __device__ inline double of_none(double)
 {

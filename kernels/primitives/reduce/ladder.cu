@@ -1,12 +1,12 @@
-// The way to a fast sum over an array, rung by rung, after the classical lesson on the reduction.
-// Every kernel leaves one sum for each block; where there are several blocks, the same kernel is
-// launched on these sums, until one is left. Each note states the gain and the remaining limit.
+// Steps of optimisation of a sum over an array, after the classical lesson on the reduction. Every kernel stores one
+// sum for each block; with several blocks the same kernel is launched on these sums, until one is left. Each note
+// states the gain and the remaining limit.
 // See src/primitives/gpu/reduce/ladder.rs.
 #include "primitives/reduce/element.cuh"
 
 namespace {
 
-// The element at a place, 0 beyond the end.
+// The element at an index, 0 beyond the end.
 __device__ inline element value_at(const LadderArgs& args, long long at)
 {
     return at < args.length ? reinterpret_cast<const element*>(args.values)[at] : element(0);
@@ -20,10 +20,9 @@ __device__ inline element* sums(const LadderArgs& args) { return reinterpret_cas
     extern "C" __global__ void __launch_bounds__(LADDER_THREADS)    \
     name(const __grid_constant__ LadderArgs args)
 
-// 1. Interleaved, divergent. Pairs of neighbours, then of pairs, and so on; the threads that work
-// are scattered over all warps. Every warp goes through all rounds, with ever fewer of its lanes at
-// work, and finding out which takes a division. Each thread loads a single element: far too little
-// is under way to keep the memory busy.
+// 1. Interleaved, divergent. Adds pairs of neighbours, then pairs of pairs, and so on; the working threads are
+//   scattered over all warps. Every warp executes all rounds with ever fewer active lanes, and the test for active
+//   lanes takes a division. Each thread loads a single element: too few loads are in flight to saturate the memory.
 RUNG(ladder_interleaved_divergent)
 {
     __shared__ element sum[LADDER_THREADS];
@@ -37,10 +36,9 @@ RUNG(ladder_interleaved_divergent)
     if (t == 0) sums(args)[blockIdx.x] = sum[0];
 }
 
-// 2. Interleaved, with bank conflicts. The same pairs, but the working threads are the first ones:
-// whole warps are idle instead of single lanes. Now the lanes of a warp read shared memory at
-// strides of 2, 4, 8 and more words, so that several of them want the same of its 32 banks and have
-// to wait for each other.
+// 2. Interleaved, with bank conflicts. The same pairs, but the working threads are the first ones: whole warps are idle
+//   instead of single lanes. Now the lanes of a warp access shared memory at strides of 2, 4, 8 and more words, and
+//   several lanes conflict in the same of its 32 banks.
 RUNG(ladder_interleaved_conflicts)
 {
     __shared__ element sum[LADDER_THREADS];
@@ -55,9 +53,8 @@ RUNG(ladder_interleaved_conflicts)
     if (t == 0) sums(args)[blockIdx.x] = sum[0];
 }
 
-// 3. Sequential addressing. The second half is added to the first, then the second quarter, and so
-// on: neighbouring lanes read neighbouring banks. Half of the threads only load an element and
-// are idle from then on.
+// 3. Sequential addressing. The second half is added to the first, then the second quarter, and so on: neighbouring
+//   lanes access neighbouring banks. Half of the threads only load an element and are idle from then on.
 RUNG(ladder_sequential)
 {
     __shared__ element sum[LADDER_THREADS];
@@ -71,8 +68,8 @@ RUNG(ladder_sequential)
     if (t == 0) sums(args)[blockIdx.x] = sum[0];
 }
 
-// 4. First addition during the load. Every thread loads two elements and adds them: half as many
-// blocks for the same array. Most instructions are still those of the loop and its barriers.
+// 4. First addition during the load. Every thread loads two elements and adds them: half as many blocks for the same
+//   array. Most instructions are still those of the loop and its barriers.
 RUNG(ladder_first_add)
 {
     __shared__ element sum[LADDER_THREADS];
@@ -89,10 +86,9 @@ RUNG(ladder_first_add)
 
 namespace {
 
-// Adds up the first two warps' worth of shared sums by one warp; its first lane gets the sum. The
-// barriers are for the lanes of the warp alone. Early devices ran them in step and needed none;
-// today each lane has its own program counter, and without the barriers one might read what
-// another has not written yet.
+// Adds up the shared sums of the first two warps by one warp; its first lane gets the sum. The barriers only concern
+// the lanes of the warp. Early devices executed them in lockstep without barriers; today each lane has its own program
+// counter, and without barriers a lane might read a value that another has not written yet.
 __device__ inline element last_warp(element* sum, unsigned lane)
 {
     element own = sum[lane];
@@ -108,8 +104,8 @@ __device__ inline element last_warp(element* sum, unsigned lane)
 
 }  // namespace
 
-// 5. The last warp unrolled. When one warp is left, barriers of the block and the loop are not
-// needed: six rounds become six additions. The rounds before still have both.
+// 5. The last warp unrolled. When one warp is left, neither barriers of the block nor the loop are needed: six rounds
+//   become six additions. The earlier rounds still have both.
 RUNG(ladder_last_warp)
 {
     __shared__ element sum[LADDER_THREADS];
@@ -129,8 +125,8 @@ RUNG(ladder_last_warp)
 
 namespace {
 
-// Adds up one element of each thread; the first one gets the sum. The size of the block is known to
-// the compiler, which unrolls all rounds and drops those that a smaller block does not have.
+// Adds up one element of each thread; the first thread gets the sum. The size of the block is a compile-time constant,
+// so that the compiler unrolls all rounds and drops those that a smaller block does not have.
 template <unsigned threads>
 __device__ inline element unrolled(element own)
 {
@@ -148,9 +144,9 @@ __device__ inline element unrolled(element own)
 
 }  // namespace
 
-// 6. Fully unrolled, the size of the block being known when compiling: no loop is left, its counter
-// and its tests are gone. But each block lives only for two loads a thread: launching and retiring
-// blocks, and waiting for one pair of loads after the other, takes the time now.
+// 6. Fully unrolled, with the size of the block as a compile-time constant: loop, counter and tests are gone. But each
+//   thread only has two loads: now the time is spent on launching and retiring blocks, and on waiting for one pair of
+//   loads after the other.
 RUNG(ladder_unrolled)
 {
     const long long at = 2 * static_cast<long long>(blockIdx.x) * LADDER_THREADS + threadIdx.x;
@@ -160,8 +156,7 @@ RUNG(ladder_unrolled)
 
 namespace {
 
-// Partial sum of a thread if all threads of the grid walk over the array side by side, two elements
-// each at a time.
+// Partial sum of a thread in a grid-stride loop with two elements at a time.
 __device__ inline element many(const LadderArgs& args)
 {
     const long long grid = 2 * static_cast<long long>(gridDim.x) * LADDER_THREADS;
@@ -174,10 +169,9 @@ __device__ inline element many(const LadderArgs& args)
 
 }  // namespace
 
-// 7. Many elements a thread. As many blocks as the device holds, whatever the length; a thread adds
-// up its elements in a register, and the tree of the block is walked once, not once for 512
-// elements. Two launches do: the second adds up the blocks. What is left of the tree are reads and
-// writes of shared memory, and barriers.
+// 7. Many elements for each thread. As many blocks as the device holds, for any length; a thread adds up its elements
+//   in a register, and the tree of the block is executed once, instead of once for 512 elements. Two launches suffice:
+//   the second adds up the blocks. The tree still reads and writes shared memory, with barriers.
 RUNG(ladder_many)
 {
     const element total = unrolled<LADDER_THREADS>(many(args));
@@ -186,7 +180,7 @@ RUNG(ladder_many)
 
 namespace {
 
-// Adds up the values of the lanes of a warp, from register to register; the first one gets the sum.
+// Adds up the values of the lanes of a warp by shuffles; the first lane gets the sum.
 __device__ inline element across_warp(element own)
 {
 #pragma unroll
@@ -194,7 +188,7 @@ __device__ inline element across_warp(element own)
     return own;
 }
 
-// The same for a block: one shared word for each warp, and one barrier.
+// Adds up the values of the threads of a block: one shared word for each warp, and one barrier.
 __device__ inline element across_block(element own)
 {
     constexpr unsigned warps = LADDER_THREADS / WARP;
@@ -208,26 +202,26 @@ __device__ inline element across_block(element own)
 
 }  // namespace
 
-// 8. Warp shuffle. Lanes of a warp hand their sums on from register to register: no shared memory,
-// no barrier until one sum for each warp is left. The second launch remains, with its start and end.
+// 8. Warp shuffle. Lanes of a warp pass their sums from register to register: no shared memory and no barrier until one
+//   sum for each warp is left. The second launch remains, with its latency.
 RUNG(ladder_shuffle)
 {
     const element total = across_block(many(args));
     if (threadIdx.x == 0) sums(args)[blockIdx.x] = total;
 }
 
-// 9. Warp atomics. Every warp adds its sum to the result by an atomic operation: no second launch,
-// no shared memory, no barrier. The result has to be zero before; thousands of warps queue for one
-// address; and for numbers with a fraction their order, and so the rounding, is another in every run.
+// 9. Warp atomics. Every warp adds its sum to the result by an atomic operation: no second launch, no shared memory, no
+//   barrier. The result must be zero before; thousands of warps contend for one address; and for floating-point numbers
+//   the order of additions, and thus the rounding, differs from run to run.
 RUNG(ladder_warp_atomics)
 {
     const element total = across_warp(many(args));
     if (threadIdx.x % WARP == 0) atomicAdd(sums(args), total);
 }
 
-// 10. Block atomics. One atomic addition for each block: the queue is shorter by the number of its
-// warps. The order is still left to chance, and each thread still waits for two small loads before
-// it asks for the next two. The best rung, primitives/reduce/segment.cuh, mends both.
+// 10. Block atomics. One atomic addition for each block: less contention by the number of warps of a block. The order
+// is still undefined, and each thread still waits for two small loads before it issues the next two.
+// primitives/reduce/segment.cuh, the best version, solves both.
 RUNG(ladder_block_atomics)
 {
     const element total = across_block(many(args));

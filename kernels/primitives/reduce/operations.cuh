@@ -1,17 +1,17 @@
-// Operations of a reduction. Each operation defines its neutral value, how a thread takes in an element or a pack of
-// them, in the order of their places, and how two partial results become one. All of them give the same answer however
-// the elements are distributed, up to the rounding of sums.
+// Operations of a reduction. Each operation defines its neutral value, the addition of an element or of a pack to the
+// partial result of a thread, in the order of indices, and the combination of two partial results. The results do not
+// depend on the distribution of the elements, except for the rounding of sums.
 #pragma once
 #include "primitives/reduce/element.cuh"
 
-// Value of the lane `distance` further on.
+// Value of the lane `distance` lanes further on.
 template <class A>
 __device__ inline A passed(A own, unsigned distance)
 {
     return __shfl_down_sync(ALL_LANES, own, distance);
 }
 
-// An element and where it stands; nothing where `at` is negative.
+// An element and its index; none if `at` is negative.
 struct Located {
     element value;
     long long at;
@@ -22,8 +22,8 @@ __device__ inline Located passed(Located own, unsigned distance)
     return {passed(own.value, distance), passed(own.at, distance)};
 }
 
-// The sum of term(x, y), gathered in A. The lanes of a pack are added to each other first: shorter
-// chains of additions, and so less rounding, than one by one.
+// The sum of term(x, y), accumulated in A. The lanes of a pack are added to each other first: chains of additions are
+// shorter, and rounding errors smaller.
 template <class A, class Term>
 struct SumOf {
     using Partial = A;
@@ -82,7 +82,7 @@ template <class A> using SumOfSquares = SumOf<A, Square>;
 template <class A> using Dot = SumOf<A, Product>;
 using NanCount = SumOf<long long, NoNumber>;
 
-// The smallest or the largest number; NaN counts only if there is nothing else.
+// The smallest or the largest number; NaN only if there is no number.
 template <bool is_largest>
 struct Extreme {
     using Partial = element;
@@ -105,8 +105,8 @@ struct Extreme {
     }
 };
 
-// The same with the first place where it stands. A pack is looked into only where it holds
-// something better than the best so far, which soon becomes rare.
+// The smallest or the largest number and its first index. The lanes of a pack are examined only if the pack has a
+// better number than the best so far, which soon becomes rare.
 template <bool is_largest>
 struct Place {
     using Partial = Located;
@@ -134,7 +134,7 @@ struct Place {
     }
 };
 
-// All that diagnostics ask of a field, in one reading of it.
+// All statistics that diagnostics need of a field, in one pass.
 struct Summary {
     Located least, most;
     wide sum, squares;

@@ -1,14 +1,13 @@
-// The reduction of segments in one launch: the best rung of the ladder, and the one in use.
+// The reduction of segments in one launch: the version in use.
 //
-// Why it is fast: every thread has several loads of 16 bytes on their way before it uses the first,
-// so that the memory always has enough to do; neighbours read neighbouring addresses; the blocks
-// are as many as the device holds at a time, and all have the same share; and nothing is launched
-// to add up the partial results of the blocks: the last block to finish does so. What limits it is the
-// memory alone, and for short arrays the time that a launch and two looks at distant memory take.
+// Performance: every thread issues several loads of 16 bytes before it uses the first, which saturates the memory;
+// neighbouring threads read neighbouring addresses; the device holds all blocks at a time, and all have the same share;
+// and the partial results of the blocks are combined by the last block to finish, without another launch. The reduction
+// is memory-bound; short arrays are limited by the latency of a launch and of two accesses to global memory.
 //
-// Why its bits are the same in every run: the shares depend on the length, the address and the
-// device alone, partial results are joined along fixed trees, and which block happens to be the
-// last makes no difference. The only atomic operation counts blocks.
+// Reproducibility: the shares depend on the length, the address and the device only, partial results are combined along
+// fixed trees, and the result does not depend on the block that happens to be the last. The only atomic operation
+// counts blocks.
 #pragma once
 #include "primitives/ticket.cuh"
 #include "primitives/reduce/operations.cuh"
@@ -16,7 +15,7 @@
 constexpr unsigned WARPS = REDUCE_THREADS / WARP;
 static_assert(WARPS * WARP == REDUCE_THREADS && WARPS <= WARP, "a warp adds up what the warps have");
 
-// Joint result of all lanes of a warp; the first lane has it.
+// Combined result of all lanes of a warp; the first lane gets it.
 template <class Op>
 __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
 {
@@ -25,7 +24,7 @@ __device__ inline typename Op::Partial warp_total(typename Op::Partial own)
     return own;
 }
 
-// Joint result of all threads of the block; the first thread has it. All of them call it.
+// Combined result of all threads of the block; the first thread gets it. All threads call it.
 template <class Op>
 __device__ inline typename Op::Partial block_total(typename Op::Partial own)
 {
@@ -38,15 +37,15 @@ __device__ inline typename Op::Partial block_total(typename Op::Partial own)
     return own;
 }
 
-// Takes in REDUCE_PACKS packs of x (and y), `step` packs from one to the next, from pack p on; those
-// at the end or behind it are left out. `from` is the place of the first pack in the segment.
+// Adds REDUCE_PACKS packs of x (and y), with a stride of `step` packs, from pack p on; packs from `end` on are left
+// out. `from` is the index of the first pack in the segment.
 template <class Op, bool is_aligned, bool is_full>
 __device__ inline void add_round(typename Op::Partial& total, const element* x, const element* y,
                                  long long p, long long step, long long end, long long from)
 {
     Pack xs[REDUCE_PACKS], ys[REDUCE_PACKS];
-    // All loads are under way before the first is waited for: none hangs on a condition. Behind the
-    // end the last pack is loaded once more, and left aside.
+    // All loads are issued before the first result is needed, since none depends on a condition. Beyond the end the
+    // last pack is loaded again and ignored.
 #pragma unroll
     for (int n = 0; n < REDUCE_PACKS; ++n) {
         const long long at = is_full ? p + n * step : min(p + n * step, end - 1);
@@ -61,8 +60,8 @@ __device__ inline void add_round(typename Op::Partial& total, const element* x, 
     }
 }
 
-// Partial result of a thread over the packs of x (and y) up to `end`. As long as there is a whole round for
-// all blocks, each has a tile of its own, or all walk side by side; the rest is shared out evenly.
+// Partial result of a thread over the packs of x (and y) up to `end`. While a whole round for all blocks is left, each
+// block has a contiguous tile (REDUCE_TILED) or the blocks are interleaved; the rest is distributed evenly.
 template <class Op, bool is_aligned>
 __device__ inline void add_packs(typename Op::Partial& total, const element* x, const element* y,
                                  int block, int blocks, long long end, long long from)
@@ -85,7 +84,7 @@ __device__ inline typename Op::Partial share(const element* x, const element* y,
                                              int block, int blocks)
 {
     typename Op::Partial total = Op::none();
-    // Elements before the first pack and behind the last: fewer than a pack has, for the first block.
+    // Elements before the first pack and after the last one, fewer than LANES each, are added by the first block.
     const int head = length < LANES ? static_cast<int>(length) : to_boundary(x);
     const long long packs = (length - head) / LANES, end = head + packs * LANES;
     const int t = threadIdx.x;
@@ -128,7 +127,7 @@ __device__ inline void reduce(const ReduceArgs& args)
         for (int b = threadIdx.x; b < args.blocks; b += REDUCE_THREADS)
             total = Op::join(total, *at(args.partials, partials + b));
         total = block_total<Op>(total);
-        // Ready for the next launch.
+        // Reset for the next launch.
         if (threadIdx.x == 0) args.tickets[segment] = 0;
     }
     if (threadIdx.x == 0) *at(args.results, segment) = total;

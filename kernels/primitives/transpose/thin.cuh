@@ -1,8 +1,7 @@
 // Part of a matrix with one short side.
 #pragma once
 
-// Pitch of a line of the long side: an odd number, so that the elements of the short side lie
-// in different banks.
+// Pitch of a line of the long side: an odd number, so that the elements of the short side are in different banks.
 constexpr int THIN_PITCH = THIN_LENGTH + 1;
 
 // Part of the matrix that a block transposes.
@@ -19,8 +18,8 @@ __device__ inline ThinTile thin_tile(int side, int along)
     return {static_cast<long long>(number) * side * along, first, min(THIN_LENGTH, along - first)};
 }
 
-// Goes through the elements of a stretch, THIN_THREADS further with every step, and knows their places
-// without dividing.
+// Iterates over the elements of a contiguous piece in steps of THIN_THREADS, and updates their coordinates without
+// divisions.
 struct ThinWalk {
     int along;
     int side;

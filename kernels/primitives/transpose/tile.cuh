@@ -1,5 +1,4 @@
-// Part of the matrices that a block transposes, and the tile that rows wait in to be written as
-// columns.
+// The tile of a block, and its transposition through shared memory.
 #pragma once
 
 // Part of the matrices that a block transposes: a tile of one matrix of the batch.
@@ -19,7 +18,7 @@ __device__ inline TilePlace tile_at(const TransposeArgs& args, int number, int d
     return {args.from + first, args.to + first, down * tile, across * tile};
 }
 
-// Tiles in the order of reading: along the rows, as all blocks of the ladder but the last ones go.
+// Tiles in reading order, along the rows.
 __device__ inline TilePlace tile_in_order(const TransposeArgs& args, int tile)
 {
     const int across = count_of_tiles(args.columns, tile), down = count_of_tiles(args.rows, tile);
@@ -27,8 +26,8 @@ __device__ inline TilePlace tile_in_order(const TransposeArgs& args, int tile)
     return tile_at(args, line / down, line % down, blockIdx.x % across, tile);
 }
 
-// Tiles along diagonals: blocks that run together read other columns and write other rows, so that
-// neither side of the memory has all of the traffic.
+// Tiles along diagonals: blocks that run together read different columns and write different rows, so that traffic is
+// balanced on both sides.
 __device__ inline TilePlace tile_on_diagonal(const TransposeArgs& args, int tile)
 {
     const int across = count_of_tiles(args.columns, tile), down = count_of_tiles(args.rows, tile);
@@ -43,9 +42,9 @@ __device__ inline long long at(int row, int column, int width)
     return static_cast<long long>(row) * width + column;
 }
 
-// Transposes a tile of any alignment by UNROLLED_LINES lines of UNROLLED_TILE threads. All rows are
-// asked for before the first is needed. One column more than the tile has puts its columns into
-// different banks of the shared memory.
+// Transposes a tile of any alignment by UNROLLED_LINES lines of UNROLLED_TILE threads. All loads are issued before the
+// first result is needed. One column more than the tile has puts the elements of a column into different banks of the
+// shared memory.
 __device__ inline void transpose_tile(const TransposeArgs& args, const TilePlace& place)
 {
     __shared__ real tile[UNROLLED_TILE][UNROLLED_TILE + 1];

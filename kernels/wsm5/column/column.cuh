@@ -1,4 +1,4 @@
-// One column at work, from the ground up, in the memory of its thread. See src/wsm5/mod.rs.
+// One column during a call, from the ground up, in the local memory of its thread. See src/wsm5/mod.rs.
 #pragma once
 
 #include "wsm5/common/species.cuh"
@@ -8,12 +8,12 @@ struct Column {
     Cell cells[NZ];
     Air air[NZ];
     StepStart onset[NZ];
-    // The rain whose drop size decides how fast it freezes, kg kg-1.
+    // The rain whose drop size determines its freezing rate, kg kg-1.
     real qr_for_slope[NZ];
-    real height[NZ + 1];  // of the interfaces above the ground, m
+    real height[NZ + 1];  // of the interfaces, above the ground, m
 };
 
-// Number of the highest layer that holds a species; -1 where none does.
+// Index of the highest layer with a species; -1 if there is none.
 template <Species KIND>
 __device__ inline int highest_with(Column& column)
 {

@@ -4,7 +4,7 @@
 #include "wsm5/column/column.cuh"
 #include "wsm5/sedimentation.cuh"
 
-// Work space of the fall.
+// Work space of sedimentation.
 struct Fall {
     real content[NZ];
     real speed[NZ];
@@ -16,7 +16,7 @@ struct Fall {
     Profile profile[NZ];
 };
 
-// Mass of the species in the lowest layers of the column, kg m-2.
+// Mass of the species in the lowest `nz` layers of the column, kg m-2.
 __device__ inline real column_mass(const Fall& work, const real* height, int nz)
 {
     real mass = 0;
@@ -25,7 +25,7 @@ __device__ inline real column_mass(const Fall& work, const real* height, int nz)
     return mass;
 }
 
-// Speeds of the interfaces from those of the layers.
+// Speeds of the interfaces from the speeds of the layers.
 __device__ inline void set_interface_speeds(Fall& work, const real* height, int nz, real dt_cloud)
 {
     const real* u = work.mean_speed;
@@ -46,7 +46,7 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
         w[k] = fall::limited_speed(w[k], w[k + 1], height[k + 1] - height[k], dt_cloud);
 }
 
-// Moves the interfaces, and finds the thickness and density of the layers between them.
+// Moves the interfaces, and computes thickness and density of the layers between them.
 __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cloud)
 {
     set_interface_speeds(work, height, nz, dt_cloud);
@@ -63,7 +63,7 @@ __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cl
     work.density[nz] = 0;
 }
 
-// Densities within the arrived layers.
+// Density profiles within the arrived layers.
 __device__ inline void set_profiles(Fall& work, int nz)
 {
     const real* q = work.density;
@@ -78,7 +78,7 @@ __device__ inline void set_profiles(Fall& work, int nz)
     }
 }
 
-// Mean density between two heights that lie in the arrived layers `bottom` and `top`.
+// Mean density between two heights, which are in the arrived layers `bottom` and `top`.
 __device__ inline real mean_between(const Fall& work, int bottom, int top, real low, real high)
 {
     const real* d = work.thickness;
@@ -97,7 +97,7 @@ __device__ inline real mean_between(const Fall& work, int bottom, int top, real 
     return mass / depth;
 }
 
-// Sums the arrived layers up in the layers of the grid.
+// Remaps the arrived layers to the layers of the grid.
 __device__ inline void remap(Fall& work, const real* height, int nz)
 {
     int bottom = 0, top = 0;
@@ -108,7 +108,7 @@ __device__ inline void remap(Fall& work, const real* height, int nz)
         if (low >= work.arrival[nz]) continue;
         while (bottom < nz - 1 && low > work.arrival[bottom + 1]) ++bottom;
         while (top < nz && high > work.arrival[top]) ++top;
-        // The search does not look at the highest arrived interface, as in the original.
+        // As in the original, the search ignores the highest arrived interface.
         if (top == nz && high > work.arrival[nz - 1]) continue;
         work.content[k] = mean_between(work, bottom, top - 1, low, high);
     }
@@ -149,7 +149,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     if (content > 0) {
         const real before = column_mass(work, column.height, reach);
         arrive(work, column.height, reach, dt_cloud);
-        // Ice keeps the speed that it has at departure.
+        // Ice keeps its speed at departure.
         if (KIND != Species::ICE) {
 #pragma unroll 1
             for (int k = 0; k < reach; ++k) {
@@ -170,8 +170,8 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     return ground;
 }
 
-// Sedimentation of rain and snow, melting of snow, sedimentation of ice. Returns by species the precipitation at the
-// ground, kg m-2.
+// Sedimentation of rain and snow, melting of snow, sedimentation of ice. Returns the precipitation of each species at
+// the ground, kg m-2.
 __device__ inline void sediment_semi_lagrangian(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum,
                                   real (&ground)[FALLING_SPECIES])
 {

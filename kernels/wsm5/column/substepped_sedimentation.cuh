@@ -5,14 +5,14 @@
 #include "wsm5/column/column.cuh"
 #include "wsm5/substepped_sedimentation.cuh"
 
-// Sub-stepped sedimentation of one species.
+// Work space for sub-stepped sedimentation of one species.
 struct SubsteppedFall {
     real courant[NZ];
     real leaving[NZ];
     real arriving[NZ];
 };
 
-// Divides the fall of the lowest layers into equal sub-steps.
+// Divides the sedimentation in the lowest `reach` layers into equal sub-steps.
 __device__ inline void divide(const Column& column, int reach, real substeps, SubsteppedFall& descent)
 {
 #pragma unroll 1
@@ -23,8 +23,8 @@ __device__ inline void divide(const Column& column, int reach, real substeps, Su
             substep::arriving(descent.leaving[k + 1], column.air[k], column.air[k + 1]);
 }
 
-// One sub-step in the lowest layers, above which there is nothing to fall. Returns what has left
-// the lowest layer, kg kg-1 of its air.
+// One sub-step in the lowest `reach` layers; the species is zero above them. Returns the outflow of the lowest layer,
+// kg kg-1 of its air.
 template <Species KIND>
 __device__ inline real fall_once(const SubsteppedFall& descent, int reach, Column& column)
 {
@@ -42,8 +42,8 @@ __device__ inline real fall_once(const SubsteppedFall& descent, int reach, Colum
     return ground;
 }
 
-// Sedimentation of rain and snow, while snow melts. Gives by species the outflow of the lowest layer,
-// kg kg-1 of its air.
+// Sedimentation of rain and snow, and melting of snow. Returns the outflow of the lowest layer for each species, kg
+// kg-1 of its air.
 __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Column& column,
                                           real (&fallen)[FALLING_SPECIES])
 {
@@ -54,7 +54,7 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
     SubsteppedFall rain, snow;
     Slope snow_slope[NZ];
     real largest = 0;
-    // Empty layers count as well: there the speed is that of the smallest particles.
+    // Empty layers count too, with the speed of the smallest particles.
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) {
         const Cell& cell = column.cells[k];
@@ -103,8 +103,8 @@ __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& colu
     return fallen;
 }
 
-// Lets rain and snow fall, while snow melts, and then ice. Gives by species what has reached the
-// ground, kg m-2.
+// Sedimentation of rain and snow, with melting of snow, and then of ice. Returns the precipitation of each species at
+// the ground, kg m-2.
 __device__ inline void sink(const Wsm5Params& p, real dt_cloud, Column& column, real (&ground)[FALLING_SPECIES])
 {
 #pragma unroll 1

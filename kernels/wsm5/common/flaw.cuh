@@ -4,15 +4,15 @@
 #include "primitives/note.cuh"
 #include "wsm5/cell.cuh"
 
-// Other than 0 where a cell that holds so much water may have a value that is infinite or not a number.
+// Non-zero (NaN) if the temperature of a cell or its `water`, the sum of all water, is infinite or NaN.
 __device__ inline real nonfinite_indicator(const Cell& cell, real water)
 {
-    // A difference from itself is 0 but for values that are not finite.
+    // x - x is 0 for finite x only.
     return (cell.t - cell.t) + (water - water);
 }
 
-// Notes the first field of a cell that is infinite or NaN, if any is and notes are on: step, field and
-// place `here` in one word, so that the smallest is the earliest, in the order of fields and places.
+// Notes the first field of a cell that is infinite or NaN, if there is one and notes are on. Step, field and element
+// `here` make one word, whose minimum is the earliest step, then the first field and element.
 __device__ inline void note_flaw(const CloudArgs& a, int here, const Cell& cell)
 {
     if (a.notes == nullptr) return;

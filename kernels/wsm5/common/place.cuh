@@ -1,7 +1,7 @@
-// Columns in the fields.
+// Mapping of threads to columns in the fields.
 #pragma once
 
-// The columns that threads are given: those that the kernel is made for, or else those that it is told of.
+// The columns of the threads: compile-time constants if the kernel is compiled for a region, else its arguments.
 __device__ inline Region region_of(const CloudArgs& a)
 {
     if (REGION_COUNT == 0) return a.region;
@@ -10,11 +10,10 @@ __device__ inline Region region_of(const CloudArgs& a)
             REGION_ROW_SHIFT};
 }
 
-// The row of a column, counted from the first to work on; `number` is that of the column among those that threads are
-// given.
+// The row of a column within the region; `number` is the index of the column among those of the threads.
 __device__ inline int row_of(const Region& region, int number)
 {
-    // A product instead of a quotient: see `reciprocal` in src/wsm5/gpu/column_map.rs.
+    // A multiplication instead of a division: see `reciprocal` in src/wsm5/gpu/column_map.rs.
     return __umulhi(2u * number, region.row_factor) >> region.row_shift;
 }
 
@@ -34,8 +33,8 @@ struct Fields {
     const real *rho, *exner, *p, *dz;
 };
 
-// As the kernel is told of them; or, where it is made for a region, by how far they lie behind one another, as long as
-// loads reach them all from one address, to which they add a constant of less than 8 MiB.
+// Pointers of the fields: the arguments of the kernel; or, in a kernel for a region, constant distances from two
+// pointers, if these are less than 8 MiB, the range of the constant offset of a load.
 __device__ inline Fields fields_of(const CloudArgs& a)
 {
     constexpr long long SIZE = 1ll * NZ * REGION_LEVEL, REACH = (1 << 23) / sizeof(real);
@@ -44,7 +43,7 @@ __device__ inline Fields fields_of(const CloudArgs& a)
             a.rho, a.rho + SIZE, a.rho + 2 * SIZE, a.rho + 3 * SIZE};
 }
 
-// True if a column is one to work on, and not one beside them that makes up a whole sector.
+// True if a column belongs to the region; false for one beside it that only completes a memory sector.
 __device__ inline bool has_work(const CloudArgs& a, int number)
 {
     const Region region = region_of(a);

@@ -6,7 +6,7 @@
 enum class Species { RAIN, SNOW, ICE };
 static_assert(FALLING_SPECIES == int(Species::ICE) + 1, "as in Rust");
 
-// A species of a cell.
+// The mixing ratio of a species in a cell.
 template <Species KIND>
 __device__ inline real& amount(Cell& cell)
 {
@@ -15,7 +15,7 @@ __device__ inline real& amount(Cell& cell)
     else return cell.qi;
 }
 
-// Fall speed of a species that has the mixing ratio q; the factor is that of the snow intercept.
+// Terminal velocity of a species with mixing ratio q; `n0s_factor` is the factor of the snow intercept.
 template <Species KIND>
 __device__ inline real fall_speed(const Wsm5Params& p, const Air& air, real q, real n0s_factor)
 {

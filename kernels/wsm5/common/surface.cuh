@@ -7,8 +7,8 @@
 #include "wsm5/common/species.cuh"
 #include "wsm5/step.cuh"
 
-// Writes the potential temperature of a cell whose temperature was `before` at the start of the call, unless it
-// is still that. See theta_after in src/wsm5/fields.rs.
+// Stores the potential temperature of a cell with temperature `before` at the start of the call, unless the temperature
+// is unchanged. See theta_after in src/wsm5/fields.rs.
 __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real before, real t)
 {
     if (t != before) a.theta[at] = exact_quotient(t, exner) - a.theta_base;
@@ -18,13 +18,13 @@ __device__ inline void store_theta(const CloudArgs& a, int at, real exner, real 
 __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
                                    Precipitation& sum)
 {
-    // This variant reports the last minor step as the precipitation of a call.
+    // This variant reports the precipitation of the last minor step for a call.
     if (FALLOUT == Sedimentation::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
     step::deposit(dt_cloud, depth, ground[int(Species::RAIN)], ground[int(Species::SNOW)],
                        ground[int(Species::ICE)], sum);
 }
 
-// Mass of a change of water that is lost or made since dry mass is not rho dz, kg m-2; 0 unless it is requested.
+// Mass mismatch of a change of water: its mass minus that computed with rho dz, kg m-2; 0 unless WEIGHED.
 __device__ inline real mass_mismatch(const CloudArgs& a, int place, int k, real rho, real dz, real before, real after)
 {
     if (!WEIGHED) return 0;
@@ -36,7 +36,8 @@ __device__ inline void store_surface(const CloudArgs& a, int place, const Precip
                                      real mass_mismatch)
 {
     if (WEIGHED) a.mass_mismatch[place] = mass_mismatch;
-    // Both are sums over the run. No other thread adds to them; so no thread waits for their values.
+    // Both are sums over the run. Atomic operations without a result need not wait for the old values; no other thread
+    // adds to them.
     if (sum.rain > 0) atomicAdd(&a.rain[place], sum.rain);
     if (sum.snow > 0) atomicAdd(&a.snow[place], sum.snow);
     // A millimetre of water is a kilogram per square metre.

@@ -1,26 +1,26 @@
-// Load of a tile from the fields, and a first test of its cells for active ones.
+// Load of a tile from the fields, and a first test for active cells.
 #pragma once
 
 #include "wsm5/tile/tile.cuh"
 
-// Properties of a cell before any process acts in a minor step.
+// Properties of a cell before the processes of a minor step.
 struct Origin {
     real exner, p;
     StepStart onset;
 };
 
-// True if threads act in the cells that they have read, and keep their properties there.
+// True if threads process the cells that they have loaded, and keep their properties in registers.
 constexpr bool ORIGIN_KEPT = !LISTED && ONE_STEP;
 
-// The least saturation that anything can begin at in a cell.
+// The lowest saturation mixing ratio at which a process can start in a cell.
 __device__ inline real least_saturation(const StepStart& onset)
 {
     const real least = onset.t < FREEZING ? onset.qsi : onset.qsw;
-    // Without a cap, air can be too thin for water and not for ice.
+    // Without a cap, the vapour pressure over water can exceed the pressure while that over ice does not.
     return FALLOUT == Sedimentation::Substepped ? min(least, onset.qsw) : least;
 }
 
-// The same without the other saturation.
+// The lowest saturation mixing ratio, without computing the other one.
 __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressure)
 {
     const real cap = p.vapour_pressure_cap;
@@ -32,29 +32,29 @@ __device__ inline real least_saturation(const Wsm5Params& p, real t, real pressu
     return FALLOUT == Sedimentation::Substepped && is_cold ? min(least, thermo::saturation_water(t, pressure, cap)) : least;
 }
 
-// True if any process can change a cell, whatever falls into it. A cell near saturation counts: then
-// the processes themselves find out.
+// True if any process can change a cell, apart from sedimentation into it. Cells near saturation count as well; the
+// processes decide then.
 __device__ inline bool can_change(real saturated, const Cell& cell)
 {
-    // All of them count at once: a branch for each would take longer.
+    // All species at once, since a branch for each would be slower.
     const real condensate = max(max(cell.qc, cell.qr), max(cell.qi, cell.qs));
     return condensate > 0 || cell.qv > NEARLY_SATURATED * saturated;
 }
 
-// Clips negative mixing ratios. Returns the water that this makes, kg m-2.
+// Clips negative mixing ratios. Returns the water that clipping adds, kg m-2.
 __device__ inline real clip_all(const Air& air, Cell& cell)
 {
     return step::clip(air, cell.qc) + step::clip(air, cell.qr) + step::clip(air, cell.qi) + step::clip(air, cell.qs);
 }
 
-// Values of a cell in the fields, those that are needed first before the rest.
+// Values of a cell in the fields; those that are needed first come first.
 struct Found {
     real exner, p, theta, qv;
     real qc, qr, qi, qs;
     real rho, dz;
 };
 
-// Cells that a thread prefetches at a time.
+// Number of cells that a thread prefetches at a time.
 constexpr int ASKED = CELLS < TILE_ASKED ? CELLS : TILE_ASKED;
 
 __device__ inline Found find(const CloudArgs& a, int here)
@@ -65,7 +65,7 @@ __device__ inline Found find(const CloudArgs& a, int here)
             __ldg(&from.rho[here]), __ldg(&from.dz[here])};
 }
 
-// Prefetches some cells of a thread, from the cell `start` on.
+// Prefetches the next cells of a thread, from cell `start` on.
 __device__ inline void ask(const CloudArgs& a, const Position& at, int start, Found (&found)[ASKED])
 {
     const int place = place_of(a, at);
@@ -79,7 +79,7 @@ struct Contents {
     real rain, snow, ice;
 };
 
-// Keeps the contents of a cell at the start of a minor step, for the thread and for sub-stepped sedimentation.
+// Stores the state of a cell at the start of a minor step, for the thread and for sub-stepped sedimentation.
 __device__ inline void note_start(int k, int column, const Cell& cell, Tile& tile, Contents& contents)
 {
     contents.rain = max(contents.rain, cell.qr);
@@ -88,8 +88,8 @@ __device__ inline void note_start(int k, int column, const Cell& cell, Tile& til
     keep(tile.start, k, column, cell.t, cell.qr);
 }
 
-// Examines the cells of a thread, of which the first have been prefetched. Returns a bit for each that can
-// change by itself, or had to be clipped. In a run, where the water is weighed, values that are not finite are noted.
+// Examines the cells of a thread, of which the first have been prefetched. Returns a bit for each cell that can change
+// by itself, or has been clipped. In a run (WEIGHED) values that are not finite are noted.
 __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&found)[ASKED], Tile& tile,
                                 Contents& contents, Origin& origin)
 {
@@ -140,17 +140,17 @@ __device__ inline unsigned load(const CloudArgs& a, const Position& at, Found (&
     return 0;
 }
 
-// The columns of a tile in which any of the threads of a warp has content.
+// The columns of a tile with content in any of the threads of a warp.
 __device__ inline unsigned columns_with(bool something)
 {
-    // The lanes of a column follow each other at the distance of a row.
+    // Lanes of the same column are TILE_COLUMNS apart.
     unsigned columns = __ballot_sync(ALL_LANES, something);
 #pragma unroll
     for (int rows = WARP / 2; rows >= TILE_COLUMNS; rows /= 2) columns |= columns >> rows;
     return columns & (ALL_LANES >> (WARP - TILE_COLUMNS));
 }
 
-// Contents of the cells of a thread at the start of a minor step but the first.
+// Contents of the cells of a thread at the start of a minor step after the first.
 __device__ inline Contents look_again(const Position& at, Tile& tile)
 {
     Contents contents = {0, 0, 0};
@@ -161,12 +161,12 @@ __device__ inline Contents look_again(const Position& at, Tile& tile)
     return contents;
 }
 
-// Notes which columns hold rain, snow and ice.
+// Marks the columns that contain rain, snow and ice.
 __device__ inline void note_falling(const Contents& contents, Tile& tile)
 {
     const unsigned rain = columns_with(contents.rain > 0), snow = columns_with(contents.snow > 0);
     const unsigned ice = columns_with(contents.ice > 0);
-    // A lane for each species.
+    // One lane for each species.
     const int s = lane();
     const unsigned columns = s == int(Species::RAIN) ? rain : s == int(Species::SNOW) ? snow : ice;
     if (s < FALLING_SPECIES && columns != 0) atomicOr(&tile.falling.species[s], columns);

@@ -1,13 +1,12 @@
-// The processes in the cells, each by one thread, not always the one that has loaded it.
+// The processes in the cells, one thread for each, which need not be the thread that loaded the cell.
 #pragma once
 
 #include "wsm5/melt.cuh"
 #include "wsm5/tile/load.cuh"
 #include "wsm5/tile/store.cuh"
 
-// Temperature of a cell at the start of the minor step, and the rain whose drop size decides how
-// fast it freezes: in the semi-Lagrangian variant the present temperature, and the rain after
-// sedimentation.
+// Temperature of a cell at the start of the minor step, and the rain whose drop size determines its freezing rate. In
+// the semi-Lagrangian variant these are the current temperature and the rain after sedimentation.
 __device__ inline real t_at_start(const Start& start, int k, int column, const Cell&)
 {
     return start.t[k][column];
@@ -30,8 +29,8 @@ __device__ inline bool has_melted(const Start& start, int k, int column, const T
 
 __device__ inline bool has_melted(const Nothing&, int, int, const Tile&) { return false; }
 
-// Marks the cells with content after sedimentation: then all active cells are marked. In the last minor step the change
-// of all others is known to be none.
+// Marks the cells with rain, snow or ice after sedimentation, or with melting in it, which completes the marks of
+// active cells. In the last minor step the mass mismatch of all other cells is set to zero.
 __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool is_last, Tile& tile, unsigned& active)
 {
     if (at.is_inside) {
@@ -39,7 +38,7 @@ __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool 
         for (int m = 0; m < CELLS; ++m) {
             if (!at.has(m)) continue;
             const int k = at.level(m), column = at.column;
-            // No cloud water falls: cells with some are marked already.
+            // Cloud water does not sediment: cells with cloud water are marked already.
             const real fallen = max(max(tile.qr[k][column], tile.qs[k][column]), tile.qi[k][column]);
             if (fallen > 0 || has_melted(tile.start, k, column, tile)) active |= 1u << m;
         }
@@ -51,8 +50,8 @@ __device__ inline void mark_active(const CloudArgs& a, const Position& at, bool 
     }
 }
 
-// Lists the active cells. Warps with cold levels do so from the back: other processes act there than in warm
-// cells.
+// Lists the active cells. Warps with cold levels fill the list from the back, since the processes in cold cells differ
+// from those in warm ones.
 __device__ inline void list_active(unsigned active, const Position& at, Tile& tile)
 {
     unsigned lanes[CELLS];
@@ -64,7 +63,7 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
     }
     if (count == 0) return;
     const bool is_cold = tile.t[min(lowest_level_of_warp(), NZ - 1)][0] < FREEZING;
-    // The cells of a warp follow each other in the list.
+    // The cells of a warp are contiguous in the list.
     int next = 0;
     if (lane() == 0) next = atomicAdd(is_cold ? &tile.cold_count : &tile.warm_count, count);
     next = __shfl_sync(ALL_LANES, next, 0);
@@ -78,7 +77,7 @@ __device__ inline void list_active(unsigned active, const Position& at, Tile& ti
     }
 }
 
-// Computes the properties of a cell before the processes act in it.
+// Computes the properties of a cell before the processes of a minor step.
 __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, int column)
 {
     const int here = cell_of(a, k, tile.place[column]);
@@ -88,7 +87,7 @@ __device__ inline Origin origin_of(const CloudArgs& a, const Tile& tile, int k, 
     return {exner, p, cell::onset(a.params, Air{0, p, 0, 0, 0, 0}, start)};
 }
 
-// The processes in a cell, and its store in the last minor step.
+// The processes in a cell, which is stored after the last minor step.
 __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, int column, bool is_first, bool is_last,
                               Tile& tile)
 {
@@ -106,7 +105,7 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     if (!is_first) first.qv = a.qv[here];
     cell::set_call_invariants(first, air);
     const real qr_for_slope = sized_rain(tile.start, k, column, cell);
-    // Sub-stepped sedimentation has melted snow.
+    // In the other variant snow has melted during sub-stepped sedimentation.
     if (FALLOUT == Sedimentation::SemiLagrangian) melt::melt_snow(p, a.dt_cloud, air, cell);
     const real clipped = step::processes(p, a.dt_cloud, air, at_start, qr_for_slope, cell);
     if (is_last) store_cell(a, k, column, air.rho, exner, t_of_call(), cell, tile);
@@ -115,7 +114,8 @@ __device__ inline void act_in(const CloudArgs& a, const Origin& origin, int k, i
     if (clipped != 0) atomicOr(&tile.clips, 1u);
 }
 
-// The processes in the active cells: if a thread has one cell, each thread in its own; else in those of the list.
+// The processes in the active cells: a thread with one cell only takes its own, otherwise threads take cells of the
+// list.
 __device__ inline void act(const CloudArgs& a, const Position& at, const Origin& origin, unsigned active, bool is_first,
                            bool is_last, Tile& tile)
 {
@@ -125,7 +125,7 @@ __device__ inline void act(const CloudArgs& a, const Position& at, const Origin&
         act_in(a, ORIGIN_KEPT ? origin : origin_of(a, tile, k, at.column), k, at.column, is_first, is_last, tile);
         return;
     }
-    // The last of those at the back follows the last of those at the front.
+    // The cells at the front of the list are processed first, then those at the back from its last entry on.
     const int gap = MOST_ACTIVE - tile.warm_count - tile.cold_count;
     for (int n = threadIdx.x; n < MOST_ACTIVE - gap; n += TILE_THREADS) {
         const int cell = tile.active[n < tile.warm_count ? n : n + gap];

@@ -1,26 +1,26 @@
 // Semi-Lagrangian sedimentation in one column, of one species or of all, by lanes of a warp: see src/wsm5/sedimentation.rs.
 //
-// A lane has levels, and the interfaces below them; lanes above the lid have empty
-// layers of no depth, so that no lane is a special case. Neighbours are read by shuffles, arrived layers
-// in shared memory, since any lane may need any layer.
+// A lane has adjacent levels and the interfaces below them. Lanes above the top of the grid have empty layers of zero
+// depth, so that no lane is a special case. Neighbours are read by shuffles, arrived layers through shared memory,
+// since any lane may need any layer.
 #pragma once
 
 #include "wsm5/sedimentation.cuh"
 #include "wsm5/tile/warp.cuh"
 
-// The level of a slot of a lane, or above the lid.
+// The level of a slot of a lane; NZ or more above the top of the grid.
 __device__ inline int level_of(int m) { return member() * SLOTS + m; }
 
 __device__ inline bool has_level(int m) { return level_of(m) < NZ; }
 
-// A column in the layers of a lane.
+// The grid of a column in the layers of a lane.
 struct Grid {
-    real height[SLOTS];  // of the interface below above the ground
+    real height[SLOTS];  // of the interface below the layer, above the ground
     real depth[SLOTS];
     Air air[SLOTS];
 };
 
-// The thread of a column makes the heights of its layers' tops.
+// The thread of a column computes the heights of the tops of its layers.
 __device__ inline void set_tops(const Field& depth, Heights& heights, int column)
 {
     real top = 0;
@@ -30,11 +30,11 @@ __device__ inline void set_tops(const Field& depth, Heights& heights, int column
 
 __device__ inline void set_tops(const Field&, Depths&, int) {}
 
-// Heights and depths in a column from those of the tops.
+// Heights and depths in a column from the tops of the layers.
 __device__ inline void set_heights(const Heights& heights, int column, Grid& grid)
 {
     real top[SLOTS];
-    // Above the lid are layers whose tops are the lid.
+    // Layers above the top of the grid have the same top.
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) top[m] = heights.top[min(level_of(m), NZ - 1)][column];
 #pragma unroll
@@ -45,7 +45,7 @@ __device__ inline void set_heights(const Heights& heights, int column, Grid& gri
     }
 }
 
-// The same by sums of depths from the ground up.
+// Heights and depths in a column from sums of depths from the ground up.
 __device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
 {
     real top[SLOTS];
@@ -57,7 +57,7 @@ __device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
     const real below = sum_below(top[SLOTS - 1]);
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) grid.height[m] = m > 0 ? below + top[m > 0 ? m - 1 : 0] : below;
-    // Sums of the same layers by several lanes may differ by roundings.
+    // Sums of the same layers in different lanes may differ by rounding.
     const real lid = __shfl_sync(ALL_LANES, grid.height[NZ % SLOTS], NZ / SLOTS, GROUP);
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) grid.height[m] = level_of(m) > NZ ? lid : grid.height[m];
@@ -77,16 +77,17 @@ __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
         grid.air[m] = air_of(tile.rho[min(level_of(m), NZ - 1)][column], grid.depth[m]);
 }
 
-// The species of a task in the layers of a lane. Loops over them are the inner ones throughout, so that their
-// latencies overlap.
+// The species of a task in the layers of a lane. Loops over the species are the innermost ones, so that their latencies
+// overlap.
 struct Layers {
     real content[KINDS][SLOTS];  // density
-    real arrival[KINDS][SLOTS];  // where the interface below arrives
+    real arrival[KINDS][SLOTS];  // height at which the interface below arrives
     real thickness[KINDS][SLOTS];
-    real density[KINDS][SLOTS];  // where it has arrived
+    real density[KINDS][SLOTS];  // after arrival
 };
 
-// The largest value of the places above, computed only if a neighbour exceeds some value: otherwise it does not matter.
+// Largest value of the slots above each slot; computed only if a value exceeds that of the slot below it, since
+// otherwise no interface is limited.
 template <int COUNT>
 __device__ inline void find_limits(const real (&own)[COUNT][SLOTS], real (&above)[COUNT][SLOTS])
 {
@@ -102,11 +103,11 @@ __device__ inline void find_limits(const real (&own)[COUNT][SLOTS], real (&above
     }
 }
 
-// Moves the interfaces of the first species of a task, and finds the density of the layers between them.
+// Moves the interfaces of the first COUNT species of a task, and computes the density of the layers between them.
 //
-// An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k], with
-// c = FALL_COMPRESSION / dt. So w[k] - c z[k] is nowhere less than any w - c z above: the recursion
-// of limited_speed is a maximum, which the lanes find together.
+// An interface that is limited by the one above has w[k] = w[k + 1] - c dz[k] with c = FALL_COMPRESSION / dt. In terms
+// of v = w - c z, this is v[k] = v[k + 1], and the limiter ensures that v[k] is at least v[k + 1]: the recursion of
+// limited_speed is a suffix maximum of v, computed by a scan over the lanes.
 template <int COUNT>
 __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[KINDS][SLOTS], Layers& layers)
 {
@@ -124,7 +125,8 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
             const real inner = fall::interface_speed_inner(from_below(u_below[s], m), u_below[s][m], u[s][m],
                                                            from_above(u[s], m));
             const real outer = fall::interface_speed_outer(u_below[s][m], u[s][m]);
-            // The lowest place is told its own speed as that from below, which is that of the ground.
+            // At the lowest slot from_below returns the slot's own speed, so that the interface at the ground has that
+            // speed.
             w[s][m] = k <= 1 || k == NZ - 1 ? outer : inner;
             // The top of a group of precipitating layers falls as fast as the layer below it.
             if (u[s][m] == 0) w[s][m] = u_below[s][m];
@@ -150,7 +152,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
         }
 }
 
-// Stores the arrived layers, for all lanes to read.
+// Stores the arrived layers for all lanes.
 __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 {
     real rise[KINDS][SLOTS];
@@ -166,7 +168,7 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
         const int k = level_of(m);
 #pragma unroll
         for (int s = 0; s < KINDS; ++s) {
-            // Nothing rises to the lowest layer, whose density therefore is the same all over.
+            // The gradient below the lowest layer is set to zero, which makes its density uniform.
             const real rise_below = from_below(rise[s], m);
             const Profile profile = fall::profile(layers.density[s][m], layers.thickness[s][m],
                                                   k == 0 ? real(0) : rise_below, rise[s][m]);
@@ -178,15 +180,16 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
     __syncwarp();
 }
 
-// The lowest arrived interfaces that are not below the bottom of a layer of the grid, the lowest of all aside: the
-// content there is in the layers below them. Since nothing rises, none is lower than that of the layer below.
+// Index of the first arrived interface, from the second on, that is not below the bottom of a layer of the grid: that
+// bottom is in the arrived layer below it. Since no interface moves up, the index is at least that of the layer, and
+// does not decrease with height.
 __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
                                  int (&next)[KINDS][SLOTS])
 {
     const int k = level_of(m);
 #pragma unroll
     for (int s = 0; s < KINDS; ++s) {
-        // The one before the first to look at.
+        // Starts one before the first candidate.
         int start = min(k, NZ);
         if (!(layers.arrival[s][m] < height)) start = max(start - 1, 0);
         next[s][m] = m > 0 ? max(start, next[s][m > 0 ? m - 1 : 0] - 1) : start;
@@ -209,11 +212,12 @@ __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers
     }
 }
 
-// Sums the arrived layers up in the layers of the grid.
+// Remaps the arrived layers to the layers of the grid.
 __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
                              real (&content)[KINDS][SLOTS])
 {
-    // Height of the bottom of a layer in an arrived layer, and the content below it there.
+    // Height of the bottom of a layer above the bottom of the arrived layer it is in, and the mass of that arrived
+    // layer below it.
     int next[KINDS][SLOTS];
     real z[KINDS][SLOTS], mass_below[KINDS][SLOTS];
     Arrived arrived[KINDS][SLOTS];
@@ -238,10 +242,10 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
 #pragma unroll 1
             for (int j = next[s][m]; j < next_above - 1; ++j) mass += work[s].arrived[j].mass;
             mass += from_above(mass_below[s], m);
-            // The parts are together as deep as the layer: their depths need not be added up.
+            // The depths of the parts add up to the depth of the layer, and need not be summed.
             content[s][m] = next[s][m] == next_above ? within : mass / grid.depth[m];
-            // The content of a layer whose top is above the bottom of the highest arrived one is lost, as
-            // in the original. The highest layer always is such a layer.
+            // As in the original, the content of a layer is lost if its top is above the bottom of the highest arrived
+            // layer. This always holds for the highest layer.
             if (next_above >= NZ || level_of(m) >= NZ - 1) content[s][m] = 0;
         }
     }
@@ -256,7 +260,7 @@ __device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], 
     for (int m = 0; m < SLOTS; ++m) speed[m] = fall_speed<KIND>(p, air[m], q[m], n0s_factor[m]);
 }
 
-// The same of a species that may be known at run time only, so that the code of sedimentation exists once.
+// Terminal velocities of a species that may be a run-time value, so that the code of sedimentation exists once.
 __device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (&air)[SLOTS],
                                   const real (&q)[SLOTS], const real (&n0s_factor)[SLOTS],
                                   real (&speed)[SLOTS])
@@ -272,8 +276,8 @@ __device__ inline Field& field_of(Tile& tile, Species kind)
     return kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
 }
 
-// Sedimentation of the species of a task in a column for a minor step: all of them, or `only`. A group whose column is
-// another's repeats that without storing results.
+// Sedimentation of the species of a task in a column for a minor step: all of them, or `only`. A group without a column
+// of its own repeats that of another group without storing results.
 __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, int column, bool is_own)
 {
     const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
@@ -301,7 +305,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
 #pragma unroll
     for (int s = 0; s < KINDS; ++s) set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, speed[s]);
     arrive<KINDS>(a.dt_cloud, grid, speed, layers);
-    // Ice, the last of all, keeps the speed that it has at departure.
+    // Ice, the last species, keeps its speed at departure.
     if (KINDS > 1 || only != Species::ICE) {
         constexpr int COUNT = KINDS > 1 ? KINDS - 1 : 1;
 #pragma unroll
@@ -319,7 +323,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     real content[KINDS][SLOTS];
     remap(grid, layers, work, content);
 
-    // The results of all species besides the cells are added up together.
+    // Budget terms of all species are added up together.
     real residual = 0, clipped = 0, ground[KINDS] = {};
     bool is_below_zero = false;
 #pragma unroll
@@ -334,7 +338,8 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
     residual = group_sum(residual);
 #pragma unroll
     for (int s = 0; s < KINDS; ++s) {
-        // Interfaces arrive in their order: nothing reaches the ground where the lowest does not.
+        // Arrived interfaces are in ascending order: without one below the ground at the lowest level, nothing reaches
+        // the ground.
         if (__any_sync(ALL_LANES, member() == 0 && layers.arrival[s][0] < 0)) {
 #pragma unroll
             for (int m = 0; m < SLOTS; ++m) {
@@ -348,7 +353,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
         }
     }
     if (__any_sync(ALL_LANES, is_below_zero)) {
-        // Water is hardly ever made: only here it is added up.
+        // Clipping is rare; its sum is computed only here.
         real landed;
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
@@ -361,11 +366,10 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
         for (int s = 0; s < KINDS; ++s)
             tile.landing[int(kind(s))][column] = {ground[s], s == 0 ? residual : 0, s == 0 ? clipped : 0};
     }
-    __syncwarp();  // the next task takes the same work space; shuffles do not order memory
+    __syncwarp();  // the next task uses the same work space, and shuffles do not order memory accesses
 }
 
-// Lists the columns that hold a species, each by the thread of the column: for a task to find its columns by itself
-// would take longer.
+// Lists the columns with a species, each by the thread of the column, which is faster than a search by every task.
 __device__ inline void list_columns(Tile& tile, int column)
 {
 #pragma unroll
@@ -376,35 +380,35 @@ __device__ inline void list_columns(Tile& tile, int column)
     }
 }
 
-// Tasks of a species, or all where a task has all of them.
+// Number of tasks of a species, or of all species if a task has all of them.
 __device__ inline int tasks_of(const Tile& tile, Species kind)
 {
     const int columns = COLUMNS_LISTED ? tile.listed.count[int(kind)] : __popc(columns_of(tile, kind));
     return (columns + GROUPS - 1) / GROUPS;
 }
 
-// Sedimentation of a task of a species: the next columns that hold it, one for each group of the warp.
+// Sedimentation for one task of a species: the next columns that contain it, one for each group of the warp.
 __device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species kind, int task)
 {
     if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
     const int first = task * GROUPS, mine = first + lane() / GROUP;
-    // If no columns are left, a group repeats the first one, without effect.
+    // If no columns are left, a group repeats the first one without storing results.
     const bool is_own = mine < tile.listed.count[int(kind)];
     sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
 }
 
-// Sedimentation in the tile: the warps take turns at the tasks of one species after another, or at those of all
-// together.
+// Sedimentation in the tile: the tasks of one species after another, or of all together, are assigned to the warps in
+// round-robin order.
 __device__ inline void fall_in(const CloudArgs& a, Tile& tile)
 {
-    // All lanes agree on it, and the compiler is to know that.
+    // Uniform over the warp, which the shuffle tells the compiler.
     int task = __shfl_sync(ALL_LANES, warp(), 0);
 #pragma unroll 1
     for (int kind = 0; kind < FALLING_SPECIES / KINDS; ++kind) {
         const int tasks = tasks_of(tile, Species(kind));
 #pragma unroll 1
         for (; task < tasks; task += WARPS) fall_in_columns(a, tile, Species(kind), task);
-        // The turns go on from the last task of a species to the first of the next one.
+        // The round-robin order continues with the first task of the next species.
         task -= tasks;
     }
 }

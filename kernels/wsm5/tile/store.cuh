@@ -3,8 +3,8 @@
 
 #include "wsm5/tile/load.cuh"
 
-// One thread for each column stores its sums: the last ones in the order of the processes, which mostly find nothing
-// left. So precipitation is stored while others still work.
+// One thread for each column stores its sums: one of the last row, whose threads rarely have active cells, so that
+// precipitation is stored while other threads still work.
 __device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
 
 __device__ inline bool is_column_sums_owner(const Position& at, const Tile& tile)
@@ -12,7 +12,7 @@ __device__ inline bool is_column_sums_owner(const Position& at, const Tile& tile
     return has_account(at) && tile.place[at.column] != NOWHERE;
 }
 
-// Finds the place of a column.
+// Determines the offset of a column.
 __device__ inline void column_sums_begin(const CloudArgs& a, const Position& at, Tile& tile)
 {
     tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
@@ -33,9 +33,8 @@ __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, 
     add_to_sums(a.dt_cloud, lowest_depth(tile.layering, column), ground, sum);
 }
 
-// Writes a cell, which had temperature `t_before` at the start of the call. Inactive ones hold the
-// values of the fields. In the place of the water that was in the cell it stores the mass mismatch of the change,
-// kg m-2.
+// Stores a cell with temperature `t_before` at the start of the call; the fields of inactive cells are unchanged.
+// Replaces the stored water of the cell by the mass mismatch of its change, kg m-2.
 __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rho, real exner, real t_before,
                                   const Cell& cell, Tile& tile)
 {
@@ -55,8 +54,7 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     }
 }
 
-// Sum of a field over the column of a lane, by all lanes of the last warp: those with the same column share out its
-// levels.
+// Sum of a field over the column of a lane, by all lanes of the last warp; lanes with the same column share its levels.
 __device__ inline real column_sum(const Field& field, int column)
 {
     constexpr int TOGETHER = WARP / TILE_COLUMNS;
@@ -70,7 +68,7 @@ __device__ inline real column_sum(const Field& field, int column)
 }
 
 // Stores the sums that the processes have added to a column since sedimentation, by the last warp; `clipped` is the
-// water that clipping had made by then.
+// water that clipping had added by then.
 __device__ inline void column_sums_end(const CloudArgs& a, const Tile& tile, const Position& at,
                                      real clipped)
 {

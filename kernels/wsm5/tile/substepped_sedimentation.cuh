@@ -1,6 +1,6 @@
 // Sub-stepped sedimentation in one column, by one warp: see src/wsm5/substepped_sedimentation.rs.
 //
-// A lane has levels. In every sub-step it reads the content of the levels above them.
+// Levels are distributed over the lanes. In every sub-step a lane reads the content of the levels above its own.
 #pragma once
 
 #include "wsm5/melt.cuh"
@@ -12,12 +12,12 @@ __device__ inline Air sinking_air(const CloudArgs& a, const Tile& tile, int k, i
     return air_of(tile.rho[k][column], depth_in(a, tile, k, column));
 }
 
-// A species in the levels of a lane. Zero where there is no level.
+// A species in the levels of a lane. Zero in slots without a level.
 struct SubsteppedFall {
     real q[LEVELS];
     real courant[LEVELS];
-    real leaving[LEVELS];   // part that leaves a level in a sub-step
-    real arriving[LEVELS];  // part of the content of the level above that arrives
+    real leaving[LEVELS];   // fraction that leaves a level in a sub-step
+    real arriving[LEVELS];  // fraction of the content of the level above that arrives
 };
 
 // Divides the sedimentation of a species into equal sub-steps.
@@ -35,7 +35,7 @@ __device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, 
     }
 }
 
-// One sub-step. Returns the outflow of the lowest layer, to the lane that has it.
+// One sub-step. Returns the outflow of the lowest layer in the lane that has it.
 __device__ inline real fall_once(SubsteppedFall& descent)
 {
     const real ground = descent.leaving[0] * descent.q[0];
@@ -43,7 +43,7 @@ __device__ inline real fall_once(SubsteppedFall& descent)
     for (int m = 0; m < LEVELS; ++m) {
         // From the ground up, so that the layer above still has its old content.
         const real q_above = next_level(descent.q, m);
-        // Nothing arrives at the lid, which has no level above.
+        // Nothing arrives in the highest level.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;
         descent.q[m] =
             substep::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
@@ -51,8 +51,8 @@ __device__ inline real fall_once(SubsteppedFall& descent)
     return ground;
 }
 
-// Sedimentation of all species, rain and snow in steps of the same length, while snow melts. Their latencies
-// overlap.
+// Sedimentation of all species, rain and snow with the same sub-steps, and melting of snow. The latencies of the
+// species overlap.
 __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
 {
     const Wsm5Params& p = a.params;
@@ -123,7 +123,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
     }
 }
 
-// Sedimentation in the tile: a task for each column.
+// Sedimentation in the tile, one task for each column.
 __device__ inline void sink_in(const CloudArgs& a, Tile& tile)
 {
     const unsigned columns = tile.falling.any();

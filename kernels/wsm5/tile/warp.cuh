@@ -1,4 +1,4 @@
-// Operations over the lanes of a warp. All lanes take part; orders of additions are fixed.
+// Operations over the lanes of a warp. All lanes take part; the order of additions is fixed.
 #pragma once
 
 #include "wsm5/tile/tile.cuh"
@@ -7,7 +7,7 @@
 __device__ inline int warp_max(int x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    // The compiler knows that all lanes agree on it.
+    // The result of this instruction is uniform for the compiler.
     return __reduce_max_sync(ALL_LANES, x);
 #else
     for (int distance = WARP / 2; distance > 0; distance /= 2)
@@ -16,8 +16,8 @@ __device__ inline int warp_max(int x)
 #endif
 }
 
-// The value of the next level, of levels spread over the lanes as in LEVELS; `m` counts those of a
-// lane. Means nothing at the last one.
+// The value of the next level, with levels distributed over the lanes as in LEVELS; `m` is the index in a lane.
+// Undefined at the last level.
 template <class T>
 __device__ inline T next_level(const T (&x)[LEVELS], int m)
 {
@@ -25,7 +25,7 @@ __device__ inline T next_level(const T (&x)[LEVELS], int m)
     return __shfl_sync(ALL_LANES, mine, (lane() + 1) % WARP);
 }
 
-// The lane of a group, and its group in the block.
+// Index of a lane in its group, and of the group in the block.
 __device__ inline int member() { return threadIdx.x % GROUP; }
 __device__ inline int group() { return threadIdx.x / GROUP; }
 
@@ -33,8 +33,8 @@ __device__ inline int group() { return threadIdx.x / GROUP; }
 __device__ inline real add_from_below(real x, int distance)
 {
 #ifdef __CUDACC_RTC__
-    // The instruction tells whether there is such a lane; the function of CUDA does not hand that on, and to
-    // compare again in every step of a sum takes 1 % of the whole scheme.
+    // The instruction sets a predicate if there is such a lane. CUDA's function does not return it, and another
+    // comparison in every step of a sum would be measurably slower.
     if (sizeof(real) == sizeof(float)) {
         float sum = x;
         asm("{\n"
@@ -71,15 +71,15 @@ __device__ inline real group_sum(real x)
     return x;
 }
 
-// The value of the place above, of places spread over the lanes of a group as in SLOTS; `m` counts
-// those of a lane. Means nothing at the highest place.
+// The value of the slot above, with slots distributed over the lanes of a group as in SLOTS; `m` is the index in a
+// lane. Undefined at the highest slot.
 template <class T>
 __device__ inline T from_above(const T (&x)[SLOTS], int m)
 {
     return m + 1 < SLOTS ? x[m + 1 < SLOTS ? m + 1 : m] : __shfl_down_sync(ALL_LANES, x[0], 1, GROUP);
 }
 
-// The value of the place below. The lowest place gets its own.
+// The value of the slot below. The lowest slot gets its own value.
 template <class T>
 __device__ inline T from_below(const T (&x)[SLOTS], int m)
 {
@@ -88,7 +88,7 @@ __device__ inline T from_below(const T (&x)[SLOTS], int m)
     return SLOTS > 1 && member() == 0 ? x[0] : below;
 }
 
-// Largest value of the places above, of places spread as in SLOTS. The highest place gets its own.
+// Largest value of the slots above each, with slots distributed as in SLOTS. The highest slot gets its own value.
 __device__ inline void max_above(const real (&x)[SLOTS], real (&above)[SLOTS])
 {
     real from_here = x[SLOTS - 1];
@@ -107,7 +107,7 @@ __device__ inline void max_above(const real (&x)[SLOTS], real (&above)[SLOTS])
     for (int m = 0; m < SLOTS - 1; ++m) above[m] = max(above[m], above[SLOTS - 1]);
 }
 
-// Position of the bit `n`, counted from 0, among those that are set in a word.
+// Position of the n-th bit, counted from 0, of the set bits of a word.
 __device__ inline int nth_set_bit(unsigned word, int n)
 {
     const unsigned before = (1u << lane()) - 1;

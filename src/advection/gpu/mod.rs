@@ -3,43 +3,55 @@
 //! # Decisions
 //!
 //! **Every lateral flux is computed twice, once for each of its two cells.** Threads then share nothing but the caches:
-//! no barrier and no halo in shared memory. A thread has four cells of a row (two in double precision) and marches
-//! upward with the vertical flux in its registers. Rows of any length begin at multiples of four elements, for vector
-//! loads (`grid::gpu`): up to three padding elements stand before and behind the cells, in all fields, planes and
-//! fluxes of a run. Kernels get the padding as two constants and store 0 there; output frames, samples and restart
-//! files omit it. Rows with periodic sides, and rows with two cells a thread, have no padding.
+//! no barrier and no halo in shared memory.
 //!
-//! **Launch configurations depend on the size of the grid.** Small grids are divided into as many groups of levels as
-//! fill the device evenly. Below 10,000 columns consecutive threads take consecutive groups of cells (linear indexing),
-//! so that warps are full. These kernels, and those with tiles, are compiled for the size of the grid, so that
-//! addresses are constants. Blocks whose stencils stay inside the grid run code without lateral sides, which the
-//! compiler generates from the same functions. In the other blocks all threads compute the lower-order fluxes and the
-//! values of outermost cells too, and select: nearly every warp of a small grid contains an end of a row, and a branch
-//! there costs more. In a row of eight cells or more, in groups of four, only the first and the last group, and
-//! sometimes the last but one, have faces near a side. The capacities of faces are read only if a flux exceeds the
-//! smallest capacity of its level. On the emulated device the kernels give the bits of the CPU version
-//! (`validation/emulated/advection`).
+//! - A thread has four cells of a row (two in double precision) and marches upward with the vertical flux in its
+//!   registers.
+//! - Rows of any length begin at multiples of four elements, for vector loads (`grid::gpu`). Up to three padding
+//!   elements are before and behind the cells, in all fields, planes and fluxes of a run.
+//! - Kernels get the padding as two constants and store 0 there; output frames, samples and restart files omit it.
+//! - Rows with periodic sides, and rows with two cells a thread, have no padding.
+//!
+//! **Launch configurations depend on the size of the grid.** On the emulated device the kernels give the bits of the
+//! CPU version (`validation/emulated/advection`).
+//!
+//! - Small grids are divided into as many groups of levels as fill the device evenly.
+//! - Below 10,000 columns consecutive threads take consecutive groups of cells (linear indexing), so that warps are
+//!   full.
+//! - These kernels, and those with tiles, are compiled for the size of the grid, so that addresses are constants.
+//! - Blocks whose stencils stay inside the grid run code without lateral sides, which the compiler generates from the
+//!   same functions.
+//! - In the other blocks all threads compute the lower-order fluxes and the values of outermost cells too, and select:
+//!   nearly every warp of a small grid contains an end of a row, and a branch there costs more.
+//! - In a row of eight cells or more, in groups of four, only the first and the last group, and sometimes the last but
+//!   one, have faces near a side.
+//! - The capacities of faces are read only if a flux exceeds the smallest capacity of its level.
 //!
 //! **Specified sides are set by the threads of the neighbouring row, in the same kernel.** A separate launch for a few
 //! rows would cost a tenth of a small step.
 //!
-//! **On large grids the last stage of positive-definite tracers is one pass, in tiles** (`kernels/advection/tile`). A
-//! block has 16 rows of 32 groups of four cells. Every flux and every limiter factor is computed once and passed to the
-//! neighbouring cell, by warp shuffles along a row and through shared memory across rows; the data of the next level is
-//! copied into shared memory meanwhile. A block finishes 120 x 13 cells; the ring of ghost cells around them is
-//! computed twice. That costs less than the memory traffic of two passes if every multiprocessor has two tiles or more.
-//! Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU on the emulated
-//! device.
+//! **On large grids the last stage of positive-definite tracers is one pass, in tiles** (`kernels/advection/tile`).
+//! Smaller grids, other limiters and double precision take two passes. Both give the bits of the CPU version on the
+//! emulated device.
 //!
-//! **On large grids the stages without limiter use tiles of two tracers** (`kernels/advection/tile/stage.cuh`). A block
-//! reads the masses and fluxes of air once for both tracers; with one tracer a block they are as many bytes as the
-//! tracer itself, and the kernel is slower than marches without tiles. A block has 8 rows. Each row computes its
-//! southern fluxes and reads the northern ones one level later, so that there is one barrier a level and nothing is
-//! computed twice. Rows in shared memory keep their alignment in global memory: a copy with any other alignment reads
-//! every sector twice. The cells at sides in x have a kernel of their own (`transport_sides`), whose threads march: a
-//! side is one lane of a warp, and a quarter of all tiles would contain code for sides. In the launch of the tiles
-//! these blocks would also allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of
-//! six.
+//! - A block has 16 rows of 32 groups of four cells, and finishes 120 x 13 cells; the ring of halo cells around them is
+//!   computed twice.
+//! - Every flux and every limiter factor is computed once and passed to the neighbouring cell, by warp shuffles along a
+//!   row and through shared memory across rows.
+//! - The data of the next level is copied into shared memory meanwhile.
+//! - All this costs less than the memory traffic of two passes if every multiprocessor has two tiles or more.
+//!
+//! **On large grids the stages without limiter use tiles of two tracers** (`kernels/advection/tile/stage.cuh`).
+//!
+//! - A block reads the masses and fluxes of air once for both tracers. With one tracer in a block they have as many
+//!   bytes as the tracer itself, and the kernel is slower than marches without tiles.
+//! - A block has 8 rows. Each row computes its southern fluxes and reads the northern ones one level later, so that
+//!   there is one barrier a level and nothing is computed twice.
+//! - Rows in shared memory keep their alignment in global memory: a copy with any other alignment reads every sector
+//!   twice.
+//! - The cells at sides in x have their own kernel (`transport_sides`), whose threads march: a side is one lane of a
+//!   warp, and a quarter of all tiles would contain code for sides. In the launch of the tiles these blocks would also
+//!   allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of six.
 //!
 //! **Fluxes state which of two products is rounded first** (`kernels/primitives/fma.cuh`). Otherwise the compiler
 //! fuses either product with the addition, depending on register allocation, and the bits would depend on the launch

@@ -3,7 +3,7 @@
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 
 shared_struct! {
-    /// Cells, their conditions and what becomes of them; arrays are (quantity, cell).
+    /// Cells, their conditions and their results; arrays are (quantity, cell).
     #[derive(Default)]
     pub struct ChemistryArgs {
         /// Variable species in the order of the integration.
@@ -22,21 +22,21 @@ shared_struct! {
         photolysis: ReadPointer<f64>, "s⁻¹";
         /// Local solar time at the start.
         start: ReadPointer<f64>, "s";
-        /// First step of every cell, where there are such; 0 for that of all.
+        /// First step of every cell, 0 for the default; null without such steps.
         first_steps: ReadPointer<f64>, "s";
-        /// Order in which cells are taken up, where there is one.
+        /// Order in which cells are processed; null for that of their indices.
         order: ReadPointer<i32>, "1";
-        /// Rate constants, and what those that depend on time are made of.
+        /// Rate constants, and the operands of those that depend on time.
         rates: DevicePointer<f64>, "s⁻¹ and powers of cm³";
-        /// The end of every cell's integration, in KPP's numbers.
+        /// Status of every cell's integration, in KPP's numbers.
         status: DevicePointer<i32>, "1";
         /// Counters of every cell.
         counters: DevicePointer<i32>, "1";
         /// Time reached, last step, next step.
         times: DevicePointer<f64>, "s";
-        /// Cells that have been taken up.
+        /// Number of cells that have been taken.
         taken: DevicePointer<u32>, "1";
-        /// Room of the blocks in global memory.
+        /// Scratch memory of the blocks.
         scratch: DevicePointer<f64>, "any";
         /// Interval.
         interval: f64, "s";

@@ -1,4 +1,4 @@
-//! Constants and tables as CUDA declares them.
+//! Declarations of constants and tables in CUDA.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ impl Text {
         let _ = writeln!(self.0, "constexpr double {name} = {};", literal(value));
     }
 
-    /// A table; C++ has no empty ones.
+    /// Declares a table; C++ has no empty ones.
     pub(super) fn table<T>(&mut self, head: &str, values: &[T], text: impl Fn(&T) -> String) {
         let values: Vec<String> = values.iter().map(text).collect();
         let list = if values.is_empty() { "{}".to_owned() } else { values.join(",") };
@@ -60,7 +60,7 @@ impl Text {
         self.table(&head, values, u32::to_string);
     }
 
-    /// Structs of distances and places.
+    /// Structs of byte offsets and indices.
     pub(super) fn records<const N: usize>(&mut self, kind: &str, name: &str, values: &[[u32; N]]) {
         let head = format!("static __device__ const {kind} {name}");
         self.table(&head, values, |values| {
@@ -68,7 +68,7 @@ impl Text {
         });
     }
 
-    /// Products of a rate constant and some concentrations.
+    /// Structs of products of a rate constant and concentrations.
     pub(super) fn products(&mut self, name: &str, count: usize, values: &[Vec<u32>]) {
         let head = format!("static __device__ const Factors<{count}> {name}");
         self.table(&head, values, |values| {
@@ -90,7 +90,7 @@ impl Text {
         self.table(&head, values, |&value| literal(value));
     }
 
-    /// Coefficients of a method, which take their places in unrolled loops.
+    /// Coefficients of a method, which are substituted in unrolled loops.
     pub(super) fn coefficients(&mut self, name: &str, values: &[f64]) {
         self.table(&format!("constexpr double {name}"), values, |&value| literal(value));
     }

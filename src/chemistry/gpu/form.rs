@@ -1,4 +1,4 @@
-//! The mapping of cells to threads, and the place of what a block works on.
+//! The mapping of cells to threads, and the addresses of the arrays of a block.
 
 use std::cmp::Reverse;
 
@@ -11,34 +11,34 @@ use crate::device::WARP;
 pub struct Form {
     /// Cells of a block.
     pub cells: usize,
-    /// Threads of a cell, which lie in different warps.
+    /// Threads of a cell, which are in different warps.
     pub workers: usize,
-    /// Shared memory of a block, bytes; 0 if all lies in global memory.
+    /// Shared memory of a block, bytes; 0 if all arrays are in global memory.
     pub shared_bytes: usize,
-    /// Blocks of a multiprocessor.
+    /// Resident blocks of a multiprocessor.
     pub resident: usize,
-    /// True for straight-line code instead of tables, by one thread for a cell.
+    /// True for straight-line code instead of tables.
     pub is_straight: bool,
 }
 
-/// Shared memory that blocks leave for what their kernel declares, bytes.
+/// Shared memory that the kernel declares itself, bytes.
 const DECLARED: usize = 2 << 10;
-/// Shared memory that the system takes of every block, bytes.
+/// Shared memory that the system reserves for every block, bytes.
 const OF_SYSTEM: usize = 1 << 10;
-/// Blocks of a multiprocessor with a thread a cell.
+/// Resident blocks of a multiprocessor with one thread for each cell.
 const RESIDENT: usize = 16;
-/// Most cells of a block with several threads for a cell.
+/// Largest numbers of cells of a block with several threads for each cell.
 const TEAM_CELLS: [usize; 2] = [32, 16];
-/// Fewest cells of such a block.
+/// Smallest number of cells of such a block.
 const FEWEST_CELLS: usize = 4;
-/// Blocks of a multiprocessor then.
+/// Resident blocks of a multiprocessor with several threads for each cell.
 const TEAM_BLOCKS: [usize; 3] = [1, 2, 3];
-/// Threads of a multiprocessor then.
+/// Threads of a multiprocessor with several threads for each cell.
 const TEAM_THREADS: [usize; 4] = [768, 512, 1024, 256];
 
-/// Most products of a factorisation that are written out; compiling more takes minutes.
+/// Maximum number of products of a factorisation in straight-line code; compilation of more takes minutes.
 const MOST_STRAIGHT_PRODUCTS: usize = 4_000;
-/// Entries of the factors up to which a multiprocessor has room for many cells with a thread each.
+/// Number of entries of the factors up to which a multiprocessor can hold many cells with one thread each.
 const FEW_ENTRIES: usize = 100;
 
 impl Form {
@@ -46,8 +46,8 @@ impl Form {
     /// species (benches/results/2026-11-26-h100-third).
     pub const STRAIGHT_WORKERS: [usize; 4] = [8, 4, 2, 1];
 
-    /// The fastest form for a mechanism as far as this is known: straight-line code, if there is such, and else several
-    /// threads for a cell, or one.
+    /// The form that is expected to be the fastest for a mechanism: straight-line code if possible, else several
+    /// threads for each cell, else one thread.
     pub fn fastest(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Self {
         let is_small = kinetics.lu.entries() <= FEW_ENTRIES;
         let workers = if is_small { 1 } else { Self::STRAIGHT_WORKERS[0] };
@@ -56,13 +56,13 @@ impl Form {
             .unwrap_or_else(Self::thread)
     }
 
-    /// A thread for a cell; all lies in global memory.
+    /// One thread for each cell, with all arrays in global memory.
     pub fn thread() -> Self {
         Self { cells: WARP, workers: 1, shared_bytes: 0, resident: RESIDENT, is_straight: false }
     }
 
-    /// So many threads for a cell with straight-line code; none with factors in single precision, whose solutions are
-    /// refined, and for mechanisms that would take minutes to compile.
+    /// A number of threads for each cell with straight-line code. `None` with factors in single precision, whose
+    /// solutions are refined, and for mechanisms that would take minutes to compile.
     pub fn straight(
         kinetics: &Kinetics,
         lu: LuPrecision,
@@ -76,14 +76,14 @@ impl Form {
         is_possible.then_some(form)
     }
 
-    /// Several threads for a cell, with the factors in shared memory, of which a block can have so many
-    /// bytes; `None` where too little fits.
+    /// Several threads for each cell, with the factors in shared memory, of which a block has at most `most_bytes`;
+    /// `None` if too few cells fit.
     pub fn team(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Option<Self> {
         Self::teams(kinetics, lu, most_bytes).first().copied()
     }
 
-    /// All forms of this kind that are worth a trial, the fastest first as far as this is known: with no idle lanes,
-    /// then with the most cells on a multiprocessor (benches/results/2026-11-26-h100-second).
+    /// All forms with several threads for each cell that are worth a trial, in order of expected speed: without idle
+    /// lanes first, then by the number of cells on a multiprocessor (benches/results/2026-11-26-h100-second).
     pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
         for resident in TEAM_BLOCKS {
@@ -93,7 +93,7 @@ impl Form {
                 let fits = |cells: &usize| {
                     let form =
                         Self { cells: *cells, shared_bytes: room, resident, ..Self::thread() };
-                    // The most important arrays come first.
+                    // The arrays are in order of priority.
                     ArraySlots::new(kinetics, lu, form).arrays[2].is_shared
                 };
                 let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
@@ -112,7 +112,7 @@ impl Form {
         forms
     }
 
-    /// Threads of a worker: one for each cell, and idle ones up to a power of two.
+    /// Threads of a row of workers: one for each cell, padded with idle threads to a power of two.
     pub fn lanes(&self) -> usize {
         self.cells.next_power_of_two()
     }
@@ -122,7 +122,7 @@ impl Form {
         self.lanes() * self.workers
     }
 
-    /// The most species of a worker.
+    /// Maximum number of species of a worker.
     pub fn owned(&self, kinetics: &Kinetics) -> usize {
         kinetics.variables().div_ceil(self.workers)
     }
@@ -139,7 +139,7 @@ impl std::fmt::Display for Form {
     }
 }
 
-/// The place of an array.
+/// The address of an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArraySlot {
     pub(super) name: &'static str,
@@ -148,7 +148,7 @@ pub(super) struct ArraySlot {
     pub(super) at: usize,
 }
 
-/// The places of all arrays.
+/// The addresses of all arrays.
 #[derive(Clone, Debug)]
 pub(super) struct ArraySlots {
     /// Concentrations, x and factors, then the others.
@@ -167,7 +167,7 @@ impl ArraySlots {
             LuPrecision::F32 => count.div_ceil(2),
         };
         let sizes = [
-            // A concentration of 1 beside those of the species.
+            // One concentration more, with the value 1.
             ("CONCENTRATIONS", (kinetics.species() + 1) * cells),
             ("X", narrow(kinetics.variables() * cells)),
             ("FACTORS", narrow(kinetics.lu.entries() * cells)),
@@ -178,7 +178,7 @@ impl ArraySlots {
         let room = form.shared_bytes / size_of::<f64>();
         let (mut shared, mut scratch) = (0, 0);
         let mut arrays = sizes.map(|(name, size)| {
-            // In double precision x takes the place of the concentrations, which nobody needs meanwhile.
+            // In double precision x shares the memory of the concentrations, which are not in use at the same time.
             let size = if name == "X" && lu == LuPrecision::F64 { 0 } else { size };
             let is_shared = shared + size <= room;
             let at = if is_shared { &mut shared } else { &mut scratch };

@@ -1,14 +1,14 @@
-//! The chemistry on the device: mechanisms become CUDA text, which is compiled when it is needed.
+//! The chemistry on the device: mechanisms are converted to CUDA text, which is compiled at run time.
 //!
 //! - `rates` writes the rate constants of a mechanism as straight-line code, `straight` its reactions, factorisation
-//!   and solution, for one or several threads of a cell, and `rounds` shares them out.
-//! - `text` writes the tables of a mechanism, which larger ones and factors in single precision are computed by, and
-//!   `schedule` the order of the linear algebra for several threads of a cell.
-//! - `form` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has one text
-//!   for all of them: a block has some cells at a time, and one or several threads for each.
+//!   and solution, for one or several threads for each cell; `rounds` distributes them among the threads.
+//! - `text` writes the tables of a mechanism, for mechanisms that are too large for straight-line code and for factors
+//!   in single precision; `schedule` distributes the linear algebra among several threads for each cell.
+//! - `form` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has the same source
+//!   for all of them: a block has several cells at a time, and one or several threads for each.
 //!
-//! A cell has the operations of the CPU version in their order, so that its bits depend neither on the mapping nor on
-//! the cells beside it.
+//! A cell has the operations of the CPU version in order, so that its bits depend neither on the mapping nor on the
+//! cells beside it.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
@@ -42,19 +42,19 @@ use crate::error::{Error, Result};
 pub enum Mapping {
     /// The fastest one.
     Auto,
-    /// A thread for a cell, with straight-line code where there is such.
+    /// One thread for each cell, with straight-line code if possible.
     Thread,
-    /// Several threads for a cell, of a warp each, which follow tables.
+    /// Several threads for each cell, in different warps, which follow tables.
     Warp,
 }
 
 impl Mapping {
-    /// The form of kernels for so many cells of a mechanism on a device: what was measured there to be the fastest,
-    /// if the choice is open, and else as [`Mapping::form`] has it.
+    /// The form of kernels for a number of cells of a mechanism on a device: with [`Self::Auto`] the one measured to be
+    /// the fastest there, if any; else that of [`Mapping::form`].
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::form`].
+    /// As [`Mapping::form`].
     pub fn form_on(
         self,
         gpu: &Gpu,
@@ -72,11 +72,11 @@ impl Mapping {
         }
     }
 
-    /// The form of kernels for a mechanism on a device whose blocks have so much shared memory, bytes.
+    /// The form of kernels for a mechanism on a device with this much shared memory in a block, bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] if several threads for a cell are asked for and a cell does not fit.
+    /// [`Error::Gpu`] if several threads for each cell are requested and a cell does not fit.
     pub fn form(self, kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Result<Form> {
         match self {
             Self::Auto => Ok(Form::fastest(kinetics, lu, shared_bytes)),
@@ -95,7 +95,7 @@ impl Mapping {
     }
 }
 
-/// Room in global memory that a block needs, in doubles.
+/// Scratch memory of a block in global memory, doubles.
 pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
     if plan.form.is_straight {
         return text::layout(kinetics, plan).scratch;
@@ -103,7 +103,7 @@ pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
     ArraySlots::new(kinetics, plan.lu, plan.form).scratch
 }
 
-/// Shared memory that a block needs, bytes.
+/// Shared memory of a block, bytes.
 fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
     if plan.form.is_straight {
         text::layout(kinetics, plan).shared * size_of::<f64>()
@@ -115,11 +115,11 @@ fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
 /// Shared memory of a block of an H100, bytes.
 const USUAL_SHARED: usize = 227 << 10;
 
-/// All kernels for a mechanism with WRF-Chem's method, for looking at without a device.
+/// All kernels for a mechanism with WRF-Chem's method, for inspection without a device.
 ///
 /// # Errors
 ///
-/// [`Error::Gpu`] for a mechanism that is too large for them.
+/// [`Error::Gpu`] if a mechanism is too large for the kernels.
 pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(Source, String)>> {
     check(kinetics).map_err(Error::Gpu)?;
     let size = format!("{} species", kinetics.variables());
@@ -147,7 +147,7 @@ pub struct Integrator {
     plan: Plan,
     shared_bytes: u32,
     blocks: usize,
-    /// Variable species, fixed species, kept results of the rates.
+    /// Numbers of variable species, of fixed species, and of stored results of the rates.
     sizes: [usize; 3],
     /// Photolysis frequencies of a cell.
     frequencies: usize,
@@ -160,7 +160,7 @@ pub struct Integrator {
 #[derive(Debug)]
 pub struct CellsOnDevice {
     count: usize,
-    /// Concentrations at the start, for runs from it.
+    /// Concentrations at the start, for repeated integrations.
     initial: Buffer<f64>,
     variable: Buffer<f64>,
     fixed: Buffer<f64>,
@@ -176,12 +176,12 @@ pub struct CellsOnDevice {
     first_steps: Option<Buffer<f64>>,
 }
 
-/// Values with those of a cell side by side, as arrays of a value for each cell.
+/// Transposes arrays with contiguous values of a cell to arrays with contiguous values of a quantity.
 fn by_quantity(values: &[f64], cells: usize) -> Vec<f64> {
     transposed(values, values.len() / cells.max(1))
 }
 
-/// A matrix of rows of some columns, the other way round.
+/// Transposes a matrix of rows with `columns` columns.
 fn transposed(values: &[f64], columns: usize) -> Vec<f64> {
     let rows = values.len() / columns.max(1);
     let mut out = vec![0.0; values.len()];
@@ -196,7 +196,7 @@ impl Integrator {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below; also for a mechanism that is too large for them.
+    /// [`Error::Gpu`], as for all functions below; also if a mechanism is too large for the kernels.
     pub fn new(gpu: &Gpu, kinetics: &Kinetics, plan: Plan) -> Result<Self> {
         check(kinetics).map_err(Error::Gpu)?;
         let sources = [rates_source(kinetics), integration_source(kinetics, &plan)];
@@ -269,7 +269,7 @@ impl Integrator {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], and [`Error::Usage`] when an array does not have the values of all cells.
+    /// [`Error::Gpu`], and [`Error::Usage`] if an array does not have values for all cells.
     pub fn upload(&self, cells: &Cells) -> Result<CellsOnDevice> {
         let (gpu, count) = (&self.gpu, cells.len());
         self.check(cells)?;
@@ -302,7 +302,7 @@ impl Integrator {
         })
     }
 
-    /// Integrates the cells over the interval of the settings, whose other choices are those of the plan.
+    /// Integrates the cells over the interval of the settings. Method, rates and precision are those of the plan.
     ///
     /// # Errors
     ///
@@ -321,8 +321,8 @@ impl Integrator {
             block: [form.threads() as u32, 1, 1],
             shared_bytes: self.shared_bytes,
         };
-        // SAFETY: the arrays have the lengths that the mechanism and the number of cells say, and live as long
-        // as the device works on them: freeing waits for it.
+        // SAFETY: the arrays have the lengths of the mechanism and the number of cells, and live as long as the device
+        // works on them: freeing waits for it.
         unsafe {
             self.rates.launch(rates, &args)?;
             self.integrate.launch(launch, &args)
@@ -372,22 +372,22 @@ fn pointer<T: Element + Default>(buffer: Option<&Buffer<T>>) -> ReadPointer<T> {
     buffer.map(|buffer| buffer.pointer().read()).unwrap_or_default()
 }
 
-/// Times of a cell's outcome.
+/// Number of times in a cell's outcome.
 const TIMES: usize = 3;
-/// The counter of steps.
+/// Index of the counter of steps.
 const STEPS: usize = 2;
 
 impl CellsOnDevice {
-    /// Takes the concentrations at the start again.
+    /// Resets the concentrations to those at the start.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as all below.
+    /// [`Error::Gpu`], as for all functions below.
     pub fn restart(&self) -> Result<()> {
         self.variable.copy_from(&self.initial)
     }
 
-    /// Takes up cells in this order, which changes no result.
+    /// Sets the order in which cells are processed, which changes no result.
     ///
     /// # Errors
     ///
@@ -395,7 +395,7 @@ impl CellsOnDevice {
     ///
     /// # Panics
     ///
-    /// When the order does not hold every cell once.
+    /// If the order does not contain every cell once.
     pub fn set_order(&mut self, gpu: &Gpu, order: &[i32]) -> Result<()> {
         let mut is_there = vec![false; self.count];
         for &cell in order {
@@ -406,8 +406,8 @@ impl CellsOnDevice {
         Ok(())
     }
 
-    /// Takes up cells in the order of the steps that they took in the last call, the longest first: none is
-    /// left alone at the end.
+    /// Processes cells in the order of their numbers of steps in the last call, the longest first, so that no cell with
+    /// many steps runs alone at the end.
     ///
     /// # Errors
     ///
@@ -420,7 +420,7 @@ impl CellsOnDevice {
         self.set_order(gpu, &order)
     }
 
-    /// Concentrations with those of a cell side by side.
+    /// Concentrations with contiguous values of a cell.
     ///
     /// # Errors
     ///
@@ -429,7 +429,7 @@ impl CellsOnDevice {
         Ok(transposed(&self.variable.to_vec()?, self.count))
     }
 
-    /// The ends of the cells' integrations.
+    /// The outcomes of all cells.
     ///
     /// # Errors
     ///
@@ -440,7 +440,7 @@ impl CellsOnDevice {
     }
 }
 
-/// The ends of cells' integrations, from the arrays of the kernels.
+/// Outcomes of cells from the arrays of the kernels.
 pub fn outcomes(status: &[i32], counters: &[i32], times: &[f64]) -> Vec<Outcome> {
     let count = status.len();
     (0..count)

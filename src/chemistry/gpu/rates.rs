@@ -1,4 +1,4 @@
-//! Rate constants as straight-line CUDA text, an operation a line.
+//! Rate constants as straight-line CUDA code, one operation in a line.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::rates::{Operation, Program};
 use crate::cuda_abi::literal;
 
-/// Most operations that are written out.
+/// Maximum number of operations in straight-line code.
 pub(super) const MOST_OPERATIONS: usize = 8_000;
 
-/// A number as CUDA has it.
+/// A number as a CUDA literal.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "(INFINITE - INFINITE)".to_owned()
@@ -21,7 +21,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// The right side of an operation. The compiler may contract no product with a sum.
+/// The right side of an operation. The intrinsics keep the compiler from contracting products and sums.
 fn expression(operation: Operation) -> String {
     match operation {
         Operation::Constant(value) => number(value),
@@ -46,7 +46,7 @@ fn expression(operation: Operation) -> String {
     }
 }
 
-/// The function that computes all rates of a cell, and what it includes.
+/// The function that computes all rate constants of a cell, and its includes.
 pub(super) fn write(text: &mut Text, program: &Program) {
     for (name, input) in [
         ("TEMPERATURE", Input::Temperature),
@@ -75,7 +75,7 @@ pub(super) fn write(text: &mut Text, program: &Program) {
         is_used[operand as usize] = true;
     });
     for (number, &operation) in program.operations.iter().enumerate() {
-        // Constants that were folded into others are left over.
+        // Constants that were folded into others are not used.
         if !is_used[number] && program.kept.binary_search(&(number as u32)).is_err() {
             continue;
         }
@@ -88,7 +88,7 @@ pub(super) fn write(text: &mut Text, program: &Program) {
     text.0 += "}\n";
 }
 
-/// The function that computes the rates that depend on time, for a cell of a block.
+/// The function that computes the rate constants that depend on time, for a cell of a block.
 pub(super) fn write_timed(text: &mut Text, program: &Program, cells: usize) {
     text.whole("TIMED_RATES", program.timed.len());
     text.0 += "__device__ inline void evaluate_timed(double* rates, double sun)\n{\n";

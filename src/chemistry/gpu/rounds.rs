@@ -1,17 +1,17 @@
-//! Tasks that need each other's results, in rounds of several workers with straight-line code.
+//! Distribution of interdependent tasks over rounds and workers, for straight-line code.
 //!
-//! All workers wait for each other after a round. Inside one a task may need what the same worker did before in it,
-//! else only results of earlier rounds. A row is one worker's. Which tasks make a round is found by trying several
-//! lengths of rounds.
+//! Every round ends with a barrier. A task may depend on earlier tasks of the same worker in its round, and on all
+//! tasks of earlier rounds. All tasks of a row belong to one worker. Several lengths of rounds are tried, and the
+//! fastest schedule is kept.
 
 /// A piece of work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Task {
-    /// Time that it takes, in instructions.
+    /// Cost in instructions.
     pub(super) cost: usize,
-    /// Tasks that have to be done before, which have lower numbers.
+    /// Tasks that it depends on, which have lower indices.
     pub(super) needs: Vec<usize>,
-    /// The row that it works on, which stays in the registers of one worker from its first task to its last.
+    /// The row of the matrix, which stays in the registers of one worker from its first task to its last.
     pub(super) row: usize,
     /// Numbers of the row.
     pub(super) size: usize,
@@ -22,14 +22,14 @@ pub(super) struct Task {
 /// Lists of tasks, one for each worker.
 pub(super) type Round = Vec<Vec<usize>>;
 
-/// Time that waiting takes: a barrier, and the latency of what is read first.
+/// Cost of a barrier, and of the latency of the first load after it.
 const WAIT: usize = 100;
-/// Numbers of rows that a worker has room for in its registers.
+/// Numbers of rows that a worker can hold in registers.
 const MOST_OPEN: usize = 72;
-/// Lengths of rounds that are tried, in waits.
+/// Lengths of rounds that are tried, in units of WAIT.
 const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 20, 40];
 
-/// The rounds that take the least time.
+/// The schedule with the least time.
 pub(super) fn rounds(tasks: &[Task], workers: usize) -> Vec<Round> {
     if workers == 1 || tasks.is_empty() {
         return vec![vec![(0..tasks.len()).collect(); 1]];
@@ -39,7 +39,7 @@ pub(super) fn rounds(tasks: &[Task], workers: usize) -> Vec<Round> {
     trials.min_by_key(|(_, time)| *time).map(|(rounds, _)| rounds).unwrap_or_default()
 }
 
-/// The time from the begin of each task to the end of all that need it.
+/// The critical path from each task: time from its start to the end of all tasks that depend on it.
 fn urgencies(tasks: &[Task]) -> Vec<usize> {
     let mut after = vec![0; tasks.len()];
     for (number, task) in tasks.iter().enumerate().rev() {
@@ -51,7 +51,7 @@ fn urgencies(tasks: &[Task]) -> Vec<usize> {
     after
 }
 
-/// Rounds that end when every worker has been at work for so long, and the time that they take.
+/// A schedule whose rounds end when every worker has been busy for `length`, and its time.
 fn attempt(
     tasks: &[Task],
     workers: usize,
@@ -60,13 +60,13 @@ fn attempt(
 ) -> (Vec<Round>, usize) {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&number| (std::cmp::Reverse(urgency[number]), number));
-    // The round and the worker of every task that is done, and the worker of every row that is begun.
+    // The round and the worker of every finished task, and the worker of every row that has been started.
     let mut done: Vec<Option<(usize, usize)>> = vec![None; tasks.len()];
     let rows = tasks.iter().map(|task| task.row + 1).max().unwrap_or(0);
     let mut owner = vec![None; rows];
     let mut open = vec![0; workers];
     let (mut rounds, mut total) = (Vec::<Round>::new(), 0);
-    // True if nothing can be done without more room than there is.
+    // True if no task is possible within the limit on registers.
     let mut is_stuck = false;
     while !order.is_empty() {
         let now = rounds.len();

@@ -1,29 +1,29 @@
-//! Tasks that need each other's results, shared out among workers.
+//! Distribution of interdependent tasks among workers.
 //!
-//! A *slot* gives every worker a list of tasks; all workers wait for each other after it. Tasks of one level
-//! need results of lower levels only. A level of many tasks is worth a slot of its own, with its tasks
-//! shared out; levels of few, one after the other, are faster in the hands of one worker, who waits for nobody.
+//! A *slot* gives every worker a list of tasks, and ends with a barrier. Tasks of a level depend on lower levels only.
+//! A level of many tasks is a slot of its own, with its tasks distributed; several consecutive levels of few tasks are
+//! faster as one slot of a single worker, without barriers between them.
 
 use crate::chemistry::sparse_lu::SparseLu;
 
 /// A piece of work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    /// Number of levels below.
+    /// Length of the longest chain of tasks that it depends on.
     pub(super) level: usize,
-    /// Time that it takes, in products.
+    /// Cost in products.
     pub(super) cost: usize,
 }
 
-/// Time that waiting takes, in products: a barrier of a block and the latency of what is read first.
+/// Cost of a barrier and of the latency of the first load after it, in products.
 const WAIT: usize = 10;
-/// Time that a task takes beside its products.
+/// Cost of a task in addition to its products.
 const TASK: usize = 3;
 
 /// Lists of tasks, one for each worker.
 pub(super) type Slot = Vec<Vec<usize>>;
 
-/// Slots for tasks, whose own order is one in which a single worker can do them.
+/// Slots for tasks. The order of the tasks must be valid for a single worker.
 pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
     if workers == 1 {
         return vec![vec![(0..tasks.len()).collect()]];
@@ -34,7 +34,7 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
     let cost = |number: &usize| tasks[*number].cost;
     let shared: Vec<(Slot, usize)> =
         levels.iter().map(|level| share_out(level, cost, workers)).collect();
-    // The least time up to each level, and where the last slot before it begins.
+    // The least time up to each level, and the first level of the last slot before it.
     let mut best = vec![(0, 0)];
     for end in 1..=count {
         let mut least = (best[end - 1].0 + shared[end - 1].1 + WAIT, end - 1);
@@ -42,7 +42,7 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
         for begin in (0..end).rev() {
             alone += levels[begin].iter().map(cost).sum::<usize>();
             let time = best[begin].0 + alone + WAIT;
-            // Equal ones are shared out.
+            // Of equal times, the distributed slot is taken.
             if time < least.0 {
                 least = (time, begin);
             }
@@ -67,7 +67,7 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
     slots
 }
 
-/// Tasks shared out, the longest first, and the time of the worker with the most to do.
+/// Distributes tasks, the longest first, and returns the time of the worker with the most work.
 fn share_out(level: &[usize], cost: impl Fn(&usize) -> usize, workers: usize) -> (Slot, usize) {
     let mut tasks = level.to_vec();
     tasks.sort_by_key(|number| std::cmp::Reverse(cost(number)));
@@ -81,7 +81,7 @@ fn share_out(level: &[usize], cost: impl Fn(&usize) -> usize, workers: usize) ->
     (slot, longest)
 }
 
-/// Shares out items with a cost among workers, so that nobody has more than `most` of them.
+/// Distributes items with a cost among workers, at most `most` to each.
 pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<usize>> {
     let mut items: Vec<usize> = (0..costs.len()).collect();
     items.sort_by_key(|&item| std::cmp::Reverse(costs[item]));
@@ -101,11 +101,11 @@ pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<us
 /// The side of the diagonal that an entry of the factors is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Left: an entry of L, with the entry on the diagonal of its column.
+    /// Left of the diagonal: an entry of L, with the entry on the diagonal of its column.
     Left(usize),
     /// On the diagonal.
     Diagonal,
-    /// Right: an entry of U.
+    /// Right of the diagonal: an entry of U.
     Right,
 }
 
@@ -118,9 +118,9 @@ pub(super) struct Factor {
     pub(super) pairs: Vec<[usize; 2]>,
 }
 
-/// The entries of a matrix row by row, and when they can be computed.
+/// The entries of the factors row by row, and their tasks.
 ///
-/// `terms` has for each the number of terms of its value in the matrix.
+/// `terms` returns the number of terms of an entry in the matrix.
 pub(super) fn factors(lu: &SparseLu, terms: impl Fn(usize) -> usize) -> (Vec<Factor>, Vec<Task>) {
     let (mut factors, mut tasks) = (Vec::new(), Vec::<Task>::new());
     for row in 0..lu.size() {
@@ -144,17 +144,17 @@ pub(super) fn factors(lu: &SparseLu, terms: impl Fn(usize) -> usize) -> (Vec<Fac
     (factors, tasks)
 }
 
-/// A part of the solution for a row: products of entries with the x of their columns that are
-/// subtracted from its own, one after the other.
+/// A part of the solution for a row: products of entries with the x of their columns, subtracted from the x of the row
+/// one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) row: usize,
     pub(super) entries: Vec<usize>,
-    /// Entry of the inverse pivot that the rest is multiplied by.
+    /// Entry of the inverse pivot that x is multiplied by at the end.
     pub(super) pivot: Option<usize>,
 }
 
-/// The slots of a solution: down the rows with L, up again with U.
+/// The slots of a solution: forward substitution with L, then back substitution with U.
 pub(super) fn solution(lu: &SparseLu, workers: usize) -> Vec<Vec<Vec<Piece>>> {
     let down = pieces(lu, (0..lu.size()).collect(), true);
     let up = pieces(lu, (0..lu.size()).rev().collect(), false);
@@ -172,10 +172,10 @@ pub(super) fn solution(lu: &SparseLu, workers: usize) -> Vec<Vec<Vec<Piece>>> {
         .collect()
 }
 
-/// The pieces of rows in the order in which a single worker takes them, cut where a product has to wait for more.
+/// The pieces of rows in the order of a single worker. A row is cut before a product that depends on a higher level.
 fn pieces(lu: &SparseLu, rows: Vec<usize>, is_down: bool) -> (Vec<Piece>, Vec<Task>) {
     let (mut pieces, mut tasks) = (Vec::new(), Vec::new());
-    // Levels above the one in which a row's x is there; 0 from the beginning.
+    // Level from which on the x of a row is available; 0 from the beginning.
     let mut ready = vec![0; lu.size()];
     for row in rows {
         let diagonal = lu.diagonal[row] as usize;
@@ -209,7 +209,7 @@ fn pieces(lu: &SparseLu, rows: Vec<usize>, is_down: bool) -> (Vec<Piece>, Vec<Ta
     (pieces, tasks)
 }
 
-/// Pieces of a list with those of a row joined, in the order of the rows.
+/// Joins the pieces of each row in a list, in the order of the rows.
 fn joined(mut list: Vec<Piece>, is_up: bool) -> Vec<Piece> {
     list.sort_by_key(|piece| if is_up { usize::MAX - piece.row } else { piece.row });
     let mut joined: Vec<Piece> = Vec::new();

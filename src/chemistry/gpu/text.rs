@@ -1,5 +1,4 @@
-//! The CUDA text of a mechanism: what stands before `kernels/chemistry/rosenbrock.cu` and
-//! `kernels/chemistry/rates.cu`.
+//! The CUDA text of a mechanism, which precedes `kernels/chemistry/rosenbrock.cu` and `kernels/chemistry/rates.cu`.
 
 use std::fmt::Write;
 
@@ -17,29 +16,29 @@ use crate::chemistry::rosenbrock::{
 };
 use crate::device::Source;
 
-/// Threads of a block of the kernel of rates.
+/// Threads of a block of the kernel of rate constants.
 pub const RATE_THREADS: u32 = 128;
 
-/// Most reactants of a reaction.
+/// Maximum number of reactants of a reaction.
 const MOST_REACTANTS: usize = 8;
-/// Most products of a factorisation.
+/// Maximum number of products of a factorisation.
 const MOST_PRODUCTS: usize = 200_000;
-/// Most numbers of an index of 16 bits; the last three have meanings of their own.
+/// Maximum number of elements for 16-bit indices, three of which have special meanings.
 const MOST_INDICES: usize = u16::MAX as usize - 3;
-/// An entry on the diagonal, in the place of that of its column.
+/// Mark of an entry on the diagonal, in place of the diagonal entry of its column.
 const ON_DIAGONAL: u32 = u32::MAX;
-/// An entry to the right of it.
+/// Mark of an entry to the right of the diagonal.
 const RIGHT_OF_DIAGONAL: u32 = u32::MAX - 1;
-/// No entry.
+/// Mark of no entry.
 const NO_PIVOT: u32 = u32::MAX - 2;
-/// No species.
+/// Mark of no species.
 const NO_SPECIES: u16 = u16::MAX;
-/// A worker who has nothing to do.
+/// Number of an idle worker.
 const IDLE_WORKER: usize = 1 << 30;
-/// The status of a cell that is not at its end.
+/// The status of a cell whose integration goes on.
 const RUNNING: i32 = 0;
 
-/// Choices that an integration is compiled for.
+/// Compile-time choices of an integration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Method.
@@ -52,11 +51,11 @@ pub struct Plan {
     pub form: Form,
 }
 
-/// Checks that a mechanism has a size that kernels are made for.
+/// Checks that the kernels support the size of a mechanism.
 ///
 /// # Errors
 ///
-/// A message with what is too large.
+/// A message that names the quantity that is too large.
 pub fn check(kinetics: &Kinetics) -> Result<(), String> {
     let most_reactants = kinetics.factors.iter().map(<[u32]>::len).max().unwrap_or(0);
     for (what, number, most) in [
@@ -77,7 +76,7 @@ pub fn check(kinetics: &Kinetics) -> Result<(), String> {
     Ok(())
 }
 
-/// The distances of elements in bytes, as the tables have them.
+/// Byte offsets of elements, as in the tables.
 #[derive(Clone, Copy)]
 struct Distances {
     cells: usize,
@@ -130,7 +129,7 @@ pub fn rates_source(kinetics: &Kinetics) -> Source {
     Source { file: "chemistry/rates.cu", prelude: text.0, is_exact: true }
 }
 
-/// Numbers that are read together.
+/// Numbers that are loaded together.
 const STRUCTS: &str = "\
 struct alignas(8) Pair { unsigned first, second; };
 template <int COUNT> struct Factors { unsigned rate, concentrations[COUNT]; };
@@ -198,12 +197,12 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> Source {
     Source { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
 }
 
-/// The places of all numbers of straight-line code.
+/// The addresses of all numbers of straight-line code.
 pub(super) fn layout(kinetics: &Kinetics, plan: &Plan) -> Layout {
     Layout::new(kinetics, plan.method.stages, plan.form)
 }
 
-/// The tables of a mechanism and the places of all arrays.
+/// The tables of a mechanism and the addresses of all arrays.
 fn tables(text: &mut Text, kinetics: &Kinetics, plan: &Plan) {
     let form = plan.form;
     text.0 += STRUCTS;
@@ -225,7 +224,7 @@ fn tables(text: &mut Text, kinetics: &Kinetics, plan: &Plan) {
     solution(text, kinetics, form.workers, distances);
 }
 
-/// The most places of a worker's species that loops over them are unrolled for: more are no registers.
+/// Maximum number of a worker's species for which loops are unrolled; with more, the values are not in registers.
 const MOST_UNROLLED: usize = 16;
 
 /// The species of every worker.
@@ -244,10 +243,10 @@ fn owned(text: &mut Text, kinetics: &Kinetics, form: Form) {
     text.indices("OWNED_SPECIES", &species.collect::<Vec<_>>());
 }
 
-/// Reactions, their derivatives, and what they make of the species.
+/// Reactions, their derivatives, and the net production of the species.
 fn reactions(text: &mut Text, kinetics: &Kinetics, distances: Distances) {
     let most = kinetics.factors.iter().map(<[u32]>::len).max().unwrap_or(0).max(1);
-    // Every operation has its place among those that are kept.
+    // Index of every operation among those that are kept.
     let slot = |reaction: usize| {
         let number = kinetics.rates.rate[reaction];
         kinetics.rates.kept.binary_search(&number).expect("rates are kept")
@@ -318,7 +317,7 @@ fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize, distances
         }
         lists.push([first, records.len(), term, pair].map(|place| place as u32));
     }
-    // The one after the last is read, and not used.
+    // The element after the last is loaded, and not used.
     lists.extend(vec![[0; 4]; workers + 1]);
     text.distance("ON_DIAGONAL", ON_DIAGONAL);
     text.distance("RIGHT_OF_DIAGONAL", RIGHT_OF_DIAGONAL);
@@ -329,9 +328,9 @@ fn factorisation(text: &mut Text, kinetics: &Kinetics, workers: usize, distances
     text.records("Pair", "FACTOR_PAIRS", &pairs);
 }
 
-/// The list of an idle worker.
+/// The list of an idle worker in the factorisation.
 static NO_TASKS: Vec<usize> = Vec::new();
-/// The same of a solution.
+/// The list of an idle worker in a solution.
 static NO_PIECES: Vec<Piece> = Vec::new();
 
 /// Pieces of a solution.
@@ -350,7 +349,7 @@ fn solution(text: &mut Text, kinetics: &Kinetics, workers: usize, distances: Dis
         }
         lists.push([first, records.len(), product, 0].map(|place| place as u32));
     }
-    // The one after the last is read, and not used.
+    // The element after the last is loaded, and not used.
     lists.extend(vec![[0; 4]; workers + 1]);
     text.distance("NO_PIVOT", NO_PIVOT);
     text.whole("SOLVE_SLOTS", slots.len());

@@ -10,20 +10,20 @@ use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::real::Precision;
 
-/// Beginning of the names of the setting in files; a digest of the mechanism follows.
+/// Prefix of the names of the setting in files, followed by a digest of the mechanism.
 pub(crate) const NAME: &str = "chemistry ";
 
-/// Digits of a digest that tell mechanisms apart.
+/// Digits of the digest of a mechanism.
 const DIGITS: usize = 16;
 
-/// Cells have no levels: what a choice says where it would name the levels of a column.
+/// Cells have no levels: a choice has this number in place of the levels of a column.
 pub(crate) const LEVELS: usize = 1;
 
 /// Name of the setting in files, for a mechanism.
 pub(crate) fn name(kinetics: &Kinetics) -> String {
     let (method, rates) = (methods::ROS3, RateUpdate::Frozen);
     let plan = Plan { method, rates, lu: LuPrecision::F64, form: Form::thread() };
-    // The tables of a mechanism tell all of it but its rates.
+    // The tables of a mechanism contain all of it except its rates, which are in the second text.
     let texts = [text::integration_source(kinetics, &plan), text::rates_source(kinetics)];
     let mut digest = Sha256::new();
     for source in &texts {
@@ -32,7 +32,7 @@ pub(crate) fn name(kinetics: &Kinetics) -> String {
     format!("{NAME}{}", &format!("{:x}", digest.finalize())[..DIGITS])
 }
 
-/// Precision of the factors, as files name it.
+/// Precision of the factors, as in files.
 pub(crate) fn precision(lu: LuPrecision) -> Precision {
     match lu {
         LuPrecision::F64 => Precision::F64,
@@ -40,7 +40,7 @@ pub(crate) fn precision(lu: LuPrecision) -> Precision {
     }
 }
 
-/// True of a choice about some mechanism, whose setting is written as [`Form`] writes it.
+/// True for a choice about any mechanism whose setting has the format of [`Form`].
 pub(crate) fn is_possible(choice: &Choice) -> bool {
     let is_name = choice.knob.strip_prefix(NAME).is_some_and(|digest| {
         digest.len() == DIGITS && digest.bytes().all(|digit| digit.is_ascii_hexdigit())
@@ -59,7 +59,7 @@ pub(crate) fn is_possible(choice: &Choice) -> bool {
     is_name && is_form && choice.nz == LEVELS && has_precision.contains(&choice.precision.as_str())
 }
 
-/// All forms that are worth a trial on a device whose blocks have so much shared memory, bytes.
+/// All forms that are worth a trial on a device with this much shared memory in a block, bytes.
 pub(crate) fn candidates(kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Vec<Form> {
     let straight =
         Form::STRAIGHT_WORKERS.map(|workers| Form::straight(kinetics, lu, shared_bytes, workers));
@@ -67,7 +67,7 @@ pub(crate) fn candidates(kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usi
     straight.into_iter().flatten().chain(teams).chain([Form::thread()]).collect()
 }
 
-/// The form that was measured to be the fastest on this GPU for so many cells; `None` where none has been measured.
+/// The form measured to be the fastest on this GPU for this number of cells; `None` without a measurement.
 pub(crate) fn measured(
     gpu: &Gpu,
     kinetics: &Kinetics,

@@ -1,8 +1,8 @@
-//! Balance of atoms of every reaction, where the atoms of all its species are declared.
+//! Atom balance of every reaction, if the compositions of all its species are declared.
 
 use super::tables::{Mechanism, Reaction};
 
-/// Symbols of the elements, which `#INCLUDE atoms` declares where there is no such file.
+/// Symbols of the elements, which `#INCLUDE atoms` declares if there is no such file.
 pub const ELEMENTS: [&str; 118] = [
     "H", "He", "Li", "Be", "B", "C", "N", "O", "F", "Ne", "Na", "Mg", "Al", "Si", "P", "S", "Cl",
     "Ar", "K", "Ca", "Sc", "Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As",
@@ -14,11 +14,11 @@ pub const ELEMENTS: [&str; 118] = [
     "Fl", "Mc", "Lv", "Ts", "Og",
 ];
 
-/// Atoms that a balance may be off by before it is told: yields are given to three digits or so.
+/// Atoms by which a balance may be off without a warning: yields have three digits or so.
 const TOLERANCE: f64 = 0.01;
 
-/// Atoms that the right side has more or less than the left one, by number of the atom; `None` where
-/// a species leaves its composition open.
+/// Atoms on the right side minus those on the left side, by index of the atom; `None` if the composition of a species
+/// is open.
 pub fn imbalance(mechanism: &Mechanism, reaction: &Reaction) -> Option<Vec<(usize, f64)>> {
     let mut sums = vec![0.0; mechanism.atoms.len()];
     let left = reaction.reactants.iter().map(|&(species, c)| (species, -f64::from(c)));

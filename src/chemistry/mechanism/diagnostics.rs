@@ -1,22 +1,22 @@
-//! Faults of a mechanism: file, line, column, the text with a caret, the expectation, the nearest
-//! known name. All faults of a mechanism are collected before it is refused.
+//! Errors and warnings of a mechanism: file, line, column, the text with a caret, the expectation, and the most similar
+//! known name. All errors of a mechanism are collected before it is rejected.
 
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Faults that are kept; of more than these only the number is told.
+/// Maximum number of errors and warnings that are kept; more are only counted.
 const MOST_KEPT: usize = 50;
 
-/// Characters shown on either side of the place of a fault.
+/// Characters shown on either side of the position of an error.
 const SHOWN: usize = 60;
 
-/// Bytes of the text that a caret underlines at most.
+/// Maximum number of bytes that are underlined.
 const MOST_UNDERLINED: usize = 40;
 
 /// A part of the text of a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Number of the file among the sources.
+    /// Index of the file among the sources.
     pub file: usize,
     /// First byte.
     pub start: usize,
@@ -29,33 +29,33 @@ pub struct Span {
 pub struct Source {
     /// Its path.
     pub path: PathBuf,
-    /// Its text, with whatever is not UTF-8 replaced.
+    /// Its text, with invalid UTF-8 replaced.
     pub text: String,
 }
 
-/// Weight of a fault.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The mechanism can be used.
+    /// A warning: the mechanism can be used.
     Warning,
-    /// It cannot.
+    /// An error: the mechanism cannot be used.
     Error,
 }
 
-/// A fault and its place.
+/// An error or a warning, and its position.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// Its weight.
     pub severity: Severity,
-    /// Its place in the text, where it has one.
+    /// Its position in the text, if it has one.
     pub span: Option<Span>,
     /// The finding.
     pub message: String,
-    /// The expectation, or what to do.
+    /// The expectation, or the remedy.
     pub help: String,
 }
 
-/// The faults of a mechanism in the order of their discovery, with the files that they refer to.
+/// The errors and warnings of a mechanism in the order of discovery, with the files that they refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     /// Files, in the order of reading.
@@ -91,12 +91,12 @@ impl Diagnostics {
         self.warnings
     }
 
-    /// True if so many errors were found that reading on is pointless.
+    /// True if there are so many errors that parsing should stop.
     pub fn is_hopeless(&self) -> bool {
         self.errors > MOST_KEPT
     }
 
-    /// The faults that are kept.
+    /// The errors and warnings that are kept.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
@@ -112,7 +112,7 @@ impl Diagnostics {
         }
     }
 
-    /// The text of all errors, or of all warnings, each with its place.
+    /// The text of all errors, or of all warnings, with their positions.
     pub fn text(&self, severity: Severity) -> String {
         let mut text = String::new();
         for diagnostic in self.list.iter().filter(|d| d.severity == severity) {
@@ -148,7 +148,7 @@ impl Diagnostics {
     }
 }
 
-/// A position in words: line and column from 1, the line as far as it is shown.
+/// A position in words: line and column from 1, and the part of the line that is shown.
 struct Location {
     line: usize,
     column: usize,
@@ -188,7 +188,7 @@ impl Location {
     }
 }
 
-/// The known name that is the fewest edits away, if it is near.
+/// The most similar known name by edit distance, if it is similar enough.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_uppercase();
     let near = 1 + name.len() / 3;
@@ -201,12 +201,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, other)| other)
 }
 
-/// A sentence about the nearest known name, or nothing.
+/// A sentence with the most similar known name, or an empty text.
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |near| format!("nearest known name: {near}"))
 }
 
-/// The name of a file without folder and ending.
+/// The name of a file without folder and extension.
 pub(super) fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }

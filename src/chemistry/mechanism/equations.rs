@@ -7,19 +7,19 @@ use super::sections::Reader;
 use super::tables::Reaction;
 use super::{MOST_REACTIONS, nowhere};
 
-/// Longest rate without white space and comments, characters.
+/// Maximum length of a rate without white space and comments, characters.
 const LONGEST_RATE: usize = 999;
 
-/// Largest coefficient of a left side.
+/// Largest coefficient on a left side.
 const LARGEST_ORDER: u32 = 9;
 
-/// Most terms of a side.
+/// Maximum number of terms of a side.
 const MOST_TERMS: usize = 500;
 
-/// Most terms of all equations.
+/// Maximum number of terms of all equations.
 const MOST_TERMS_IN_ALL: usize = 100_000;
 
-/// Words of the language for which no species stands.
+/// Reserved words, which are not names of species.
 const DUMMIES: [&str; 2] = ["hv", "PROD"];
 
 /// One side of an equation.
@@ -66,7 +66,7 @@ impl Reader {
         }
     }
 
-    /// A reaction; `None` where errors were noted that do not hinder reading on.
+    /// A reaction; `None` after errors that allow parsing to continue.
     fn reaction(&mut self, body: &mut Lexer<'_>) -> Result<Option<Reaction>, Noted> {
         let tag = if body.peek().kind == Kind::Tag {
             let token = body.next_token();
@@ -95,7 +95,7 @@ impl Reader {
         Ok(Some(Reaction { tag, reactants, products, is_photolytic, rate, rate_text }))
     }
 
-    /// Whole coefficients of a left side, each species once.
+    /// Integer coefficients of a left side, each species once.
     fn reactants(&mut self, side: &Side) -> Option<Vec<(usize, u32)>> {
         let mut reactants: Vec<(usize, u32)> = Vec::new();
         let mut is_good = true;
@@ -121,7 +121,7 @@ impl Reader {
         is_good.then_some(reactants)
     }
 
-    /// The terms of a side and the sign after them.
+    /// The terms of a side and the token after them.
     fn side(&mut self, body: &mut Lexer<'_>, end: u8, expected: &str) -> Result<Side, Noted> {
         let mut side = Side::default();
         let mut sign = 1.0;
@@ -254,7 +254,7 @@ impl Reader {
     }
 }
 
-/// The longest length of a rate, if the one from `start` on is longer.
+/// The maximum length of a rate, if that from `start` on is longer.
 fn too_long(body: &Lexer<'_>, start: usize) -> Option<usize> {
     let mut ahead = body.clone();
     let mut length = 0;
@@ -272,7 +272,7 @@ fn too_long(body: &Lexer<'_>, start: usize) -> Option<usize> {
     None
 }
 
-/// Goes behind the next semicolon, or to a tag that begins a line, whichever comes first.
+/// Skips to the position after the next semicolon, or to a tag that begins a line, whichever comes first.
 fn recover(body: &mut Lexer<'_>) {
     loop {
         let before = body.position();

@@ -4,7 +4,7 @@ use super::diagnostics::{Diagnostics, Span, suggestion};
 use super::functions::Function;
 use super::lexer::{Kind, Lexer, Token};
 
-/// Deepest nesting of parentheses, calls, signs and powers.
+/// Maximum nesting of parentheses, calls, signs and powers.
 const DEEPEST: usize = 64;
 
 /// A quantity that a rate depends on.
@@ -20,7 +20,7 @@ pub enum Input {
     Sun,
     /// `rc_n2o5`: hydrolysis of N2O5, s-1.
     Hydrolysis,
-    /// `j(name)`: photolysis frequency of this number, s-1.
+    /// `j(name)`: photolysis frequency with this index, s-1.
     Photolysis(usize),
 }
 
@@ -71,7 +71,7 @@ pub struct Noted;
 
 /// Parser of one rate.
 pub struct Parser<'a, 'b> {
-    /// Source of tokens, set to rates.
+    /// Source of tokens, in the mode for rates.
     pub lexer: &'b mut Lexer<'a>,
     /// Receiver of errors.
     pub diagnostics: &'b mut Diagnostics,

@@ -1,9 +1,9 @@
 //! Named rate functions: the libraries of KPP and of WRF-Chem, and those of Fortran.
 
-/// A function that a rate may call.
+/// A function that rates may call.
 ///
-/// T is the temperature (K), M the number density of air (molecules cm-3). Functions of KPP's library
-/// take both from the cell; those of WRF's have them as their last arguments.
+/// T is the temperature (K), M the number density of air (molecules cm-3). Functions of KPP's library take both from
+/// the cell; those of WRF's library take them as their last arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// e^x.
@@ -32,15 +32,15 @@ pub enum Function {
     Ep3,
     /// Fall-off between low and high pressure with broadening F, limits of Arrhenius form.
     Fall,
-    /// The same with a width N of the broadening.
+    /// Fall-off with broadening F and its width N as arguments.
     F2,
     /// Fall-off after Troe with a broadening of 0.6.
     Troe,
-    /// Reverse of [`Function::Troe`]: A e^(-B/T) times it.
+    /// Reverse of [`Function::Troe`]: its product with A e^(-B/T).
     Troee,
     /// Fall-off of the JPL evaluation.
     ThirdJpl,
-    /// Fall-off of the IUPAC evaluation, whose width follows from F.
+    /// Fall-off of the IUPAC evaluation, with a width that depends on F.
     ThirdIupac,
 }
 
@@ -67,7 +67,7 @@ impl Function {
         Self::ThirdIupac,
     ];
 
-    /// The function of a name, in any case.
+    /// The function with a name, ignoring case.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
     }
@@ -96,7 +96,7 @@ impl Function {
         }
     }
 
-    /// Numbers of arguments that it takes; the larger one with temperature and air.
+    /// Possible numbers of arguments; the larger one includes temperature and air.
     pub fn arguments(self) -> &'static [usize] {
         match self {
             Self::Exp | Self::Log | Self::Log10 | Self::Sqrt => &[1],
@@ -112,7 +112,7 @@ impl Function {
         }
     }
 
-    /// Its arguments by name.
+    /// Names of its arguments.
     pub fn form(self) -> &'static str {
         match self {
             Self::Exp => "EXP(x)",

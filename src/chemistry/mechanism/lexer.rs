@@ -1,7 +1,7 @@
-//! Words, numbers and signs of a mechanism.
+//! Tokens of a mechanism: words, numbers and signs.
 //!
-//! Comments and inlined code are blanked out first, byte by byte, so that every place in the
-//! remaining text is a place in the file.
+//! Comments and inlined code are first replaced by blanks, byte by byte, so that positions in the remaining text are
+//! positions in the file.
 
 use super::diagnostics::{Diagnostics, Span};
 
@@ -10,7 +10,7 @@ use super::diagnostics::{Diagnostics, Span};
 pub enum Kind {
     /// A letter or `_`, then letters, digits and `_`.
     Name,
-    /// A decimal number, infinite where it is beyond the range of numbers.
+    /// A decimal number; infinite if it overflows.
     Number(f64),
     /// `<...>`, the tag of a reaction.
     Tag,
@@ -22,12 +22,12 @@ pub enum Kind {
     End,
 }
 
-/// A token and its place.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     /// Its kind, and the value of a number.
     pub kind: Kind,
-    /// Its place.
+    /// Its position.
     pub span: Span,
 }
 
@@ -38,7 +38,7 @@ pub struct Lexer<'a> {
     file: usize,
     position: usize,
     end: usize,
-    /// True if numbers may carry a kind, as in `1.0_dp`.
+    /// True if numbers may have a Fortran kind, as in `1.0_dp`.
     has_kinds: bool,
 }
 
@@ -48,12 +48,12 @@ impl<'a> Lexer<'a> {
         Self { text, file, position: start, end: end.min(text.len()), has_kinds: false }
     }
 
-    /// The same lexer in a rate expression, whose numbers may have a Fortran kind.
+    /// The lexer for a rate expression, whose numbers may have a Fortran kind.
     pub fn set_rate(&mut self, is_rate: bool) {
         self.has_kinds = is_rate;
     }
 
-    /// Present position, bytes.
+    /// Current position, bytes.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -73,17 +73,17 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
-    /// The next byte, white space too.
+    /// The next byte, including white space.
     pub fn next_char(&self) -> Option<u8> {
         self.at(0)
     }
 
-    /// The next token, which stays.
+    /// The next token, without consuming it.
     pub fn peek(&self) -> Token {
         self.clone().next_token()
     }
 
-    /// The next token.
+    /// Consumes the next token.
     pub fn next_token(&mut self) -> Token {
         while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.position += 1;
@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
             }
             Some(byte) => {
                 self.position += 1;
-                // A character of several bytes is one sign.
+                // A multi-byte character is one token.
                 self.skip_while(|next| byte >= 0x80 && (0x80..0xC0).contains(&next));
                 Kind::Sign(byte)
             }
@@ -135,7 +135,7 @@ impl<'a> Lexer<'a> {
                 _ => {}
             }
         }
-        // No tag: a sign by itself.
+        // Not a tag: a token by itself.
         self.position = start + 1;
         Kind::Sign(b'<')
     }
@@ -165,18 +165,18 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// True if a name may begin with this.
+/// True if a name may begin with this byte.
 pub(super) fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// True if a name may go on with this.
+/// True if a name may contain this byte.
 pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// A text in which comments, `{...}` and `//...`, and the code between `#INLINE` and `#ENDINLINE`
-/// are blank; lines stay where they are.
+/// Replaces comments, `{...}` and `//...`, and the code between `#INLINE` and `#ENDINLINE` by blanks; line breaks are
+/// kept.
 pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut i = 0;
@@ -219,7 +219,7 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
     bytes
 }
 
-/// True if a word stands at a place, in either case, and ends there.
+/// True if a whole word is at a position, ignoring case.
 fn is_word(bytes: &[u8], start: usize, word: &[u8]) -> bool {
     let end = start + word.len();
     bytes.get(start..end).is_some_and(|found| found.eq_ignore_ascii_case(word))

@@ -1,9 +1,8 @@
-//! Mechanisms in the language of KPP, of KPP's and of WRF-Chem's dialect: read, checked, and turned
-//! into plain tables.
+//! Mechanisms in the language of KPP, in the dialects of KPP and of WRF-Chem: parsed, checked, and converted to plain
+//! tables.
 //!
-//! `diagnostics` holds the faults, `lexer` words and numbers, `sections` the commands, `equations` the
-//! reactions, `expression` and `functions` the rates, `atoms` the balance of atoms, `tables` the
-//! result.
+//! `diagnostics` holds errors and warnings, `lexer` tokens, `sections` the commands, `equations` the reactions,
+//! `expression` and `functions` the rates, `atoms` the atom balance, `tables` the result.
 
 pub mod atoms;
 pub mod diagnostics;
@@ -22,23 +21,23 @@ use diagnostics::{Diagnostics, Severity, Span, stem};
 use sections::Reader;
 pub use tables::{Mechanism, Reaction, Role, Species};
 
-/// Longest text of a mechanism with all its files, bytes.
+/// Maximum length of a mechanism with all its files, bytes.
 pub const LONGEST_TEXT: u64 = 4 << 20;
-/// Most species.
+/// Maximum number of species.
 pub const MOST_SPECIES: usize = 2_000;
-/// Most reactions.
+/// Maximum number of reactions.
 pub const MOST_REACTIONS: usize = 10_000;
-/// Most atoms.
+/// Maximum number of atoms.
 pub const MOST_ATOMS: usize = 200;
-/// Most files of a mechanism.
+/// Maximum number of files of a mechanism.
 pub const MOST_FILES: usize = 64;
-/// Deepest `#INCLUDE` in a file that is included.
+/// Maximum nesting of `#INCLUDE`.
 pub const DEEPEST_INCLUDE: usize = 16;
 
-/// A mechanism and the warnings of its reading, or the faults that forbid its use.
+/// A mechanism and the warnings from parsing it, or the errors that prevent its use.
 #[derive(Debug)]
 pub struct Reading {
-    /// The mechanism; `None` where there are errors.
+    /// The mechanism; `None` if there are errors.
     pub mechanism: Option<Mechanism>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
@@ -49,7 +48,7 @@ impl Reading {
     ///
     /// # Errors
     ///
-    /// The errors with their places, one after the other.
+    /// The errors with their positions.
     pub fn mechanism(self) -> Result<(Mechanism, Diagnostics), String> {
         let Self { mechanism, diagnostics } = self;
         mechanism.map_or_else(
@@ -68,13 +67,13 @@ impl Reading {
 ///
 /// # Errors
 ///
-/// A message when the file itself cannot be read; faults in its text are part of the [`Reading`].
+/// A message if the file itself cannot be read; errors in its text are part of the [`Reading`].
 pub fn read(path: &Path) -> Result<Reading, String> {
     let text = load(path, LONGEST_TEXT)?;
     Ok(understand(path, text, true))
 }
 
-/// Reads a mechanism from a text; `#INCLUDE` is refused.
+/// Reads a mechanism from a text; `#INCLUDE` is rejected.
 pub fn parse(name: &str, text: &str) -> Reading {
     understand(Path::new(name), text.to_owned(), false)
 }
@@ -85,7 +84,7 @@ fn understand(path: &Path, text: String, may_include: bool) -> Reading {
     reader.finish()
 }
 
-/// The text of a file that is no longer than `most` bytes.
+/// The text of a file of at most `most` bytes.
 fn load(path: &Path, most: u64) -> Result<String, String> {
     let describe = |error: std::io::Error| error.to_string();
     let about = path.metadata().map_err(describe)?;
@@ -112,8 +111,7 @@ fn load(path: &Path, most: u64) -> Result<String, String> {
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
-/// The paths at which an included file is looked for: beside the file that names it, then beside the
-/// first file.
+/// The search path of an included file: beside the file that includes it, then beside the first file.
 fn candidates(name: &str, from: &Path, first: &Path) -> Vec<PathBuf> {
     let beside = |file: &Path| file.parent().unwrap_or(Path::new("")).join(name);
     let mut paths = vec![beside(from)];
@@ -124,7 +122,7 @@ fn candidates(name: &str, from: &Path, first: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// A place for faults that have none in the text.
+/// A position for errors that have none in the text.
 fn nowhere(file: usize) -> Span {
     Span { file, start: 0, end: 0 }
 }

@@ -1,4 +1,4 @@
-//! The commands of a mechanism: files, declarations, initial values; everything but reactions.
+//! The commands of a mechanism: files, declarations, initial values; all but the reactions.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use super::{
     candidates, load,
 };
 
-/// Longest name of an atom or a species.
+/// Maximum length of the name of an atom or a species.
 const LONGEST_NAME: usize = 29;
 
-/// Commands that are acted upon.
+/// Commands that have an effect here.
 const COMMANDS: [&str; 10] = [
     "INCLUDE",
     "MODEL",
@@ -28,7 +28,7 @@ const COMMANDS: [&str; 10] = [
     "REORDER",
 ];
 
-/// Commands of KPP that concern its generated code, or what it prints.
+/// Commands of KPP that concern its generated code or its output.
 const SKIPPED: [&str; 31] = [
     "AUTOREDUCE",
     "CHECK",
@@ -66,14 +66,14 @@ const SKIPPED: [&str; 31] = [
 /// Names that stand for all species of a kind.
 const GROUPS: [&str; 3] = ["VAR_SPEC", "FIX_SPEC", "ALL_SPEC"];
 
-/// Builds a mechanism from its files.
+/// Builder of a mechanism from its files.
 pub(super) struct Reader {
     pub(super) diagnostics: Diagnostics,
     pub(super) mechanism: Mechanism,
     pub(super) species_names: Names,
     atom_names: Names,
     may_include: bool,
-    /// Files that are being read, each included by the one before.
+    /// Files that are being read, each included by the preceding one.
     stack: Vec<PathBuf>,
     bytes_left: u64,
     /// Terms of all equations so far.
@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Reads a file and all that it includes.
+    /// Reads a file and its includes.
     pub(super) fn file(&mut self, path: PathBuf, text: String) {
         let file = self.diagnostics.sources.len();
         self.bytes_left = self.bytes_left.saturating_sub(text.len() as u64);
@@ -232,7 +232,7 @@ impl Reader {
         }
     }
 
-    /// Notes an error where there is text that belongs to no section.
+    /// Notes an error if there is text outside of all sections.
     fn refuse_text(&mut self, body: &mut Lexer<'_>) {
         let token = body.peek();
         if token.kind != Kind::End {
@@ -406,7 +406,7 @@ impl Reader {
         }
     }
 
-    /// The number of a species; an error is noted where there is none of this name.
+    /// The index of a species; notes an error if there is none with this name.
     pub(super) fn known_species(&mut self, name: &str, span: Span) -> Option<usize> {
         let number = self.species_names.get(name);
         if number.is_none() {
@@ -453,7 +453,7 @@ impl Reader {
         }
     }
 
-    /// The semicolon after a statement; an error is noted where it is missing.
+    /// The semicolon after a statement; notes an error if it is missing.
     fn end_of_statement(&mut self, body: &mut Lexer<'_>) {
         let before = body.position();
         let token = body.peek();
@@ -461,13 +461,13 @@ impl Reader {
             Kind::Sign(b';') => {
                 body.next_token();
             }
-            // The last one of a section may go without.
+            // The last statement of a section may omit it.
             Kind::End => {}
             _ => {
                 let span = Span { start: before.saturating_sub(1), end: before, ..token.span };
                 let message = format!("{} follows without a semicolon", describe(body, token));
                 self.diagnostics.error(span, message, "expected ; after this");
-                // Another statement in the next line is read as such.
+                // A statement in the next line is then parsed as such.
                 if !body.slice(before, token.span.start).contains('\n') {
                     skip_statement(body);
                 }
@@ -476,7 +476,7 @@ impl Reader {
     }
 }
 
-/// Goes behind the next semicolon.
+/// Skips to the position after the next semicolon.
 fn skip_statement(body: &mut Lexer<'_>) {
     loop {
         let token = body.peek();
@@ -489,7 +489,7 @@ fn skip_statement(body: &mut Lexer<'_>) {
     }
 }
 
-/// True if a name is one of those under which KPP and WRF keep the list of all elements.
+/// True if a name is one that KPP and WRF use for the file of all elements.
 fn is_list_of_elements(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let name = name.strip_suffix(".kpp").unwrap_or(&name);

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use super::expression::Expression;
 
-/// Names compare without regard to case; the spelling of the declaration is kept.
+/// Names are compared ignoring case; the spelling of the declaration is kept.
 pub fn key(name: &str) -> String {
     name.to_ascii_uppercase()
 }
 
-/// Part of a species in the integration.
+/// Role of a species in the integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Its concentration is integrated.
     Variable,
-    /// Its concentration is given.
+    /// Its concentration is prescribed.
     Fixed,
 }
 
@@ -25,11 +25,11 @@ pub struct Species {
     pub name: String,
     /// Variable or fixed.
     pub role: Role,
-    /// Atoms and their numbers; empty where nothing is declared.
+    /// Atoms and their numbers; empty if none are declared.
     pub composition: Vec<(usize, f64)>,
-    /// True if the composition is complete: not so with `IGNORE`, or without any.
+    /// True if the composition is complete; false with `IGNORE`, or without a composition.
     pub is_balanced: bool,
-    /// Initial value times the `CFACTOR` of its section, molecules cm-3, where one is given.
+    /// Initial value times the `CFACTOR` of its section, molecules cm-3; `None` without one.
     pub initial: Option<f64>,
 }
 
@@ -38,11 +38,11 @@ pub struct Species {
 pub struct Reaction {
     /// Text of `<tag>`, empty without one.
     pub tag: String,
-    /// Species of the left side and their whole coefficients, each species once.
+    /// Species on the left side and their integer coefficients, each species once.
     pub reactants: Vec<(usize, u32)>,
-    /// Species of the right side and their coefficients, each species once.
+    /// Species on the right side and their coefficients, each species once.
     pub products: Vec<(usize, f64)>,
-    /// True if `hv` stands on the left side.
+    /// True if `hv` is on the left side.
     pub is_photolytic: bool,
     /// Rate constant: molecules, cm3 and s.
     pub rate: Expression,
@@ -56,7 +56,7 @@ impl Reaction {
         self.reactants.iter().map(|&(_, coefficient)| coefficient).sum()
     }
 
-    /// Net stoichiometry, products less reactants, by ascending species; zeros are left out.
+    /// Net stoichiometry, products minus reactants, by ascending species; without zeros.
     pub fn net(&self) -> Vec<(usize, f64)> {
         let mut net = std::collections::BTreeMap::<usize, f64>::new();
         for &(species, coefficient) in &self.reactants {
@@ -72,27 +72,27 @@ impl Reaction {
 /// A mechanism as declared.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
-    /// Name of the file without its ending.
+    /// Name of the file without its extension.
     pub name: String,
     /// Names of the atoms.
     pub atoms: Vec<String>,
-    /// Species in the order of their declaration.
+    /// Species in the order of declaration.
     pub species: Vec<Species>,
     /// Reactions in the order of the file.
     pub reactions: Vec<Reaction>,
-    /// Names of the photolysis frequencies, the arguments of `j()`, in the order of their first use.
+    /// Names of the photolysis frequencies, the arguments of `j()`, in the order of first use.
     pub photolysis: Vec<String>,
-    /// True if species are put into an order that keeps the factors of the Jacobian sparse.
+    /// True if species are reordered to keep the factors of the Jacobian sparse.
     pub is_reordered: bool,
 }
 
 impl Mechanism {
-    /// Number of the species of a name.
+    /// Index of the species with a name.
     pub fn species_named(&self, name: &str) -> Option<usize> {
         self.species.iter().position(|species| species.name.eq_ignore_ascii_case(name))
     }
 
-    /// Name of a reaction for messages: its tag, or its number from 1.
+    /// Name of a reaction for messages: its tag, or its number counted from 1.
     pub fn reaction_name(&self, number: usize) -> String {
         match self.reactions[number].tag.as_str() {
             "" => format!("reaction {}", number + 1),
@@ -129,24 +129,24 @@ impl Mechanism {
     }
 }
 
-/// A coefficient as it would be written: sums of several have roundings behind these digits.
+/// A coefficient in decimal notation, without the rounding errors of sums in the last digits.
 fn rounded(coefficient: f64) -> f64 {
     const DIGITS: f64 = 1e9;
     let near = (coefficient * DIGITS).round() / DIGITS;
     if near == 0.0 { coefficient } else { near }
 }
 
-/// Numbers of names, without regard to case.
+/// Indices of names, ignoring case.
 #[derive(Clone, Debug, Default)]
 pub struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// Number of a name.
+    /// Index of a name.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.0.get(&key(name)).copied()
     }
 
-    /// Gives a name a number.
+    /// Assigns an index to a name.
     pub fn insert(&mut self, name: &str, number: usize) {
         self.0.insert(key(name), number);
     }

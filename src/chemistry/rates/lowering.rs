@@ -7,10 +7,10 @@ use crate::chemistry::mechanism::functions::Function;
 /// Temperature to which powers of the temperature refer, K.
 const REFERENCE_TEMPERATURE: f64 = 300.0;
 
-/// Broadening of the fall-off where none is given.
+/// Broadening of the fall-off if none is given.
 const TROE_BROADENING: f64 = 0.6;
 
-/// Width of the IUPAC fall-off: N = 0.75 - 1.27 log₁₀F.
+/// Intercept of the width of the IUPAC fall-off: N = 0.75 - 1.27 log₁₀F.
 const IUPAC_WIDTH: f64 = 0.75;
 /// Its slope in log₁₀F.
 const IUPAC_SLOPE: f64 = 1.27;
@@ -19,7 +19,7 @@ const IUPAC_SLOPE: f64 = 1.27;
 pub const PER_AIR_FACTOR: f64 = 1e6;
 
 impl Builder {
-    /// The number of the operation that gives an expression.
+    /// Index of the operation whose result is an expression.
     pub(super) fn expression(&mut self, expression: &Expression) -> u32 {
         match expression {
             Expression::Number(value) => self.constant(*value),
@@ -40,7 +40,7 @@ impl Builder {
         }
     }
 
-    /// The number density of air as KPP's own functions have it.
+    /// The number density of air in KPP's own functions.
     fn air_of_factor(&mut self) -> u32 {
         let factor = self.add(Operation::Input(Input::AirFactor));
         let unit = self.constant(PER_AIR_FACTOR);
@@ -100,8 +100,7 @@ impl Builder {
         }
     }
 
-    /// Functions that both libraries have: KPP's takes temperature and air from the cell, WRF's as its last
-    /// arguments.
+    /// Functions of both libraries: KPP's takes temperature and air from the cell, WRF's as its last arguments.
     fn call_of_either_library(&mut self, function: Function, arguments: &[u32]) -> u32 {
         let own = function.arguments()[0];
         let (t, air) = match arguments[own..] {

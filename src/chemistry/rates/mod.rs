@@ -1,7 +1,7 @@
 //! Rate constants: expressions of a mechanism as one list of operations, and its evaluation.
 //!
-//! Equal parts of expressions are computed once: in RADM2 17 reactions have the same rate. All is in
-//! double precision, since rates of 1e-54 occur (termolecular, in molecules and cm3).
+//! Common subexpressions are computed once: in RADM2 17 reactions have the same rate. All rates are in double
+//! precision, since rates of 1e-54 occur (termolecular, in molecules and cm3).
 
 mod lowering;
 mod program;

@@ -1,4 +1,4 @@
-//! All rates of a mechanism as one list of operations without repetitions.
+//! All rates of a mechanism as one list of operations without common subexpressions.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use crate::chemistry::mechanism::Mechanism;
 use crate::chemistry::mechanism::expression::{Input, Operator};
 use crate::simd::double;
 
-/// Most operations of a program.
+/// Maximum number of operations of a program.
 pub(super) const MOST_OPERATIONS: usize = 200_000;
 
-/// An operation; operands are the numbers of earlier operations.
+/// An operation; operands are the indices of earlier operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// A number.
@@ -56,7 +56,7 @@ impl Operation {
         first.into_iter().chain(second)
     }
 
-    /// Itself in bits and words, equal for equal operations.
+    /// The operation as bits and indices, equal for equal operations.
     fn identity(self) -> (u8, u64, u64) {
         let pair = |kind, a: u32, b: u32| (kind, u64::from(a), u64::from(b));
         match self {
@@ -87,9 +87,9 @@ pub struct Program {
     pub operations: Vec<Operation>,
     /// For every reaction the operation whose result is its rate constant.
     pub rate: Vec<u32>,
-    /// Operations that depend on time, ascending: on [`Input::Sun`], directly or not.
+    /// Operations that depend on time (on [`Input::Sun`], directly or indirectly), ascending.
     pub timed: Vec<u32>,
-    /// Operations whose results are used after the first evaluation: rates, and operands of timed ones.
+    /// Operations whose results are used after the first evaluation: rates, and operands of time-dependent operations.
     pub kept: Vec<u32>,
 }
 
@@ -98,7 +98,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// A message when they have more than `MOST_OPERATIONS` different operations.
+    /// A message if they have more than `MOST_OPERATIONS` different operations.
     pub fn new(mechanism: &Mechanism) -> Result<Self, String> {
         let mut builder = Builder::default();
         let mut rate = Vec::with_capacity(mechanism.reactions.len());
@@ -141,12 +141,12 @@ impl Program {
         self.rate.iter().position(|&number| depends[number as usize])
     }
 
-    /// True if a quantity occurs.
+    /// True if a rate depends on a quantity.
     pub fn uses(&self, input: Input) -> bool {
         self.operations.contains(&Operation::Input(input))
     }
 
-    /// All results for the cells of a row; `input` gives the quantities of a lane.
+    /// All results for the cells of all lanes; `input` returns the quantities of a lane.
     #[inline(always)]
     pub fn evaluate(&self, results: &mut [Row], input: impl Fn(Input) -> Row) {
         for (number, &operation) in self.operations.iter().enumerate() {
@@ -154,7 +154,7 @@ impl Program {
         }
     }
 
-    /// The results that depend on time, once all others are there.
+    /// The results that depend on time, after all others have been computed.
     #[inline(always)]
     pub fn evaluate_timed(&self, results: &mut [Row], sun: Row) {
         for &number in &self.timed {
@@ -192,7 +192,7 @@ fn two(a: Row, b: Row, function: impl Fn(f64, f64) -> f64) -> Row {
     each(|lane| function(a[lane], b[lane]))
 }
 
-/// Collects operations, equal ones once.
+/// A collection of operations, without duplicates.
 #[derive(Default)]
 pub(super) struct Builder {
     operations: Vec<Operation>,
@@ -200,7 +200,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// The number of an operation.
+    /// The index of an operation.
     pub(super) fn add(&mut self, operation: Operation) -> u32 {
         let operation = self.folded(operation).map_or(operation, Operation::Constant);
         let next = self.operations.len() as u32;
@@ -211,12 +211,12 @@ impl Builder {
         number
     }
 
-    /// The number of a constant.
+    /// The index of a constant.
     pub(super) fn constant(&mut self, value: f64) -> u32 {
         self.add(Operation::Constant(value))
     }
 
-    /// The number of an operation on two others.
+    /// The index of an operation on two operands.
     pub(super) fn operate(&mut self, operator: Operator, a: u32, b: u32) -> u32 {
         self.add(match operator {
             Operator::Add => Operation::Add(a, b),

@@ -5,7 +5,7 @@ pub const SUNRISE: f64 = 4.5;
 /// Sunset, local solar time in h.
 pub const SUNSET: f64 = 19.5;
 
-/// Circle constant to the digits that KPP has: next to sunrise others are seen.
+/// Circle constant with the digits of KPP: with other digits results differ next to sunrise.
 #[expect(clippy::approx_constant, reason = "KPP's own constant")]
 const PI: f64 = 3.141_592_653_589_79;
 
@@ -14,7 +14,7 @@ const HOUR: f64 = 3_600.0;
 /// Hours of a day.
 const DAY: f64 = 24.0;
 
-/// The numbers of the formula by name, for kernels.
+/// The constants of the formula by name, for kernels.
 pub fn constants() -> [(&'static str, f64); 5] {
     [("SUNRISE", SUNRISE), ("SUNSET", SUNSET), ("SUN_PI", PI), ("HOUR", HOUR), ("DAY", DAY)]
 }
@@ -27,7 +27,7 @@ pub fn sunlight(time: f64) -> f64 {
     let hours = time / HOUR;
     let hour = hours - DAY * (hours.trunc() / DAY).trunc();
     if !(SUNRISE..=SUNSET).contains(&hour) {
-        // Not a number where the time is none.
+        // NaN for a time that is not finite.
         return hour * 0.0;
     }
     let u = (2.0 * hour - SUNRISE - SUNSET) / (SUNSET - SUNRISE);

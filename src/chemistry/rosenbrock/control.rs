@@ -1,36 +1,36 @@
-//! Control of the step of one cell.
+//! Step size control of one cell.
 //!
-//! Every step gives a second, less accurate solution for nothing; the difference of the two, in units of
-//! the tolerances, is the error estimate. A step with an error above 1 is refused and tried again, and
-//! the next length follows from the error and the order: h·0.9/error^(1/order), within a factor of 0.2 to 6.
+//! Every step has an embedded, less accurate solution at no extra cost; the difference of the two, in units of the
+//! tolerances, is the error estimate. A step with an error above 1 is rejected and repeated, and the next step size
+//! follows from the error and the order: h·0.9/error^(1/order), within a factor of 0.2 to 6.
 
 use super::Status;
 use crate::simd::double;
 
-/// Smallest factor between steps.
+/// Smallest factor between step sizes.
 const SMALLEST_FACTOR: f64 = 0.2;
-/// Largest factor between steps.
+/// Largest factor between step sizes.
 const LARGEST_FACTOR: f64 = 6.0;
-/// Factor of a step after two rejections in a row.
+/// Factor of the step size after two rejections in a row.
 const REJECTION_FACTOR: f64 = 0.1;
-/// Margin to the step whose error would be 1.
+/// Safety factor of the step size whose error would be 1.
 const SAFETY: f64 = 0.9;
-/// Smallest error that is told from none.
+/// Lower bound of the error, which keeps the factor finite.
 const SMALLEST_ERROR: f64 = 1e-10;
-/// First step where none is given, s.
+/// Default first step, s.
 pub const FIRST_STEP: f64 = 1e-5;
-/// Most steps of a cell.
+/// Maximum number of steps of a cell.
 pub const MOST_STEPS: u32 = 200_000;
-/// Singular matrices in a row after which a cell is given up.
+/// Number of singular matrices in a row after which the integration of a cell ends.
 const MOST_SINGULAR: u32 = 6;
-/// A step that does not change the time by more than this part of it is too small.
+/// A step is too small if this fraction of it does not change the time.
 const VISIBLE_PART: f64 = 0.1;
 /// Relative spacing of numbers, 2⁻⁵².
 const EPSILON: f64 = f64::EPSILON;
-/// Exponent of the cube root, which every processor computes alike as a power.
+/// Exponent of the cube root, computed as a power, which gives the same bits on all processors.
 const ONE_THIRD: f64 = 1.0 / 3.0;
 
-/// The numbers of the control by name, for kernels.
+/// The real constants of the control by name, for kernels.
 pub fn constants() -> [(&'static str, f64); 9] {
     [
         ("SMALLEST_FACTOR", SMALLEST_FACTOR),
@@ -45,7 +45,7 @@ pub fn constants() -> [(&'static str, f64); 9] {
     ]
 }
 
-/// The whole numbers of the control by name, for kernels.
+/// The integer constants of the control by name, for kernels.
 pub fn limits() -> [(&'static str, u32); 2] {
     [("MOST_STEPS", MOST_STEPS), ("MOST_SINGULAR", MOST_SINGULAR)]
 }
@@ -61,7 +61,7 @@ pub struct Counters {
     pub steps: u32,
     /// Steps accepted.
     pub accepted: u32,
-    /// Steps rejected after the first that was accepted.
+    /// Steps rejected after the first accepted one.
     pub rejected: u32,
     /// Factorisations.
     pub factorisations: u32,
@@ -103,17 +103,17 @@ impl Counters {
 /// Time and step of a cell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Control {
-    /// Present time, s.
+    /// Current time, s.
     pub time: f64,
     end: f64,
-    /// Length of the step under way, s.
+    /// Current step size, s.
     pub step: f64,
     longest: f64,
     /// Counters so far.
     pub counters: Counters,
     was_rejected: bool,
     was_rejected_twice: bool,
-    /// True if the step under way repeats a rejected one.
+    /// True if the current step repeats a rejected one.
     pub is_retry: bool,
     singular_in_a_row: u32,
     /// Last accepted step, s.
@@ -121,7 +121,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// The start of an integration, with a first step or 0 for the default.
+    /// The start of an integration. First step 0 stands for the default.
     pub fn new(start: f64, end: f64, first_step: f64) -> Self {
         let longest = (end - start).abs();
         let first = if first_step > 0.0 { first_step } else { FIRST_STEP };
@@ -130,7 +130,7 @@ impl Control {
         Self { time: start, end, step, longest, ..Self::default() }
     }
 
-    /// Begins a step from a new time; the status when there is none to take.
+    /// Begins a step from a new time; returns the status if there is none to take.
     pub fn begin(&mut self) -> Option<Status> {
         if self.time - self.end + EPSILON > 0.0 {
             return Some(Status::SUCCESS);
@@ -146,11 +146,11 @@ impl Control {
         None
     }
 
-    /// Judges the step by its error; true if it is accepted.
+    /// Accepts or rejects the step by its error; true if it is accepted.
     ///
     /// # Errors
     ///
-    /// [`Status::NOT_FINITE`] when the error is none that can be compared.
+    /// [`Status::NOT_FINITE`] if the error is infinite or NaN.
     pub fn judge(&mut self, error: f64, order: i32) -> Result<bool, Status> {
         self.singular_in_a_row = 0;
         self.counters.steps += 1;

@@ -9,13 +9,13 @@
 //! ynew = y + Σ mᵢ kᵢ,      error = Σ eᵢ kᵢ
 //! ```
 
-/// Most stages of a method.
+/// Maximum number of stages.
 pub const MOST_STAGES: usize = 6;
 
 /// Number of coefficients below the diagonal.
 const PAIRS: usize = MOST_STAGES * (MOST_STAGES - 1) / 2;
 
-/// A Rosenbrock method; coefficients beyond its stages are 0.
+/// A Rosenbrock method; unused coefficients are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
     /// Name.
@@ -36,11 +36,11 @@ pub struct Method {
     pub alpha: [f64; MOST_STAGES],
     /// Weights of ∂f/∂t; the first one is that of the matrix.
     pub gamma: [f64; MOST_STAGES],
-    /// True for a stage that evaluates f; else it takes the value of the stage before.
+    /// True if a stage evaluates f; otherwise it uses the value of the preceding stage.
     pub evaluates: [bool; MOST_STAGES],
 }
 
-/// Coefficients, and zeros behind them.
+/// Coefficients, padded with zeros.
 const fn filled<const N: usize, const M: usize>(values: [f64; N]) -> [f64; M] {
     let mut all = [0.0; M];
     let mut i = 0;
@@ -51,7 +51,7 @@ const fn filled<const N: usize, const M: usize>(values: [f64; N]) -> [f64; M] {
     all
 }
 
-/// Truth values, and false behind them.
+/// Truth values, padded with false.
 const fn flags<const N: usize>(values: [bool; N]) -> [bool; MOST_STAGES] {
     let mut all = [false; MOST_STAGES];
     let mut i = 0;

@@ -1,4 +1,4 @@
-//! Rosenbrock methods with a step of its own in every cell.
+//! Rosenbrock methods with an individual step for every cell.
 
 mod control;
 pub mod methods;
@@ -8,7 +8,7 @@ pub use control::{Control, Counters, FIRST_STEP, MOST_STEPS, constants, limits};
 pub use methods::{METHODS, Method};
 pub use step::{ABREAST, Factors, SHORTEST_TIME, Tolerances, Work};
 
-/// The end of an integration, in KPP's numbers.
+/// Status of an integration, in KPP's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub i32);
 
@@ -21,9 +21,9 @@ impl Status {
     pub const STEP_TOO_SMALL: Self = Self(-7);
     /// The matrix was singular six times in a row.
     pub const SINGULAR: Self = Self(-8);
-    /// A value became infinite or not a number; KPP has no such test.
+    /// A value became infinite or NaN; KPP has no such test.
     pub const NOT_FINITE: Self = Self(-9);
-    /// The temperature or another quantity of the cell is none that rates are for.
+    /// The temperature or another condition of the cell is outside the valid range of the rates.
     pub const BAD_CONDITIONS: Self = Self(-10);
 
     /// True if the end of the interval was reached.

@@ -1,4 +1,4 @@
-//! One step of a Rosenbrock method in all cells of a row.
+//! One step of a Rosenbrock method in all lanes.
 
 use super::Method;
 use crate::chemistry::kinetics::{Kinetics, Lists, Term};
@@ -15,13 +15,14 @@ pub struct Tolerances {
     pub absolute: f64,
 }
 
-/// Sums of squares that are made side by side, of every so manieth species: one sum would wait for itself.
+/// Number of independent partial sums of squares, each of every SUMS-th species: additions to a single sum would wait
+/// for one another.
 pub const ABREAST: usize = 8;
 
-/// Shortest time from which the difference for ∂f/∂t is made, s.
+/// Lower bound of the time in the step of the finite difference for ∂f/∂t, s.
 pub const SHORTEST_TIME: f64 = 1e-6;
 
-/// Concentrations and all that a step computes, for the cells of a row.
+/// Concentrations and all results of a step, for the cells of all lanes.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// Results of the rate program.
@@ -53,7 +54,7 @@ pub struct Work {
 /// The matrix, its factors and a right side.
 #[derive(Clone, Debug)]
 pub struct Factors<F> {
-    /// Factors, in the places of the entries of the matrix.
+    /// Factors, in the positions of the entries of the matrix.
     pub matrix: Vec<Row<F>>,
     /// Inverses of the pivots.
     pub inverse: Vec<Row<F>>,
@@ -62,7 +63,7 @@ pub struct Factors<F> {
 }
 
 impl<F: Entry> Factors<F> {
-    /// Room for a mechanism.
+    /// Allocates the factors of a mechanism.
     pub fn new(kinetics: &Kinetics) -> Self {
         let rows = |count| vec![Row::<F>::default(); count];
         let n = kinetics.variables();
@@ -70,7 +71,7 @@ impl<F: Entry> Factors<F> {
     }
 }
 
-/// Sums of terms for every list.
+/// Sums of terms, one for each list.
 #[inline(always)]
 fn sums(lists: &Lists<Term>, values: &[Row], out: &mut [Row]) {
     for (terms, out) in lists.iter().zip(out) {
@@ -98,7 +99,7 @@ fn product(rate: Row, factors: &[u32], y: &[Row]) -> Row {
     product
 }
 
-/// f = dy/dt at some concentrations, with the rates of the moment.
+/// f = dy/dt at given concentrations, with the current rate constants.
 #[inline(always)]
 fn tendencies(kinetics: &Kinetics, rates: &[Row], y: &[Row], reactions: &mut [Row], f: &mut [Row]) {
     let each_reaction = kinetics.factors.iter().zip(&kinetics.rates.rate).zip(&mut *reactions);
@@ -128,7 +129,7 @@ fn directional(
 }
 
 impl Work {
-    /// Room for a mechanism and a method.
+    /// Allocates the arrays for a mechanism and a method.
     pub fn new(kinetics: &Kinetics, method: &Method) -> Self {
         let rows = |count| vec![Row::default(); count];
         let n = kinetics.variables();
@@ -148,7 +149,7 @@ impl Work {
         }
     }
 
-    /// Rates that depend on time, at another time.
+    /// Evaluates the rate constants that depend on time at another time.
     #[inline(always)]
     fn set_time(&mut self, kinetics: &Kinetics, time: Row) {
         if !kinetics.rates.timed.is_empty() {
@@ -157,8 +158,7 @@ impl Work {
         }
     }
 
-    /// f, the Jacobian's derivatives and, with rates that depend on time, ∂f/∂t at the beginning of
-    /// a step.
+    /// f, the derivatives for the Jacobian and, with rates that depend on time, ∂f/∂t at the beginning of a step.
     #[inline(always)]
     pub fn begin(&mut self, kinetics: &Kinetics, is_timed: bool, time: Row) {
         if is_timed {
@@ -187,7 +187,7 @@ impl Work {
         }
     }
 
-    /// Factors of I/(hγ) - J; the result says in which cells the matrix is regular.
+    /// Factors of I/(hγ) - J; the result is true for the cells with a regular matrix.
     #[inline(always)]
     pub fn factorise<F: Entry>(
         &self,
@@ -198,7 +198,7 @@ impl Work {
         let lu = &kinetics.lu;
         let mut smallest = Row::all(f64::INFINITY);
         for row in 0..lu.size() {
-            // A row is filled just before its elimination, while it is in the nearest cache.
+            // A row is computed just before its elimination, while it is in the L1 cache.
             let entries = lu.row(row);
             let place = lu.diagonal[row] as usize;
             let value = sum(kinetics.jacobian.list(place), &self.partials);
@@ -214,11 +214,11 @@ impl Work {
                     |lane| if pivot[lane] < smallest[lane] { pivot[lane] } else { smallest[lane] },
                 );
         }
-        // What is not a number is no singular matrix: it ends in the error of the step.
+        // A NaN does not count as singular: it makes the error of the step NaN.
         each(|lane| smallest[lane] >= F::SMALLEST_PIVOT)
     }
 
-    /// The stages, the solution and the error of a step of some length.
+    /// The stages, the solution and the error of a step.
     #[inline(always)]
     pub fn advance<F: Entry>(
         &mut self,

@@ -2,29 +2,42 @@
 //!
 //! # Decisions
 //!
-//! **Two mappings of columns to threads.** A thread for a column (`kernels/wsm5/column.cu`) repeats the CPU version
-//! operation by operation, with its bits on the emulated device. A block for a tile of columns (`kernels/wsm5/tile.cu`)
-//! has one mapping for each phase: all cells are examined; sedimentation runs in lanes that hold the levels of a
-//! column; the processes run in active cells only. Narrow tiles serve small grids, where a block takes as long as its
-//! longest chain of dependent instructions: a column has a warp, in which all species sediment together, and a thread
-//! has one cell for the processes. Wide tiles serve large grids, where the instruction count matters: half a warp has
-//! one species of a column at a time, from a list of columns; active cells are listed for all threads, warm ones from
-//! one end and cold ones from the other, so that the lanes of a warp take the same branches. The heights in a column
-//! are computed once for all its species, and replace the depths of its layers. Tiles begin at memory sectors if the
-//! rows do, so that no two tiles read the same sector; columns outside the region that fill up a sector are idle. The
-//! limiter of terminal velocities, a recursion on the CPU, is a maximum over the lanes, computed only if neighbouring
-//! values require it. All formulas are those of the twins, except the power of a slope
-//! (`kernels/primitives/power_of_root.cuh`). The bits of a column depend neither on its neighbours nor on the order of
-//! the threads: sums have a fixed order, and atomic operations are on integers, or on a run's sum that only one thread
-//! updates.
+//! **Two mappings of columns to threads.**
 //!
-//! **A kernel is compiled for its use** (`KernelVariant`). Variants exist for calls of one minor step, the common case, or of
-//! any number, and with or without the mass mismatch of their changes, which runs need. Narrow tiles of 1,000 columns
-//! or more are also compiled for their region (`region`): its columns and the offsets of its fields are then constants,
-//! so that all fields are addressed from one base. Compilation takes place at the first such call, or ahead,
-//! concurrently with other kernels of a run (`Gpu::compile_ahead`): one after the other it took six seconds, unless the
-//! code was in NVRTC's own cache. On a small grid a call takes 7 us, of which about a seventh was instruction fetch for
-//! code that never ran but lay between code that did. For the same reason its formulas prefer selection to branches.
+//! - A thread for each column (`kernels/wsm5/column.cu`) repeats the CPU version operation by operation, with its bits
+//!   on the emulated device.
+//! - A block for each tile of columns (`kernels/wsm5/tile.cu`) has one mapping for each phase: all cells are examined;
+//!   sedimentation runs in lanes that hold the levels of a column; the processes run in active cells only.
+//!
+//! Tiles are narrow or wide:
+//!
+//! - Narrow tiles serve small grids, where a block takes as long as its longest chain of dependent instructions. A
+//!   column has a warp, in which all species sediment together, and a thread has one cell for the processes.
+//! - Wide tiles serve large grids, where the instruction count matters. Half a warp has one species of a column at a
+//!   time, from a list of columns. Active cells are listed for all threads, warm ones from one end and cold ones from
+//!   the other, so that the lanes of a warp take the same branches. The heights in a column are computed once for all
+//!   its species, and replace the depths of its layers.
+//!
+//! For all tiles:
+//!
+//! - Tiles begin at memory sectors if the rows do, so that no two tiles read the same sector. Columns outside the
+//!   region that fill up a sector are idle.
+//! - The limiter of terminal velocities, a recursion on the CPU, is a maximum over the lanes, computed only if
+//!   neighbouring values require it.
+//! - All formulas are those of the twins, except the power of a slope (`kernels/primitives/power_of_root.cuh`).
+//! - The bits of a column depend neither on its neighbours nor on the order of the threads: sums have a fixed order,
+//!   and atomic operations are on integers, or on a run's sum that only one thread updates.
+//!
+//! **A kernel is compiled for its use** (`KernelVariant`).
+//!
+//! - Variants exist for calls of one minor step, the common case, or of any number, and with or without the mass
+//!   mismatch of their changes, which runs need.
+//! - Narrow tiles of 1,000 columns or more are also compiled for their region (`region`): its columns and the offsets
+//!   of its fields are then constants, so that all fields are addressed from one base.
+//! - Compilation takes place at the first such call, or ahead of it, concurrently with other kernels of a run
+//!   (`Gpu::compile_ahead`): one after the other it took six seconds, unless the code was in NVRTC's own cache.
+//! - Formulas prefer selection to branches. On a small grid a call takes 7 us, of which about a seventh was instruction
+//!   fetch for code that never ran but lay between code that did.
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 

@@ -1,4 +1,4 @@
-//! Weights that spread what the run covers of a cell over the whole cell (destarea).
+//! Weights that spread the covered part of a cell over the whole cell (destarea).
 
 use super::place::Place;
 use super::small::Small;
@@ -6,7 +6,7 @@ use super::weights::{File, LINKS};
 
 const RUN: [&str; 4] = ["--steps", "1", "--dt", "10"];
 
-/// The covered parts that the file of weights says, and weights that add up to them.
+/// The covered fractions in the file of weights, and weights with these sums.
 fn diluted() -> File {
     let covered = [1.0, 0.5, 1.0, 1.0, 0.25];
     let mut file = File::scrip();
@@ -16,7 +16,7 @@ fn diluted() -> File {
     file
 }
 
-/// The covered part stands beside the values, and divided by it these are those of fracarea.
+/// The covered fraction is in the output; the values divided by it are those of fracarea.
 #[test]
 fn the_covered_part_is_in_the_output_and_warned_of() {
     let place = Place::with(&Small::new());
@@ -53,7 +53,7 @@ fn the_covered_part_is_in_the_output_and_warned_of() {
     }
 }
 
-/// Where every cell is covered whole there is nothing to warn of.
+/// If every cell is covered completely, there is no warning.
 #[test]
 fn whole_cells_are_not_warned_of() {
     let place = Place::with(&Small::new());

@@ -134,7 +134,7 @@ fn winds_are_turned_to_meridians_and_parallels() {
         weights(&place, "2");
         place.run_small(&["--steps", "1", "--dt", "10", "--regrid", "w.nc"]).good();
         let (output, regrid) = (place.open("small.out.nc"), place.open("small.out.regrid.nc"));
-        // As the run has it, after what it does to winds for continuity: next to nothing here.
+        // The winds of the run, after the projection, which hardly changes them here.
         let wind = output.values("U");
         let most = wind.iter().fold(0.0, |a: f64, u| a.max((u - 20.0).abs()));
         let across = output.values("V").iter().fold(0.0, |a: f64, v| a.max(v.abs()));
@@ -179,7 +179,7 @@ fn a_grid_of_longitudes_and_latitudes_has_coordinates_of_one_dimension() {
         (["west_east", "lon"], 178.0, 0.25, "degrees_east", "longitude"),
         (["south_north", "lat"], 45.0, 0.2, "degrees_north", "latitude"),
     ] {
-        // CF wants one variable of this name: its coordinate, or what is read as one.
+        // CF requires one variable with this standard name: a coordinate, or a variable that is read as one.
         assert_eq!(output.text_of(names[0], "standard_name"), standard);
         let of_name = output.names().into_iter().filter(|name| {
             output.variable(name).attribute_value("standard_name").is_some_and(|value| {
@@ -197,7 +197,7 @@ fn a_grid_of_longitudes_and_latitudes_has_coordinates_of_one_dimension() {
             assert_eq!(output.variable(name).dimensions()[0].name(), names[0]);
         }
     }
-    // Where rows bend, there are none.
+    // With curved rows there are none.
     small.values("XLAT")[[5, 5]] += 0.1;
     small.write(&place.path("small.nc"));
     place.run_small(&["--steps", "1", "--force"]).good();

@@ -11,7 +11,7 @@ use super::result::Output;
 use super::small::Small;
 use super::weights::File;
 
-/// Fields of the file on the other grid that the output holds in the same places.
+/// Fields of the file on the other grid that are at the same indices of the output.
 const SAME: [&str; 14] = [
     "T",
     "QVAPOR",
@@ -52,7 +52,7 @@ pub(crate) fn centred(output: &Output, name: &str) -> Vec<f64> {
     }
 }
 
-/// What the weights make of every level of a field; `None` where nothing reaches.
+/// Regridded values of every level of a field by the weights; `None` where no source cell contributes.
 fn expected(weights: &Weights, field: &[f64]) -> Vec<Option<f64>> {
     let matrix = &weights.matrix;
     let mut y = vec![0.0; matrix.rows()];
@@ -76,8 +76,8 @@ fn turned_by(longitude: f64) -> [f64; 2] {
     [sine, cosine]
 }
 
-/// Winds of a file on another grid: along meridians and parallels where its cells lie along those
-/// or one after the other, along the axes of the run elsewhere.
+/// Winds of a file on another grid: along meridians and parallels if its cells are on those or in a list, else along
+/// the axes of the run.
 fn winds(output: &Output, weights: &Weights) -> [Vec<Option<f64>>; 2] {
     let [u, v] = ["U", "V"].map(|name| expected(weights, &centred(output, name)));
     let target = &weights.target;
@@ -94,7 +94,7 @@ fn winds(output: &Output, weights: &Weights) -> [Vec<Option<f64>>; 2] {
     [u, v]
 }
 
-/// Holds a file on another grid against the output of the same run.
+/// Compares a file on another grid with the output of the same run.
 fn check(output: &Output, regrid: &Output, weights: &Weights, unit: f64) {
     let [u, v] = winds(output, weights);
     for name in SAME.into_iter().chain(["U", "V", "pressure", "height"]) {
@@ -203,7 +203,7 @@ fn coordinates_and_bounds_are_those_of_the_target() {
     assert_eq!(place.files(), ["r.nc", "small.nc", "small.out.nc", "w.nc"]);
 }
 
-/// Weights of others, which do not say where the source lies, and lead to a list of cells.
+/// Weights of other programs, which do not contain the source grid, and give a list of cells.
 #[test]
 fn weights_of_others_serve_in_both_forms() {
     let place = Place::with(&Small::new());
@@ -223,7 +223,7 @@ fn weights_of_others_serve_in_both_forms() {
     assert_eq!(found[0], found[1]);
 }
 
-/// A run has the same output whatever is written beside it.
+/// The output of a run does not depend on files written beside it.
 #[test]
 fn the_output_does_not_change() {
     let place = Place::with(&Small::new());

@@ -1,4 +1,4 @@
-//! Weight files of both forms: what is read, and what is refused.
+//! Weight files of both forms: accepted and rejected ones.
 
 use nwp_mini::error::Result;
 use nwp_mini::io::weights::{Arrangement, Coordinates, Normalisation, WeightFile};
@@ -71,7 +71,7 @@ fn links_come_in_any_order_and_in_parts() {
     assert_eq!(links(&good(&file)), LINKS);
 }
 
-/// What the weights add up to under each normalisation, and what becomes of them.
+/// Sums of the weights under each normalisation, and the resulting values.
 #[test]
 fn every_normalisation_is_checked() {
     let fraction = [1.0, 0.5, 1.0, 1.0, 0.25, 0.0];
@@ -90,7 +90,7 @@ fn every_normalisation_is_checked() {
         .collect();
     assert_eq!(sums, fraction);
 
-    // Weights that contain areas become means; without areas nobody knows.
+    // Weights that contain areas become means; without areas this is not possible.
     file.set("normalization", "none");
     *file.numbers("remap_matrix") = scaled(&|row| fraction[row] * area[row]);
     let error = read(&file).expect_err("no areas").to_string();
@@ -175,7 +175,7 @@ fn what_is_wrong_is_told() {
         &|f| f.numbers("remap_matrix")[2] = 0.9,
         &["target cell 2 add up to 0.9", "fracarea", "should add up to 1"],
     );
-    // A row without links whose cell is said to be covered.
+    // A row without links for a cell with a covered fraction above zero.
     refused(
         "a gap",
         &|f| f.numbers("dst_grid_frac")[5] = 1.0,
@@ -212,7 +212,7 @@ fn a_file_that_is_no_weight_file_is_told_apart() {
     }
 }
 
-/// Weights that cdo has made, from 128 x 64 to 192 x 128 cells with land left out.
+/// Weights from cdo, from 128 x 64 to 192 x 128 cells without land.
 #[test]
 #[ignore = "needs files that are not shipped: NWP_MINI_REFERENCE=FOLDER"]
 fn weights_of_cdo_are_read_from_larger_data() {
@@ -234,7 +234,7 @@ fn weights_of_cdo_are_read_from_larger_data() {
     assert!(sea.iter().all(|(y, _)| (**y - 273.15).abs() < 1e-12));
     assert!(land.iter().all(|(y, _)| **y == 0.0));
 
-    // What any field holds above the sea is what the target gets.
+    // The target has the values of the field above the sea.
     let mut random = Random::new(7);
     let x: Vec<f64> = (0..matrix.columns()).map(|_| random.between(-1.0, 1.0)).collect();
     matrix.multiply(&x, &mut y);

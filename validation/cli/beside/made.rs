@@ -1,4 +1,4 @@
-//! Weights that we make: what they keep, and that they come back from their file as they were.
+//! Weights computed by the program: their conservation, and their file.
 
 use nwp_mini::diagnostics::regrid::{Bounds, Method, Regular, weights};
 use nwp_mini::io::weights::{Arrangement, Coordinates, WeightFile, Weights};
@@ -98,7 +98,7 @@ fn check_linear(weights: &Weights, field: &[f64], linear: impl Fn(f64, f64) -> f
     assert!(2 * reached > weights.matrix.rows(), "{reached} cells are reached");
 }
 
-/// Totals by the model's own areas, where map factors vary too, and with part of the grid alone.
+/// Totals by the model's own areas, also with varying map factors, and with a part of the grid.
 #[test]
 fn conservative_weights_keep_totals() {
     for (domain, spacing, bounds) in [

@@ -1,5 +1,4 @@
-//! What a run writes beside its output: fields on another grid, series at places, profiles; and the
-//! weights that lead there.
+//! Additional output of a run: fields on another grid, series at points, profiles; and the weights for them.
 #![allow(clippy::print_stdout, reason = "tells what was left out")]
 
 mod covered;

@@ -61,7 +61,7 @@ fn check(output: &Output, points: &Output, name: &str, steps: usize, unit: f64) 
                     let start = (time * levels + k) * plane;
                     between(&field[start..start + plane], index(longitude, latitude))
                 };
-                // What lies on faces is shown in the middle between them.
+                // Values on faces are averaged to the middle of the layer.
                 let expected = if levels > CELLS[0] { 0.5 * (at(k) + at(k + 1)) } else { at(k) };
                 let found = values[(number * steps + time) * shown + k];
                 // The places of centres are known in single precision: some 1e-5 of a cell.
@@ -140,7 +140,7 @@ fn series_are_described_as_the_conventions_have_it() {
     }
 }
 
-/// More often than frames, as told; those at the times of frames are the same.
+/// At a shorter interval than frames; values at the times of frames are equal.
 #[test]
 fn series_have_an_interval_of_their_own() {
     let place = Place::with(&Small::new());

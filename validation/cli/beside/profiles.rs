@@ -1,4 +1,4 @@
-//! `run --profiles`: every column as one profile, and what it holds.
+//! `run --profiles`: every column as one profile, and its contents.
 
 use nwp_mini::dry_mass::AirMass;
 use nwp_mini::io::wrf;

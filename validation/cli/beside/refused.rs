@@ -1,4 +1,4 @@
-//! What cannot be written beside the output is refused before the run starts, and leaves nothing.
+//! Outputs that cannot be written are rejected before the run starts, and no file is left.
 
 use std::fs;
 
@@ -131,7 +131,7 @@ fn places_that_are_nowhere() {
     ended.refused(FILES, &["earth.csv", "lat and lon", "x and y in m"]);
 }
 
-/// The command that makes weights.
+/// The command that computes weights.
 #[test]
 fn weights_that_cannot_be_made() {
     let (place, files) = place();

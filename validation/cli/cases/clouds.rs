@@ -1,4 +1,4 @@
-//! Bubble, supercell, squall line and storm: clouds where air rises, as much as it brings.
+//! Bubble, supercell, squall line and storm: clouds in rising air, in proportion to its vapour.
 
 use ndarray::{Axis, s};
 
@@ -8,7 +8,7 @@ fn closure(figures: &serde_json::Value) -> f64 {
     figures["water"]["closure_rel"].as_f64().expect("a number").abs()
 }
 
-/// The bubble condenses in the rising core alone; outside of the ring nothing ever happens.
+/// The bubble condenses in the rising core only; outside of the ring nothing changes.
 #[test]
 fn the_bubble_condenses_where_it_rises() {
     let story = Story::of("warm-bubble", &[]);
@@ -40,8 +40,8 @@ fn the_bubble_condenses_where_it_rises() {
     }
 }
 
-/// What the updraft of the supercell makes is no more than the vapour that flows into it at all
-/// heights and what was there, and a good part of that; the rain falls where the updraft is.
+/// The condensate of the supercell's updraft is at most the inflow of vapour at all heights plus the initial vapour,
+/// and a good part of that; the rain falls in the updraft.
 #[test]
 fn the_supercell_lives_on_what_rises() {
     let story = Story::of("supercell", &["--nx", "48", "--ny", "48"]);
@@ -78,8 +78,7 @@ fn the_supercell_is_sheared() {
     let size = ["--nx", "60", "--ny", "60"];
     let span = |options: &[&str], name: &str| {
         let file = Story::of("supercell", &[&size, options].concat()).case();
-        // The mean over the whole level, to which what flows to the updraft from all sides adds
-        // nothing.
+        // The mean over the whole level, which symmetric inflow to the updraft does not change.
         let wind = file.frame(name, 0);
         let profile = (0..40).map(|k| wind.index_axis(Axis(0), k).mean().expect("cells"));
         let ends = profile.fold([f64::MAX, f64::MIN], |[a, b], x| [a.min(x), b.max(x)]);
@@ -106,8 +105,7 @@ fn the_squall_line_is_a_line() {
     let rain = output.last("RAINNC");
     for j in 1..4 {
         for i in 0..120 {
-            // The projection moves the rows by rounding, each by another one, and where rain
-            // begins the scheme makes more of it.
+            // The projection changes each row by another rounding error, which the scheme amplifies where rain begins.
             let [one, other] = [rain[[0, i]], rain[[j, i]]];
             assert!((one - other).abs() <= 0.01 * one + 1e-3, "i={i} j={j}: {one} {other}");
         }

@@ -1,4 +1,4 @@
-//! The input of the stand-alone WSM5, written here as the original would write it.
+//! The input of the stand-alone WSM5, written here in the format of the original.
 
 use std::fs;
 
@@ -122,7 +122,7 @@ fn a_file_becomes_columns() {
             }
         }
     }
-    // What it is for.
+    // The purpose of the import.
     let options = ["--output", "out.nc", "--fallout", "substepped", "--backend", "cpu"];
     command(&place, &[&["columns", "--input", "in.nc"], &options[..]].concat()).good();
     let th = place.open("out.nc").values("th");
@@ -202,7 +202,7 @@ fn other_lengths_and_numbers_are_told() {
     refuses(&torn, &["record 1", "mark of 72", "one of 71"]);
 }
 
-/// Constants of another build do not count, and that is said.
+/// Constants of another build are ignored, with a message.
 #[test]
 fn other_constants_are_named() {
     let place = Place::empty();
@@ -214,7 +214,7 @@ fn other_constants_are_named() {
     assert_eq!(warnings.len(), 1, "{}", told.stderr);
     assert!(warnings[0].contains("the constant g is 9.8"), "{}", told.stderr);
     assert!(warnings[0].contains("9.81 here"), "{}", told.stderr);
-    // Neither a folder nor what is not there.
+    // Neither a folder nor a missing file.
     fs::create_dir(place.path("folder")).expect("a folder");
     command(&place, &["import", "folder", "--output", "x.nc"]).refused(3, &["is a folder"]);
     command(&place, &["import", "absent", "--output", "x.nc"])
@@ -250,6 +250,6 @@ fn damaged_files_are_told() {
         fs::write(&path, &bytes).expect("a file");
         refused += usize::from(Benchmark::read(&path).is_err());
     }
-    // A bit of a number may turn and leave a number.
+    // A flipped bit of a number may give another valid number.
     assert!((1500..3000).contains(&refused), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! The columns of the kinematic driver, against what lifting the air must give.
+//! The columns of the kinematic driver, compared with the results of lifting the air.
 
 use std::f64::consts::PI;
 
@@ -13,12 +13,12 @@ fn column(file: &Output, name: &str, frame: usize) -> Array1<f64> {
     field.slice(s![.., 2, 4]).to_owned()
 }
 
-/// What a column of a plane holds at every frame.
+/// Values of a column of a plane in every frame.
 fn series(file: &Output, name: &str) -> Array1<f64> {
     file.values(name).slice(s![.., 2, 4]).to_owned()
 }
 
-/// How far the air has risen after a time (s) in `w1 sin(π t / t1)`, m.
+/// Height by which the air has risen after a time (s) in `w1 sin(π t / t1)`, m.
 fn lifted(seconds: f64, w1: f64, t1: f64) -> f64 {
     w1 * t1 / PI * (1.0 - (PI * seconds.min(t1) / t1).cos())
 }
@@ -41,7 +41,7 @@ fn saturation(t: f64, p: f64) -> f64 {
     0.622 * e / (p - e)
 }
 
-/// What is liquid of air that holds so much water, after as much has condensed as can; by bisection.
+/// Liquid water of air with a total water content, after condensation to saturation; by bisection.
 fn liquid(theta: f64, water: f64, p: f64) -> f64 {
     let exner = (p / 1e5).powf(0.2857);
     let (mut least, mut most) = (0.0, water);
@@ -72,9 +72,9 @@ fn air_is_lifted_as_a_whole() {
     }
 }
 
-/// Cloud and rain after ten minutes are what the lifted air condenses, and no surface rain is older
-/// than the time in which drops form and fall; then it rains for some minutes, less than the
-/// cloud held, and the cloud that is left holds what the threshold of autoconversion lets it.
+/// Cloud and rain after ten minutes are the condensate of the lifted air, and no rain reaches the ground before the
+/// time in which drops form and fall; then it rains for some minutes, less than the content of the cloud, and the
+/// remaining cloud is at the threshold of autoconversion.
 #[test]
 fn warm_rain_begins_when_it_should() {
     let story = Story::of("kid-warm1", &[]);
@@ -95,7 +95,7 @@ fn warm_rain_begins_when_it_should() {
         .sum();
     let found = cloud[10] + drops[10] + rain[10];
     println!("condensed {condensed:.3} by lifting, {found:.3} kg/m2 in the run");
-    // Rain carries some of it down to where it evaporates, or out of the rising air.
+    // Rain carries some of it down to evaporate, or out of the rising air.
     assert!((found / condensed - 1.0).abs() < 0.1, "{found} {condensed}");
 
     // Rain of half a millimetre falls at 2 m/s, and the base of the cloud is 600 m high.
@@ -108,7 +108,7 @@ fn warm_rain_begins_when_it_should() {
     println!("onset {onset} s, peak {rate:.2} mm/h after {} s, sum {:.3} mm", 60 * peak, rain[60]);
     assert!((480..=900).contains(&onset), "{onset}");
     assert!((10..25).contains(&peak), "{peak}");
-    // More than an eighth of what condensed cannot fall in a minute through 600 m of air.
+    // At most an eighth of the condensate can fall through 600 m of air in a minute.
     assert!((1.0..condensed / 8.0 * 60.0).contains(&rate), "{rate}");
     assert!(rain[60] < condensed && rain[60] > 0.3 * condensed, "{}", rain[60]);
     // 0.5 g/kg of cloud is the threshold for 3e8 drops of 8 micrometres in a cubic metre.
@@ -136,8 +136,8 @@ fn neighbouring_columns_are_alike() {
     }
 }
 
-/// All kinds of water, each where it can be: ice and snow in the cold, cloud water above 40 degrees
-/// below freezing; and what falls begins as rain and ends as snow.
+/// All kinds of water, each in its range of temperatures: ice and snow in the cold, cloud water above 40 degrees below
+/// freezing; precipitation begins as rain and ends as snow.
 #[test]
 fn the_cold_cloud_freezes() {
     let story = Story::of("kid-mixed", &[]);

@@ -1,10 +1,10 @@
-//! What all cases have in common: they are input, in balance, and their winds stay as they are.
+//! Common properties of all cases: they are valid input, in balance, and their winds are not changed.
 
 use super::story::{CASES, Story, command, heights, masses};
 
-/// Each runs as it is made: no step is reduced, and the projection finds winds that conserve mass
-/// already. What single precision makes of 100 m/s is 1e-5 m/s; a hundredth of the column's flux
-/// of 1e7 Pa/h that such a wind carries over a cell of 1 km would be 1e5 Pa/h.
+/// Each case runs unchanged: no time step is reduced, and the projection finds that the winds conserve mass already.
+/// Single precision rounds 100 m/s to 1e-5 m/s; a hundredth of the column's flux of 1e7 Pa/h that such a wind carries
+/// over a cell of 1 km would be 1e5 Pa/h.
 #[test]
 fn winds_conserve_mass_from_the_start() {
     for (case, options) in CASES {
@@ -26,9 +26,9 @@ fn winds_conserve_mass_from_the_start() {
     }
 }
 
-/// Pressure is the weight of what lies above with its vapour, and density times depth the mass of
-/// the layer, in every cell: to what single precision stores, where pressures of 1e5 Pa have steps
-/// of 0.008 Pa and potential temperatures of 1e2 K such of 1e-5 K.
+/// Pressure is the weight of the moist air above, and density times depth is the mass of the layer, in every cell, to
+/// single precision, in which pressures of 1e5 Pa have steps of 0.008 Pa and potential temperatures of 1e2 K steps of
+/// 1e-5 K.
 #[test]
 fn the_air_is_in_hydrostatic_balance() {
     for (case, options) in CASES {
@@ -64,8 +64,7 @@ fn the_air_is_in_hydrostatic_balance() {
     }
 }
 
-/// Nothing has condensed yet, and nowhere is the air supersaturated beyond what the profiles of the
-/// literature are.
+/// There is no condensate, and supersaturation is at most that of the profiles of the literature.
 #[test]
 fn cases_begin_without_clouds() {
     for (case, options) in CASES {
@@ -78,7 +77,7 @@ fn cases_begin_without_clouds() {
     }
 }
 
-/// Any size and spacing, and the step that is asked for.
+/// Any size and spacing, and the requested time step.
 #[test]
 fn sizes_are_those_asked_for() {
     for (case, _) in CASES {
@@ -96,9 +95,8 @@ fn sizes_are_those_asked_for() {
     }
 }
 
-/// The strongest ascent of a run is the one asked for: a layer's face lies near the middle of the
-/// ascent, and a column near its axis; the air of the
-/// storm's warm core is a little thinner, and follows surfaces that slope.
+/// The strongest ascent of a run is the requested one: a layer's face is near the middle of the ascent, and a column
+/// near its axis; the air in the warm core of the storm is slightly thinner, and follows sloping surfaces.
 #[test]
 fn the_updraft_is_the_one_asked_for() {
     for (case, options, ascent) in [
@@ -131,7 +129,7 @@ fn lids_lie_where_they_should() {
     }
 }
 
-/// The same case twice, to the last bit.
+/// A case generated twice has the same bits.
 #[test]
 fn a_case_is_the_same_every_time() {
     for (case, options) in CASES {
@@ -140,7 +138,7 @@ fn a_case_is_the_same_every_time() {
     }
 }
 
-/// `info` says that each can be input.
+/// `info` accepts each file as input.
 #[test]
 fn info_takes_every_case() {
     for (case, options) in CASES {

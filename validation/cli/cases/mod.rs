@@ -1,5 +1,4 @@
-//! Idealised cases and imported ones: what `nwp-mini init` and `nwp-mini import` write, and what runs
-//! make of it.
+//! Idealised and imported cases: the files of `nwp-mini init` and `nwp-mini import`, and runs from them.
 #![allow(clippy::print_stdout, reason = "tells the figures of src/cases/README.md")]
 
 mod clouds;

@@ -1,9 +1,9 @@
-//! Cases that cannot be made.
+//! Cases that cannot be generated.
 
 use super::place::Place;
 use super::story::command;
 
-/// Asks for a case; it must be refused in these words, and leave nothing.
+/// Requests a case; it must be rejected with these words, and no file may be left.
 #[track_caller]
 fn refuses(code: i32, arguments: &[&str], words: &[&str]) {
     let place = Place::empty();
@@ -38,7 +38,7 @@ fn impossible_wishes() {
         refuses(2, &["storm", "--dx", value], &["--dx", "between 1 and 1000000 m"]);
     }
     refuses(2, &["rotation", "--period", "1e12"], &["--period", "31536000 s at most"]);
-    // Winds beyond what is air.
+    // Winds faster than those of any atmosphere.
     refuses(2, &["rotation", "--period", "20"], &["m/s", "--period"]);
     refuses(2, &["supercell", "--updraft", "5000"], &["m/s", "--updraft"]);
     let huge = ["--nx", "4000000000", "--ny", "4000000000", "--nz", "256"];

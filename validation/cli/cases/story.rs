@@ -30,7 +30,7 @@ pub(crate) fn command(place: &Place, arguments: &[&str]) -> Ended {
 }
 
 impl Story {
-    /// Makes a case.
+    /// Generates a case.
     #[track_caller]
     pub(crate) fn of(case: &str, options: &[&str]) -> Self {
         let place = Place::empty();
@@ -45,7 +45,7 @@ impl Story {
         (self.place.json("out.json"), self.place.open("out.nc"))
     }
 
-    /// Runs it on the CPU; returns what it said.
+    /// Runs it on the CPU; returns its output.
     #[track_caller]
     pub(crate) fn told(&self, options: &[&str]) -> Ended {
         let fixed = ["--input", "case.nc", "--output", "out.nc", "--json", "out.json", "--force"];

@@ -24,7 +24,7 @@ fn square(case: &str, cells: usize) -> Story {
     Story::of(case, &["--nx", &count, "--ny", &count, "--dx", &dx])
 }
 
-/// The last frame of a run, beside the exact answer.
+/// The last frame of a run, and the exact solution.
 fn after(story: &Story, options: &[&str]) -> [Array2<f64>; 2] {
     let (figures, output) = story.run(&[&["--precision", "f64"], options].concat());
     let closure = figures["water"]["closure_rel"].as_f64().expect("a number");
@@ -33,7 +33,7 @@ fn after(story: &Story, options: &[&str]) -> [Array2<f64>; 2] {
     [vapour(&output, output.frames() - 1), vapour(&case, case.frames() - 1)]
 }
 
-/// Leaves of the bodies the bell alone, at the start and at the end.
+/// Keeps only the bell of the bodies, at the start and at the end.
 fn keep_the_bell(story: &Story) {
     let mut file = netcdf::append(story.place.path("case.nc")).expect("the case");
     let mut vapour = file.variable_mut("QVAPOR").expect("vapour");
@@ -55,7 +55,7 @@ fn keep_the_bell(story: &Story) {
     std::fs::rename(&copy, &case).expect("renamed");
 }
 
-/// A turn and a deformation with its way back end where they began, in the file.
+/// A full rotation, and a deformation and its reversal, end at the initial state, in the file.
 #[test]
 fn exact_answers_come_back() {
     for case in ["rotation", "deformation"] {
@@ -78,9 +78,9 @@ fn exact_answers_come_back() {
     }
 }
 
-/// The error of the smooth body falls faster than with the third power of the spacing in rotation, as
-/// a scheme of fifth order in space and third in time makes it, and is small. Where the flow draws it
-/// out into threads of a few cells the power is not reached yet.
+/// The error of the smooth body in rotation is small, and decreases faster than with the third power of the spacing, as
+/// expected of a scheme of fifth order in space and third in time. In the deformation flow, which draws the body out to
+/// filaments of a few cells, the power is not reached yet.
 #[test]
 fn the_bell_converges() {
     for (case, most, least_order) in [("rotation", 0.005, 3.5), ("deformation", 0.03, 2.5)] {
@@ -96,8 +96,8 @@ fn the_bell_converges() {
     }
 }
 
-/// Each limiter keeps what it promises, on bodies with edges: nothing below zero, or nothing beyond
-/// what there was; and none makes or loses vapour.
+/// The properties of the limiters, on bodies with edges: no negative values, or no new extrema; and no limiter creates
+/// or destroys vapour.
 #[test]
 fn limiters_keep_their_promises() {
     for case in ["rotation", "deformation"] {
@@ -107,14 +107,14 @@ fn limiters_keep_their_promises() {
         let least = |plane: &Array2<f64>| plane.iter().copied().fold(f64::MAX, f64::min);
         let most = |plane: &Array2<f64>| plane.iter().copied().fold(f64::MIN, f64::max);
         let [none, pd, monotonic] = runs.each_ref().map(|[found, _]| found);
-        // Rounding of sums of 1 leaves 1e-16 of them, a thousand times.
+        // Rounding errors of sums of 1 are 1e-16, in a thousand steps.
         let rounding = 1e-12;
         assert!(least(none) < -0.01 && most(none) > 1.01, "{case}: the test has no teeth");
         assert!(least(pd) >= -rounding, "{case}: {:e}", least(pd));
         assert!(least(monotonic) >= -rounding, "{case}: {:e}", least(monotonic));
         assert!(most(monotonic) <= 1.0 + 1e-6, "{case}: {}", most(monotonic));
         for [found, exact] in &runs {
-            // The tails of the edges, a thousandth, leave the square of the rotation.
+            // A thousandth of the mass, in the tails of the edges, leaves the square of the rotation.
             assert!((found.sum() / exact.sum() - 1.0).abs() < 1.5e-3, "{case}");
         }
         let errors = runs.each_ref().map(error);
@@ -123,8 +123,8 @@ fn limiters_keep_their_promises() {
     }
 }
 
-/// As in src/cases/README.md: `diff` of case and output tells the error of every frame, in which all
-/// else is the same to the last bit.
+/// As in src/cases/README.md: `diff` of case and output gives the error of every frame; all other variables have equal
+/// bits.
 #[test]
 fn diff_measures_the_error() {
     let story = Story::of("rotation", &["--nx", "40", "--ny", "40", "--dx", "2500"]);

@@ -1,4 +1,4 @@
-//! Examples of the help and commands of the pages: each does what it says when it is pasted.
+//! Examples of the help and commands of the pages: each works when it is pasted.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ use super::small::Small;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_nwp-mini");
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A folder that looks like the project after `make build`, with the files that users bring.
+/// A folder with the contents of the project after `make build`, and with the files of users.
 fn furnished() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
@@ -64,9 +64,9 @@ fn run(folder: &TempDir, line: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// What takes minutes, or a tool that not every machine has; other tests and `benches/run.sh` run it.
+/// Commands that take minutes, or need a tool that not every machine has; other tests and `benches/run.sh` run them.
 const LEFT_OUT: [&str; 12] = [
-    // Pictures and the benchmark's own files are what validation/cli/plot and validation/cli/cases are about.
+    // Pictures and the benchmark's files are tested in validation/cli/plot and validation/cli/cases.
     "nwp-mini plot ",
     "nwp-mini import ",
     "nwp-mini columns --input in.nc --fallout",
@@ -81,7 +81,7 @@ const LEFT_OUT: [&str; 12] = [
     "nwp-mini man | man",
 ];
 
-/// Runs lines one after the other in one folder; each must end well, or tell that there is no GPU.
+/// Runs lines in sequence in one folder; each must succeed, or report that there is no GPU.
 fn all_end_well(lines: &[String]) {
     let folder = furnished();
     for line in lines.iter().filter(|line| !LEFT_OUT.iter().any(|start| line.starts_with(start))) {
@@ -89,7 +89,7 @@ fn all_end_well(lines: &[String]) {
             line.replace("~/.local/share/bash-completion/completions/nwp-mini", "completions");
         let (code, said) = run(&folder, &line);
         let no_gpu = code == Some(4) && said.contains("the GPU cannot be used");
-        // That files differ is an answer.
+        // Exit code 1 of `diff` means different files.
         let differ = line.starts_with("nwp-mini diff ") && code == Some(1);
         assert!(code == Some(0) || no_gpu || differ, "{line}\n{code:?}\n{said}");
     }
@@ -123,7 +123,7 @@ fn every_command_has_examples_that_work() {
     all_end_well(&lines);
 }
 
-/// Pages with commands for users; `data/chemistry/README.md` has a test of its own.
+/// Pages with commands for users; `data/chemistry/README.md` has another test.
 const PAGES: [&str; 4] =
     ["README.md", "src/cli/README.md", "src/cases/README.md", "benches/README.md"];
 
@@ -133,12 +133,12 @@ fn commands_of_the_pages_work() {
     assert!(total > 20, "{total} commands");
 }
 
-/// Runs the commands of a page one after the other, and tells their number.
+/// Runs the commands of a page in sequence, and returns their number.
 fn commands_of_page_work(page: &str) -> usize {
     let text = fs::read_to_string(Path::new(PROJECT).join(page)).expect(page);
     let blocks = text.split("```").skip(1).step_by(2);
     let starts = ["nwp-mini ", "target/release/nwp-mini ", "printf "];
-    // What the program prints begins with its name and version.
+    // Output of the program begins with its name and version.
     let is_shown = |line: &str| line.starts_with("nwp-mini 0.");
     let is_command =
         |line: &&str| starts.iter().any(|start| line.starts_with(start)) && !is_shown(line);
@@ -149,7 +149,7 @@ fn commands_of_page_work(page: &str) -> usize {
     lines.len()
 }
 
-/// Scripts tell what they are for, and need nothing but Python for that.
+/// The help of scripts needs nothing but Python.
 #[test]
 fn scripts_have_help() {
     let folder = Path::new(PROJECT).join("validation");

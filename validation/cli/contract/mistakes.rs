@@ -1,11 +1,10 @@
-//! What users do wrong, and what they are told: which file or option, what was found, what is expected,
-//! what to do.
+//! Mistakes of users and the messages for them: file or option, what was found, what is expected, what to do.
 
 use std::fs;
 
 use super::small::Small;
 
-/// Arguments, exit code, and what the error must say.
+/// Arguments, exit code, and words of the message.
 const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["run", "small.nc"], 2, &["'small.nc'", "--input small.nc"]),
     (&["columns", "small.nc"], 2, &["'small.nc'", "--input small.nc"]),

@@ -1,4 +1,4 @@
-//! What the command promises to scripts: exit codes, and what goes to which stream.
+//! The command's contract with scripts: exit codes, and output on each stream.
 
 mod help;
 mod mistakes;
@@ -60,9 +60,7 @@ fn nothing_is_coloured_in_a_pipe() {
     }
 }
 
-/// What a configuration file of this text does to a dry run of the cyclone; the result, and what
-/// it leaves behind is nothing.
-/// Whoever asks for more is told how long it took until then; others are not.
+/// In verbose runs log lines tell the seconds since the start; in other runs they do not.
 #[test]
 fn verbose_lines_tell_the_seconds_since_the_start() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +104,7 @@ fn configuration_counts_unless_an_option_is_typed() {
     assert!(steps(&configured("steps = 3", &[])).contains("would make 3 steps of 150 s"));
     assert!(steps(&configured("steps = 3\ndt = 60", &[])).contains("would make 3 steps of 60 s"));
     assert!(steps(&configured("steps = 3", &["--steps", "5"])).contains("5 steps"));
-    // The two lengths of a run exclude each other, and the typed one wins.
+    // The two lengths of a run exclude each other; that on the command line takes precedence.
     assert!(steps(&configured("steps = 3", &["--hours", "1"])).contains("24 steps"));
 }
 

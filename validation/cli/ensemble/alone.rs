@@ -1,4 +1,4 @@
-//! A member has the bits of a run by itself, whatever else is run with it.
+//! A member has the bits of a single run, whatever other members run with it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -26,7 +26,7 @@ const VARIABLES: [&str; 9] =
 
 const STEPS: usize = 6;
 
-/// The bits of a variable at the last time, of a member where it has members.
+/// The bits of a variable at the last time, of one member if it has members.
 fn bits(output: &Output, name: &str, member: Option<usize>) -> Vec<u64> {
     let values = output.last(name);
     let values = match member {
@@ -36,7 +36,7 @@ fn bits(output: &Output, name: &str, member: Option<usize>) -> Vec<u64> {
     values.iter().map(|x| x.to_bits()).collect()
 }
 
-/// The bits of the last frame of a member that is run by itself.
+/// The bits of the last frame of a member that runs alone.
 fn alone<R: model::Working>(
     inputs: &[&str],
     place: &Place,
@@ -100,7 +100,7 @@ fn members_have_the_bits_of_runs_by_themselves() {
         let steps = STEPS.to_string();
         let common = [&["-q", "--steps", &steps, "--dt", "60", "--precision", precision], options];
         let common = [&["--input"], inputs, &common.concat()].concat();
-        // Frames on the way leave no trace.
+        // Additional frames change no result.
         let more = ["--ensemble", "e.toml", "-o", "e.nc", "--output-interval", "120"];
         place.run(&[&common[..], &more].concat()).good();
         let output = place.open("e.nc");
@@ -114,7 +114,7 @@ fn members_have_the_bits_of_runs_by_themselves() {
                 assert!(found == expected, "{precision}, member {member}: {name} differs");
             }
         }
-        // The comparison can tell members apart.
+        // The comparison detects different members.
         for name in ["T", "QVAPOR", "QRAIN", "RAINNC"] {
             let [a, b] = [1, 2].map(|member| bits(&output, name, Some(member)));
             assert!(a != b, "{precision}: {name} is the same");
@@ -147,7 +147,7 @@ fn members_do_not_depend_on_how_many_there_are() {
         assert!(few(member) == many(member), "member {member}");
         assert_eq!(few_n0r[[member]], many_n0r[[member]]);
     }
-    // Without a control the first member is perturbed, and the others stay what they are.
+    // Without a control the first member is perturbed, and the others do not change.
     let (_, perturbed) = run(3, "control = false\n");
     assert!(perturbed(0) != few(0) && perturbed(1) == few(1));
 }

@@ -1,4 +1,4 @@
-//! The file of an ensemble: mean and spread, what it says of itself, and what others make of it.
+//! The file of an ensemble: mean and spread, its metadata, and other commands on it.
 
 use ndarray::{ArrayD, Axis};
 
@@ -18,7 +18,7 @@ fn off(found: &ArrayD<f64>, expected: &ArrayD<f64>) -> f64 {
     differences.fold(0.0_f64, |a, b| if b <= a { a } else { b }) / most.max(f64::MIN_POSITIVE)
 }
 
-/// Whether a number of a JSON file is this one, but for what its reader rounds.
+/// True if a number of a JSON file equals this one except for the reader's rounding.
 fn is_same(found: &serde_json::Value, expected: f64) -> bool {
     found.as_f64().is_some_and(|found| (found - expected).abs() <= 1e-15 * expected.abs())
 }
@@ -39,7 +39,7 @@ fn mean_and_spread_are_those_of_the_members() {
             assert_eq!(dimensions[..2], ["Time", "member"], "{of}");
             assert_eq!(values.len_of(Axis(0)), 3, "{of}");
             let mean = values.mean_axis(Axis(1)).expect("members");
-            // What is subtracted is as large as what is left, where all members are nearly alike.
+            // If all members are nearly equal, the difference to the mean is as small as its rounding error.
             let scale = values.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let spread = values.std_axis(Axis(1), 1.0);
             assert!(off(&output.values(&name), &mean) < limit, "{precision} {name}");
@@ -49,7 +49,7 @@ fn mean_and_spread_are_those_of_the_members() {
             checked += 1;
         }
         assert_eq!(checked, 18);
-        // The members part from the start, and where nothing was changed they are alike.
+        // The members differ from the start, but not in unperturbed variables.
         let spread = output.frame("QVAPOR_ENSEMBLE_SPREAD", 0);
         for (k, level) in spread.axis_iter(Axis(0)).enumerate() {
             assert_eq!(level.iter().all(|x| *x == 0.0), k >= 5, "level {k}");
@@ -85,7 +85,7 @@ fn the_file_tells_its_members_and_the_figures_agree() {
     }
     assert_eq!(output.values("PARAM_N0R")[[0]], 8e6);
     assert_eq!(output.values("PARAM_ALPHA")[[0]], 0.12);
-    // Precipitation of all columns is most where its field has its largest value.
+    // The maximum of the precipitation of all columns is the largest value of its field.
     let rain = output.last("RAINNC");
     let most = rain.axis_iter(Axis(0)).map(|rain| rain.iter().fold(0.0_f64, |a, b| a.max(*b)));
     for (member, most) in most.enumerate() {
@@ -105,7 +105,7 @@ fn the_file_tells_its_members_and_the_figures_agree() {
     }
 }
 
-/// Statistics alone are those of a file with members, and the fields of these are left out.
+/// Statistics without members are those of a file with members; the fields of the members are omitted.
 #[test]
 fn statistics_alone_are_the_same() {
     let all = ensemble(3, "");
@@ -126,7 +126,7 @@ fn statistics_alone_are_the_same() {
     }
 }
 
-/// A file with members is told apart where one without is needed, and compared where two are alike.
+/// Commands for single runs reject a file with members; `diff` and `plot` accept it.
 #[test]
 fn other_commands_answer() {
     let place = ensemble(3, "");

@@ -1,4 +1,4 @@
-//! `nwp-mini run --ensemble`: members against runs by themselves, mean and spread, what it refuses.
+//! `nwp-mini run --ensemble`: members compared with single runs, mean and spread, rejected options.
 
 mod alone;
 mod file;
@@ -9,7 +9,7 @@ use nwp_mini_support::run::{place, result, small};
 use place::Place;
 use small::Small;
 
-/// What most tests here perturb: parameters of both kinds of precision, and two fields.
+/// Perturbations of most tests here: parameters of both kinds of precision, and two fields.
 const CHANGES: &str = "
 seed = 7
 [parameters]
@@ -23,7 +23,7 @@ levels = [0, 5]
 amplitude = 0.5
 ";
 
-/// A folder with `small.nc` and a description of so many members as `e.toml`.
+/// A folder with `small.nc` and a description of an ensemble as `e.toml`.
 fn ensemble(members: usize, more: &str) -> Place {
     let place = Place::with(&Small::new());
     let text = format!("members = {members}\n{more}{CHANGES}");

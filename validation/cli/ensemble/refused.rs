@@ -1,4 +1,4 @@
-//! What `run --ensemble` refuses, and how; what is wrong in the file itself is told by the tests of
+//! Combinations of options that `run --ensemble` rejects; errors in the file itself are tested in
 //! `src/ensemble/file.rs`.
 
 use std::fs;
@@ -56,7 +56,7 @@ fn files_that_do_not_fit_are_refused_and_leave_nothing() {
     }
 }
 
-/// Numbers that run away are told with the member; whole times stay.
+/// Numerical instability is reported with the member; complete frames stay.
 #[test]
 fn a_member_that_blows_up_is_named() {
     let place = Place::with(&Small::new());

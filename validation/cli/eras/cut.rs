@@ -8,12 +8,12 @@ use netcdf::AttributeValue;
 use netcdf::types::NcVariableType;
 use nwp_mini::io::nc_char::NcChar;
 
-/// Where the piece lies in `data/soc.nc`: its first column and row, and how many of them. The
-/// front crosses it, with all kinds of water.
+/// Position of the piece in `data/soc.nc`: its first column and row, and their numbers. The front crosses it, with all
+/// kinds of water.
 const ORIGIN: [usize; 2] = [30, 22];
 const CELLS: [usize; 2] = [14, 12];
 
-/// What a run needs of the storm, and what it may read beside that.
+/// Variables of the storm that a run needs, and those that it may read in addition.
 const VARIABLES: [&str; 35] = [
     "T",
     "QVAPOR",
@@ -52,7 +52,7 @@ const VARIABLES: [&str; 35] = [
     "MAPFAC_VY",
 ];
 
-/// How the values of a variable are stored.
+/// Storage of the values of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Single,
@@ -63,14 +63,14 @@ pub(crate) enum Kind {
     UnsignedByte,
 }
 
-/// How a file tells its times.
+/// Storage of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stamps {
     /// Characters, a row for each time.
     Characters,
     /// Strings, one for each time.
     Strings,
-    /// One text, as where the only time was cut out with its dimension.
+    /// One text, as if the only time had been extracted without its dimension.
     Line,
     /// Not at all.
     None,
@@ -81,7 +81,7 @@ pub(crate) enum Stamps {
 pub(crate) struct Field {
     pub(crate) axes: Vec<String>,
     pub(crate) values: ArrayD<f32>,
-    /// Whether it has the dimension Time before the others.
+    /// True if the dimension Time comes first.
     pub(crate) has_time: bool,
     pub(crate) kind: Kind,
     pub(crate) attributes: Vec<(&'static str, AttributeValue)>,
@@ -99,7 +99,7 @@ impl Field {
         }
     }
 
-    /// Stores `(value - offset) / scale`, rounded where it is a whole number, and says so; `None` leaves the attribute out.
+    /// Stores `(value - offset) / scale`, rounded for integer types, with the attributes; `None` omits an attribute.
     pub(crate) fn pack(&mut self, kind: Kind, scale: Option<f32>, offset: Option<f32>) {
         let [by, from] = [scale.unwrap_or(1.0), offset.unwrap_or(0.0)].map(f64::from);
         let is_whole = !matches!(kind, Kind::Single | Kind::Double);
@@ -119,7 +119,7 @@ pub(crate) struct Cut {
     pub(crate) fields: BTreeMap<String, Field>,
     pub(crate) numbers: BTreeMap<&'static str, f32>,
     pub(crate) stamp: String,
-    /// How the file tells it.
+    /// Storage of its times.
     pub(crate) stamps: Stamps,
     pub(crate) texts: BTreeMap<&'static str, String>,
     /// Name of the dimension of the characters of a time.

@@ -1,4 +1,4 @@
-//! Files of WRF itself, where they are at hand.
+//! Files of WRF itself, if they are available.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::real::{needed, storm};
 /// Without the outermost on either side.
 const INNER: Slice = Slice { start: 1, end: Some(-1), step: 1 };
 
-/// Ten steps with what the file says of its time step.
+/// Ten steps with the time step of the file.
 fn ten_steps(path: &Path) -> Outcome {
     let place = Place::new();
     place.run(&[path.to_str().expect("a name")], &["--steps", "10"]).good();
@@ -46,7 +46,7 @@ fn wrf_3_over_terrain_from_larger_data() {
     let above = correlation(&ours, &theirs, INNER);
     let ground = correlation(&ours, &theirs, Slice::from(0..1));
     println!("correlation of W: {above:.4} above the ground, {ground:.4} at it");
-    // 0.73 for the motion through the coordinate surfaces alone, which is zero at the ground.
+    // 0.73 for the motion through the coordinate surfaces only, which is zero at the ground.
     assert!(above > 0.9 && ground > 0.6, "{above} {ground}");
     assert_eq!(outcome.figures["input_frames"].as_array().map(Vec::len), Some(2));
 }

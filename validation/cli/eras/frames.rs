@@ -1,4 +1,4 @@
-//! Several times of input: what lies between them, what lies beyond, what does not fit.
+//! Several times of input: interpolation between them, times outside of them, and inconsistent files.
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
 use nwp_mini::dry_mass::{AirMass, MassFlux};
@@ -16,7 +16,7 @@ const BEGIN: &str = "0001-01-01_10:00:00";
 const TWO_MINUTES: &str = "0001-01-01_10:02:00";
 const FOUR_MINUTES: &str = "0001-01-01_10:04:00";
 
-/// What a constant tracer may drift in 50 steps of single precision: the design's promise.
+/// Largest drift of a constant tracer in 50 steps of single precision.
 const DRIFT: f64 = 1e-6;
 
 /// The piece with stronger winds, thicker air, and more of everything, at another time.
@@ -39,7 +39,7 @@ fn three_files() -> Place {
     place
 }
 
-/// Runs from one file alone, to compare with.
+/// A run from one file, for comparison.
 fn alone(cut: &Cut, options: &[&str]) -> Outcome {
     let place = Place::new();
     cut.write(&place.path("a.nc"));
@@ -208,7 +208,7 @@ fn files_of_other_grids_are_refused() {
         let mut cut = later(FOUR_MINUTES);
         change(&mut cut);
         cut.write(&place.path(name));
-        // One step needs nothing of that file, which is refused all the same.
+        // One step does not need that file, but it is rejected all the same.
         place.run(&["a.nc", "b.nc", name], &["--steps", "1"])
     };
     let same = "another grid";

@@ -1,4 +1,4 @@
-//! What `nwp-mini info` says of the machine and of files.
+//! The report of `nwp-mini info` on the machine and on files.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn the_machine_and_the_program_are_told() {
     assert!(facts["file"].is_null(), "{facts}");
 }
 
-/// The variable that chooses vector instructions is obeyed, and refused where it is wrong.
+/// The variable that selects vector instructions has an effect, and invalid values are rejected.
 #[test]
 fn instructions_are_chosen_and_told() {
     let place = Place::new();

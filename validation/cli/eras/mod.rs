@@ -1,4 +1,4 @@
-//! Files of every era of WRF as input, several times of them, and what `info` says of them.
+//! Files of every era of WRF as input, several times of them, and the report of `info` on them.
 
 #![allow(clippy::print_stdout, reason = "the figures that a test arrives at")]
 
@@ -30,7 +30,7 @@ fn with_and_without(era: impl FnOnce(&mut Cut)) -> [Outcome; 2] {
     })
 }
 
-/// Checks that an era's file gives the same to the last bit.
+/// Checks that an era's file gives the same bits.
 fn same(era: impl FnOnce(&mut Cut)) -> Outcome {
     let [usual, other] = with_and_without(era);
     for name in FIELDS {
@@ -39,7 +39,7 @@ fn same(era: impl FnOnce(&mut Cut)) -> Outcome {
     other
 }
 
-/// Checks that an era's file gives the same but for the rounding of what it stores otherwise.
+/// Checks that an era's file gives the same results except for the rounding of values that it stores differently.
 fn nearly_same(era: impl FnOnce(&mut Cut)) {
     let [usual, other] = with_and_without(era);
     // In three steps the storm changes by a degree, by 1e-3 of vapour, and by 1 m/s.
@@ -253,7 +253,7 @@ fn our_own_output_is_input() {
         let difference = largest_difference(&first.last(name), &again.last(name));
         assert!(difference < tolerance, "{name}: {difference:e}");
     }
-    // Later the density, which W is made of, is that of the new air.
+    // Later the density, from which W is computed, is that of the new air.
     let difference = largest_difference(&first.at("W", 0), &again.at("W", 0));
     assert!(difference < 1e-4, "{difference:e}");
     for name in ["P", "PH", "MU", "ZNW", "FNM"] {

@@ -11,7 +11,7 @@ use super::cut::Cut;
 
 pub(crate) struct Place(TempDir);
 
-/// How the program ended.
+/// Exit status and output of the program.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -69,7 +69,7 @@ impl Place {
         self.command(&[&["run", "--input"], inputs, &fixed, options].concat())
     }
 
-    /// Three steps from a file; returns what they left.
+    /// Runs three steps from a file; returns the results.
     #[track_caller]
     pub(crate) fn result_of(&self, cut: &Cut) -> Outcome {
         cut.write(&self.path("in.nc"));
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-/// What a run has left.
+/// Results of a run.
 pub(crate) struct Outcome {
     file: netcdf::File,
     pub(crate) figures: Value,
@@ -113,7 +113,7 @@ impl Outcome {
         self.figures.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}"))
     }
 
-    /// What the water budget leaves unexplained.
+    /// Residual of the water budget.
     pub(crate) fn unexplained(&self) -> f64 {
         self.number("/water/closure_rel").abs()
     }
@@ -125,7 +125,7 @@ pub(crate) fn field(file: &netcdf::File, name: &str, time: usize) -> ArrayD<f64>
     variable.get::<f64, _>(..).expect("numbers").index_axis_move(Axis(0), time)
 }
 
-/// A variable of a file that is there.
+/// A variable of an existing file.
 pub(crate) fn field_of(path: &Path, name: &str, time: usize) -> ArrayD<f64> {
     field(&netcdf::open(path).expect("a NetCDF file"), name, time)
 }

@@ -1,4 +1,4 @@
-//! Where the cells lie, and of which kind their levels are.
+//! Coordinates of the cells, and kinds of levels.
 
 use super::{place_of, refused, run_as_promised};
 use crate::eras::cut::Cut;
@@ -7,7 +7,7 @@ use crate::eras::place::Place;
 /// 30 km in degrees of a meridian of a sphere of 6370 km.
 const STEP: f32 = 0.269_84;
 
-/// The piece around 45 N 9 E, with its columns a factor apart from what DX says.
+/// The piece around 45 N 9 E, with the spacing of its columns a factor different from DX.
 fn on_earth(factor: f32) -> Cut {
     let mut cut = Cut::new();
     let latitude = move |j: usize| 45.0 + factor * STEP * (j as f32 - 5.5);
@@ -79,7 +79,7 @@ fn places_are_those_of_the_time_that_is_drawn() {
         let picture = std::fs::read_to_string(place.path("in.plots/sounding.svg"));
         (ended, picture.unwrap_or_default())
     };
-    // In the middle of the first grid; in the second it lies six columns further west.
+    // In the middle of the first grid; in the second it is six columns further west.
     let (ended, picture) = sounding("0", "latlon:45,9");
     ended.good();
     assert!(picture.contains("i=6.5") && picture.contains("9.00°E"), "{picture}");

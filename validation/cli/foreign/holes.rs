@@ -1,10 +1,10 @@
-//! Values that are there and were never written.
+//! Declared values that were never written.
 
 use super::{place_of, refused, run_as_promised};
 use crate::eras::cut::{Cut, Kind};
 use crate::eras::place::Place;
 
-/// What the library fills with, in types float and double.
+/// Fill value of the library, in types float and double.
 const FILL: f32 = 9.969_21e36;
 
 const LATER: &str = "0001-01-01_11:00:00";
@@ -28,7 +28,7 @@ fn a_later_time_that_was_not_written_to_its_end_is_refused() {
     });
     let words = ["in.nc", LATER, "MU was never written", "HGT was never written", "RAINNC"];
     run_as_promised(&place).refused(&words);
-    // The first time alone would do, and the second one is not asked for by the first steps alone.
+    // In the first time, and in the second, which the first steps do not need.
     for name in ["U", "PH", "QVAPOR", "HGT"] {
         let place = two_times(|cut| {
             let field = cut.values(name);
@@ -74,7 +74,7 @@ fn every_variable_and_type_is_looked_at() {
             let field = cut.values(name);
             *field.iter_mut().last().expect("values") = FILL;
             if name == "W" {
-                // It is diagnosed anew.
+                // The variable is diagnosed again.
                 run_as_promised(&place_of(&cut)).good();
             } else {
                 refused(&cut, &["in.nc", name, "never written"]);

@@ -1,4 +1,4 @@
-//! Files that other programs have made, and whose attributes say what their values mean.
+//! Files of other programs, with attributes that define the meaning of values.
 
 mod coordinates;
 mod holes;
@@ -16,7 +16,7 @@ fn place_of(cut: &Cut) -> Place {
     place
 }
 
-/// A run of two steps from `in.nc`, of which `info` has to promise what comes of it.
+/// A run of two steps from `in.nc`, whose outcome `info` has to predict.
 #[track_caller]
 fn run_as_promised(place: &Place) -> Ended {
     let ended = place.run(&["in.nc"], &["--steps", "2"]);
@@ -30,7 +30,7 @@ fn run_as_promised(place: &Place) -> Ended {
     ended
 }
 
-/// Checks that `run` and `info` refuse a file in the same words, with all of these among them.
+/// Checks that `run` and `info` reject a file with the same message, which has all of these words.
 #[track_caller]
 fn refused(cut: &Cut, words: &[&str]) {
     run_as_promised(&place_of(cut)).refused(words);

@@ -72,7 +72,7 @@ fn other_calendars_and_units_are_refused() {
         &[("units", "months since 2020-06-01")],
         &[("units", "parsecs")],
     ] {
-        // 400000 days after 1500 lie beyond the change of calendars.
+        // 400000 days after 1500 are after the change of calendars.
         let count = if about[0].1.starts_with("days") { 400_000.0 } else { 60.0 };
         let name =
             if about[0] == since || about[0].1.starts_with("days") { "calendar" } else { "units" };

@@ -1,4 +1,4 @@
-//! Packed values, and attributes that do not say what they should.
+//! Packed values, and inconsistent attributes.
 
 use netcdf::AttributeValue;
 
@@ -15,7 +15,7 @@ fn with_steps() -> Cut {
     cut
 }
 
-/// What a run passes on as MU.
+/// MU in the output of a run.
 #[track_caller]
 fn mu_of(cut: &Cut) -> Vec<f64> {
     let place = place_of(cut);
@@ -108,7 +108,7 @@ fn missing_values_are_those_that_are_stored() {
         cut.field("MU").attributes.push((name, value));
         let whole = mu_of(&cut);
         assert_eq!(whole[5], 300.625, "{name}");
-        // On the rim, where nothing but the boundary values depends on it.
+        // At the edge, where only the boundary values depend on it.
         cut.values("MU")[[0, 3]] = hole;
         refused(&cut, &["in.nc", "MU", "south_north=0 west_east=3", name]);
     }
@@ -144,7 +144,7 @@ fn every_field_may_be_packed() {
         let range =
             a.iter().fold(f64::MIN, |x, y| x.max(*y)) - a.iter().fold(f64::MAX, |x, y| x.min(*y));
         let most = a.iter().zip(&b).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
-        // The winds are projected anew, which moves them no further than they were packed wrongly.
+        // The winds are projected again, which changes them by at most the error of packing.
         let room = if name == "U" { 4.0 } else { 1.01 };
         let rounding = 1e-7 * a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let allowed = room * 0.5 * range / 65_000.0 + rounding;

@@ -1,4 +1,4 @@
-//! What the attributes of a model say of its temperature and of its water.
+//! Attributes for the temperature and the water of a model.
 
 use super::{place_of, refused, run_as_promised};
 use crate::eras::cut::Cut;
@@ -13,7 +13,7 @@ fn outcome(cut: &Cut) -> Outcome {
     outcome
 }
 
-/// THM as the model has it, beside T.
+/// THM as in the model, in addition to T.
 fn add_moist(cut: &mut Cut) {
     let qv = cut.values("QVAPOR").clone();
     cut.add_like("THM", "T", 0.0);
@@ -70,7 +70,7 @@ fn a_t_that_was_never_filled_is_none() {
 #[test]
 fn air_of_one_potential_temperature_is_air() {
     let mut cut = Cut::new();
-    // The lower layers alone are warm enough for that.
+    // Only the lower layers are warm enough for that.
     cut.values("T").fill(0.0);
     let found = run_as_promised(&place_of(&cut));
     assert!(!found.stderr.contains("THM"), "{}", found.stderr);
@@ -113,7 +113,7 @@ fn schemes_that_are_not_known_are_told() {
     let mut cut = Cut::new();
     cut.numbers.insert("MP_PHYSICS", 77.0);
     assert!(outcome(&cut).stderr.contains("MP_PHYSICS 77 is not known"));
-    // Kessler's has no ice; the run says that it computes with another scheme.
+    // Kessler's scheme has no ice; the run reports that it computes with another scheme.
     cut.remove(&["QICE", "QSNOW"]);
     cut.numbers.insert("MP_PHYSICS", 1.0);
     assert!(!outcome(&cut).stderr.contains("is not known"));

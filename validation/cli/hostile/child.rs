@@ -1,4 +1,4 @@
-//! The program on a spoilt file, within limits, and what it must keep to.
+//! The program on a corrupted file, within limits, and its requirements.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,27 +9,27 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Memory that the program may address, KiB: the program itself, its threads, and 100 times what the
-/// spoilt files, of 3 MB at most, hold.
+/// Limit of the program's address space, KiB: the program itself, its threads, and 100 times the corrupted files, which
+/// have 3 MB at most.
 const MEMORY: u32 = 512 << 10;
 
 /// Time that it may compute, s.
 const SECONDS: u32 = 5;
 
-/// Time after which it hangs, though it does not compute: on a machine that others use too.
+/// Wall-clock limit for a program that hangs without computing, on a machine that others use too.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Bytes of the longest file that it may write, in units of 512: more would be a spoilt size too.
+/// Maximum size of a file that it may write, in units of 512 bytes: more would be due to a corrupted size.
 const LONGEST_FILE: u32 = 64 << 11;
 
 /// Exit codes of this contract: good, different, usage, input, blow-up.
 const CODES: [i32; 5] = [0, 1, 2, 3, 5];
 
-/// How the program ended that kept its promises.
+/// The end of a program that met all requirements.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) said: String,
     /// Time by the clock, s.
     pub(crate) seconds: f64,
@@ -37,12 +37,11 @@ pub(crate) struct Ended {
     pub(crate) memory: u64,
 }
 
-/// Runs the program with these arguments in `folder` and holds it to its promises; `name` is that of
-/// the spoilt file.
+/// Runs the program with these arguments in `folder` and checks the requirements; `name` is that of the corrupted file.
 ///
 /// # Errors
 ///
-/// What it did not keep.
+/// A violated requirement.
 pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<Ended, String> {
     let start = Instant::now();
     let before = files(folder);
@@ -73,9 +72,9 @@ pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<
     let seconds = start.elapsed().as_secs_f64();
     let said = reader.join().expect("the reader does not panic");
     let judged = judge(status.code(), status.signal(), &said, name);
-    // What a good run wrote goes, so that the next one finds the same folder.
+    // Output of a successful run is deleted, so that the next run finds the same folder.
     let left: Vec<PathBuf> = files(folder).difference(&before).cloned().collect();
-    // Folders come before what is in them.
+    // Folders precede their contents.
     for path in left.iter().rev() {
         let gone = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
         gone.expect("something to remove");
@@ -108,7 +107,7 @@ fn wait(child: &mut Child) -> Result<(std::process::ExitStatus, u64), String> {
     }
 }
 
-/// The most resident memory of a process so far, KiB, where the system tells.
+/// Peak resident memory of a process so far, KiB, if the system reports it.
 fn peak(process: u32) -> Option<u64> {
     let about = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -129,8 +128,8 @@ fn judge(code: Option<i32>, signal: Option<i32>, said: &str, name: &str) -> Resu
     let Some(error) = said.find("error: ").map(|at| &said[at..]) else {
         return if code == 0 { Ok(code) } else { Err(format!("exit code {code}, and no error")) };
     };
-    // Verdicts and blown-up numbers are not about a file, and a wrong value of an option in a file is told
-    // by the name of the option.
+    // Verdicts and numerical instability do not concern a file, and an invalid option in a file is reported by the name
+    // of the option.
     let names_its_place =
         error.contains(name) || code == 1 || code == 5 || (code == 2 && error.contains("--"));
     if names_its_place { Ok(code) } else { Err(format!("does not name the file: {last}")) }

@@ -1,5 +1,5 @@
-//! What spoilt files have found, kept by name: each ended in a panic, took memory or time without end, or
-//! was taken for good, before it was mended.
+//! Named cases of corrupted files that have revealed defects: each ended in a panic, took unlimited memory or time, or
+//! was accepted, before the defect was fixed.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,7 @@ use super::child::{self, Ended};
 use super::model::{Data, Flavour, Model};
 use super::weights::File;
 
-/// Runs the first command for files of this kind on what `make` writes; it must end with exit code 3 and
-/// these words.
+/// Runs the first command for files of this kind on output of `make`; it must end with exit code 3 and these words.
 #[track_caller]
 fn refused(kind: Kind, words: &[&str], make: impl Fn(&Path, &Path)) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -48,7 +47,7 @@ fn weights(file: &File, name: &str, length: usize, path: &Path) {
     write(&model, path, Flavour::Hdf5);
 }
 
-/// Replaces the first place where `old` stands in the bytes of a file.
+/// Replaces the first occurrence of `old` in the bytes of a file.
 fn patch(path: &Path, old: &[u8], new: &[u8]) {
     let mut bytes = fs::read(path).expect("the file");
     let at = bytes.windows(old.len()).position(|part| part == old).expect("what is to be replaced");
@@ -107,7 +106,7 @@ fn names_that_are_no_text() {
     });
 }
 
-/// The library makes room for what an attribute says it is long, and fills it with zeros.
+/// The library allocates the declared length of an attribute, and fills it with zeros.
 #[test]
 fn attributes_longer_than_the_file() {
     refused(Kind::Columns, &["values of attribute about"], |_, path| {
@@ -118,7 +117,7 @@ fn attributes_longer_than_the_file() {
     });
 }
 
-/// The library takes zeros for what is not there.
+/// The library reads zeros for missing data.
 #[test]
 fn classic_files_that_are_cut_off() {
     for (flavour, part) in
@@ -132,7 +131,7 @@ fn classic_files_that_are_cut_off() {
     }
 }
 
-/// The library went from an object that takes no room to the same one, for ever.
+/// The library looped endlessly over an object of size zero.
 #[test]
 fn heaps_without_end() {
     refused(Kind::Input, &["the global heap at byte", "takes no room"], |folder, path| {

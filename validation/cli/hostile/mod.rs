@@ -1,7 +1,7 @@
-//! Spoilt files of every kind that the program reads: whatever they say, it ends in time and within
-//! its memory, with an exit code that it promises and a message that names the file.
+//! Corrupted files of every kind that the program reads. For any contents the program must end in time and within its
+//! memory limit, with a documented exit code and a message that names the file.
 //!
-//! `NWP_HOSTILE_CASE=N` makes case N alone and says what it is.
+//! `NWP_HOSTILE_CASE=N` runs case N only and describes it.
 #![allow(clippy::print_stdout, reason = "tells what was tried")]
 
 mod child;
@@ -28,7 +28,7 @@ use random::Random;
 use records::spoil_records;
 use spoil::{below, one_of, spoil, spoil_bytes, spoil_text};
 
-/// No spoilt file is longer, in bytes: whoever tests must not fill a disk.
+/// Maximum size of a corrupted file, bytes, so that tests do not fill a disk.
 const LONGEST: u64 = 64 << 20;
 
 /// All good files; `folder` is a furnished one.
@@ -45,21 +45,20 @@ fn all_bases(folder: &Path) -> Vec<Base> {
     all
 }
 
-/// A spoilt file.
+/// A corrupted file.
 #[derive(Debug)]
 struct Spoilt {
-    /// What it is a spoilt one of.
+    /// Kind of the file that was corrupted.
     kind: Kind,
-    /// How it came about.
+    /// Description of the corruption.
     said: String,
-    /// What it is called.
+    /// Name of the file.
     name: &'static str,
     /// The command that is to read it.
     command: Vec<&'static str>,
 }
 
-/// Writes the spoilt file of case `number` to the folder. `None` where the library does not write such
-/// a file.
+/// Writes the corrupted file of case `number` to the folder. `None` if the library does not write such a file.
 fn make(number: u64, bases: &[Base], folder: &Path) -> Option<Spoilt> {
     let random = &mut Random::new(number);
     let base = one_of(random, bases);
@@ -71,12 +70,12 @@ fn make(number: u64, bases: &[Base], folder: &Path) -> Option<Spoilt> {
             let mut model = good.clone();
             let flavour = *one_of(random, &Flavour::ALL);
             said.push(format!("{flavour:?}"));
-            // As many in what they say as in their bytes, and some in both.
+            // Equal numbers of corruptions of contents and of bytes, and some of both.
             let way = below(random, 5);
             if way < 3 {
                 said.extend((0..=below(random, 3)).map(|_| spoil(&mut model, random)));
             }
-            // A restart file that does not say what it holds is refused for that alone.
+            // A restart file whose checksum does not match its contents is rejected for that alone.
             let is_sealed = base.kind == Kind::Restart && way < 3 && below(random, 8) > 0;
             let written = if is_sealed {
                 said.push("sealed".to_owned());
@@ -116,11 +115,11 @@ fn make(number: u64, bases: &[Base], folder: &Path) -> Option<Spoilt> {
     Some(Spoilt { kind: base.kind, said: said.join("; "), name, command })
 }
 
-/// Has the file read.
+/// Reads the corrupted file by its reader: the library for measured settings, else the program.
 ///
 /// # Errors
 ///
-/// What the reader did not keep to.
+/// A violated requirement.
 fn read(spoilt: &Spoilt, folder: &Path) -> Result<Ended, String> {
     match spoilt.kind {
         Kind::Tuning => tuning::survives(&folder.join(spoilt.name)),
@@ -128,18 +127,18 @@ fn read(spoilt: &Spoilt, folder: &Path) -> Result<Ended, String> {
     }
 }
 
-/// What came of many cases.
+/// Results of many cases.
 #[derive(Debug, Default)]
 struct Record {
-    /// Cases by what was spoilt and by exit code.
+    /// Numbers of cases by kind of file and by exit code.
     codes: BTreeMap<String, BTreeMap<i32, u32>>,
     /// The slowest case: s, and which.
     slowest: (f64, String),
-    /// The one that took most memory: KiB, and which.
+    /// Largest memory of a case, KiB, and the case.
     largest: (u64, String),
     /// Files that the library would not write.
     unwritten: u32,
-    /// What was not kept, by case.
+    /// Violated requirements, by case.
     findings: Vec<String>,
 }
 
@@ -171,7 +170,7 @@ fn attack(first: u64, count: u32) -> Record {
     let record = Mutex::new(Record::default());
     let next = AtomicU64::new(first);
     let locked = || record.lock().unwrap_or_else(PoisonError::into_inner);
-    // Made before any program starts, which would inherit open files and their locks.
+    // Created before any program starts, which would inherit open files and their locks.
     let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
     for folder in &folders {
         bases::furnish(folder.path());
@@ -246,7 +245,7 @@ fn the_files_are_good() {
     }
 }
 
-/// A few hundred of them, the same in every run.
+/// A few hundred cases, the same in every run.
 #[test]
 fn spoilt_files_are_refused_in_good_order() {
     let start = Instant::now();
@@ -264,7 +263,7 @@ fn spoilt_files_are_refused_in_good_order() {
     assert!(record.with(3) > record.with(0) && record.codes.len() > 10, "{record:?}");
 }
 
-/// Ten thousand others, or `NWP_HOSTILE_COUNT` from case `NWP_HOSTILE_FIRST` on.
+/// Ten thousand other cases, or `NWP_HOSTILE_COUNT` from case `NWP_HOSTILE_FIRST` on.
 #[test]
 #[ignore = "takes five minutes"]
 fn ten_thousand_spoilt_files() {

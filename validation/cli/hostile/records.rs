@@ -1,4 +1,4 @@
-//! The input of the WSM5 of 2008, good and spoilt: big-endian records between marks of their length.
+//! The input of the WSM5 of 2008, valid and corrupted: big-endian records between marks of their length.
 
 use super::random::Random;
 use super::spoil::{below, one_of};
@@ -72,13 +72,13 @@ const WORDS: [u32; 12] = [
     0x7f7f_ffff,
 ];
 
-/// Spoils a word of a file, or the order of the bytes in all of them; tells which.
+/// Corrupts a word of a file, or the byte order of all words; returns a description.
 pub(crate) fn spoil_records(bytes: &mut [u8], random: &mut Random) -> String {
     if below(random, 16) == 0 {
         bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
         return "the other order of bytes".to_owned();
     }
-    // Half of them in the bounds and the constants, where most is to be spoilt.
+    // Half of the corrupted words are in the bounds and the constants, which matter most.
     let words = bytes.len() / 4;
     let reach = if below(random, 2) == 0 { words.min(40) } else { words };
     let at = below(random, reach);

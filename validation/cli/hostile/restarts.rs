@@ -1,4 +1,4 @@
-//! Restart files that some tool has changed and signed again: their digest is right, what they say is not.
+//! Restart files that a tool has changed and signed again: the digest is right, the contents are wrong.
 
 use netcdf::AttributeValue;
 
@@ -6,7 +6,7 @@ use super::bases::{self, Kind};
 use super::child::{self, Ended};
 use super::model::{Data, Dimension, Field, Flavour, Model};
 
-/// A restart file of two steps, changed and signed, is gone on from; returns how that ended.
+/// Continues from a restart file of two steps that was changed and signed; returns the result.
 fn changed(change: impl Fn(&mut Model)) -> Ended {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();

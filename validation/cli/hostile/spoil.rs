@@ -1,4 +1,4 @@
-//! Ways to spoil a file: in what it says, and in its bytes.
+//! Ways to corrupt a file: in its contents, and in its bytes.
 
 use netcdf::AttributeValue;
 
@@ -64,7 +64,7 @@ fn field<'a>(model: &'a mut Model, random: &mut Random) -> Option<&'a mut Field>
     model.fields.get_mut(at)
 }
 
-/// Spoils what a file says in one way; tells which.
+/// Corrupts the contents of a file in one way; returns its description.
 pub(crate) fn spoil(model: &mut Model, random: &mut Random) -> String {
     match below(random, 22) {
         0 => drop_field(model, random),
@@ -134,7 +134,7 @@ fn resize(model: &mut Model, random: &mut Random) -> String {
         model.dimensions[at].unlimited ^= true;
     }
     model.resize(&name, length);
-    // Faces follow their cells, so that what is wrong is the size and not only the difference.
+    // Faces follow their cells, so that the size itself is wrong, and not only the relation between sizes.
     if below(random, 2) == 0 {
         for faces in [format!("{name}_stag"), format!("{name}s")] {
             model.resize(&faces, length.saturating_add(1));
@@ -334,13 +334,13 @@ fn rename_dimension(model: &mut Model, random: &mut Random) -> String {
 const WORDS: [u32; 9] =
     [0, 1, 12, 0x7f, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fff0, 0xffff_ffff];
 
-/// Spoils the bytes of a file in one way; tells which.
+/// Corrupts the bytes of a file in one way; returns its description.
 pub(crate) fn spoil_bytes(bytes: &mut Vec<u8>, random: &mut Random) -> String {
     let length = bytes.len();
     if length < 8 {
         return "too short to spoil".to_owned();
     }
-    // What stands at the beginning tells of the rest.
+    // The beginning of a file describes the rest.
     let reach = *one_of(random, &[64, 512, 4096, length]);
     let at = below(random, reach.min(length - 4));
     match below(random, 8) {
@@ -412,7 +412,7 @@ const WORDS_OF_TEXT: [&str; 24] = [
     "0x7fffffffffffffff",
 ];
 
-/// Spoils a text in one way; tells which.
+/// Corrupts a text in one way; returns its description.
 pub(crate) fn spoil_text(bytes: &mut Vec<u8>, random: &mut Random) -> String {
     let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     let at = below(random, lines.len());

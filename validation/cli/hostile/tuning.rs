@@ -1,4 +1,4 @@
-//! The file of measured settings, which is read where there is a GPU: here by the library itself.
+//! The file of measured settings, which is read if there is a GPU: here by the library itself.
 
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -37,11 +37,11 @@ pub(crate) fn good() -> Vec<u8> {
     tuning.text().into_bytes()
 }
 
-/// Reads a file and looks for the settings of some grids; exit code 3 stands for a refusal.
+/// Reads a file and looks up the settings of some grids; exit code 3 stands for a rejection.
 ///
 /// # Errors
 ///
-/// What was not kept.
+/// A violated requirement.
 pub(crate) fn survives(path: &Path) -> Result<Ended, String> {
     let start = Instant::now();
     let read = catch_unwind(|| {

@@ -1,4 +1,4 @@
-//! `--physics kessler` of `nwp-mini columns` and `run`: what they write, and what they refuse.
+//! `--physics kessler` of `nwp-mini columns` and `run`: output and rejected input.
 
 mod refused;
 mod run;
@@ -38,14 +38,14 @@ impl Scene {
         command.output().expect("the program starts")
     }
 
-    /// It must succeed.
+    /// Runs the command, which must succeed.
     fn succeeds(&self, options: &[&str]) -> String {
         let Output { status, stdout, stderr } = self.run(options);
         assert!(status.success(), "{status:?}: {}", String::from_utf8_lossy(&stderr));
         String::from_utf8(stdout).expect("text")
     }
 
-    /// It must fail with this code, say all of these words, and write nothing.
+    /// Runs the command, which must fail with this code and all of these words, and write nothing.
     fn refuses(&self, options: &[&str], code: i32, words: &[&str]) {
         let Output { status, stdout, stderr } = self.run(options);
         let said = String::from_utf8_lossy(&stderr);
@@ -60,7 +60,7 @@ impl Scene {
     }
 }
 
-/// Writes what the scheme needs of columns; `dimensions` gives those of a variable, none where it is left out.
+/// Writes the input of the scheme for columns; `dimensions` returns those of a variable, `None` to omit it.
 fn write_input<'a>(
     path: &Path,
     columns: &Columns,

@@ -17,7 +17,7 @@ fn columns(nz: usize) -> Columns {
     Columns { fields, tendencies: None }
 }
 
-/// The good scene is good: all others are refused for their own reason.
+/// The original input is valid: all others are rejected for their own reason.
 #[test]
 fn good_input_is_taken() {
     for nz in [2, 5, 256] {
@@ -77,7 +77,7 @@ fn options_of_wsm5() {
     scene.refuses(&["--perturb", "psmlt"], USAGE, &["psmlt", "autoconversion"]);
 }
 
-/// Rain that no number of sub-steps would bring to the ground is told, and nothing is written.
+/// Rain that would need too many sub-steps is reported, and no output is written.
 #[test]
 fn rain_beyond_all_measure() {
     let mut columns = columns(5);

@@ -9,7 +9,7 @@ use nwp_mini_support::run::result::Output;
 use nwp_mini_support::run::small::Small;
 
 const USAGE: i32 = 2;
-/// What a file without ice does not have.
+/// Variables that a file without ice does not have.
 const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
 const SCHEME: [&str; 2] = ["--physics", "kessler"];
 /// The precisions and the parts of all water that may stay unexplained.
@@ -30,7 +30,7 @@ fn run(place: &Place, options: &[&str]) -> Ended {
     place.run_small(&[&SCHEME[..], &fixed, output, options].concat()).good()
 }
 
-/// Names of the variables that tell of ice and snow, sums and means among them.
+/// Names of the variables of ice and snow, including sums and means.
 fn of_ice(output: &Output) -> Vec<String> {
     let mut names = output.names();
     names.retain(|name| FROZEN.iter().any(|frozen| name.starts_with(frozen)));
@@ -68,7 +68,7 @@ fn water_closes() {
     }
 }
 
-/// Files have of ice and snow what the input has of it; the scheme leaves that as it is, and the transport does not.
+/// Ice and snow of the input are in the output; the scheme does not change them, but the transport does.
 #[test]
 fn ice_and_snow_are_written_where_the_input_has_them() {
     let place = Place::with(&Small::new());
@@ -101,14 +101,14 @@ fn ice_and_snow_are_written_where_the_input_has_them() {
             assert!(output.values(&name).iter().all(|x| x.is_finite()), "{name}");
         }
     }
-    // With WSM5 all is there, and the file of Kessler is input like any other.
+    // With WSM5 all variables are there, and the file of Kessler is valid input.
     place.run(&["-q", "--input", "out.nc", "--steps", "1", "--output", "wsm5.nc"]).good();
     let output = place.open("wsm5.nc");
     assert_eq!(output.number("MP_PHYSICS"), 4.0);
     assert!(FROZEN.iter().all(|name| of_ice(&output).contains(&(*name).to_owned())));
 }
 
-/// The scheme is told: in the summary, in the figures, on the page, and where the input is of another one.
+/// The scheme is reported: in the summary, in the figures, on the page, and if the input is of another one.
 #[test]
 fn the_scheme_is_told() {
     let mut small = Small::new();
@@ -161,7 +161,7 @@ fn restarts_keep_the_bits_and_the_scheme() {
             assert!(bits(&all) == bits(&part), "{name} {precision}");
         }
         assert_eq!(whole["water"], place.json("b.json")["water"], "{precision}");
-        // And once more: what was left out is so still.
+        // After a restart, omitted variables are still omitted.
         let again = ["-q", "--restart", "s.nc", "--output", "c.nc", "--steps", "1"];
         place.run(&[&again[..], &SCHEME].concat()).good();
         assert_eq!(of_ice(&place.open("c.nc")), of_ice(&all), "{precision}");
@@ -184,7 +184,7 @@ fn restarts_keep_the_bits_and_the_scheme() {
         .good();
 }
 
-/// Members have the bits of runs by themselves, and differ by their initial states alone.
+/// Members have the bits of single runs, and differ by their initial states only.
 #[test]
 fn ensembles_differ_by_their_initial_states() {
     let place = Place::with(&warm());

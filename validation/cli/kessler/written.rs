@@ -1,4 +1,4 @@
-//! The output, bit for bit what the library computes, and nothing else.
+//! The output has the bits of the library's results, and nothing else.
 
 use netcdf::types::{FloatType, NcVariableType};
 
@@ -55,7 +55,7 @@ fn options_override_attributes() {
     check_output(&scene, &columns.run(&OnCpu::<f32>::best(), 20.0, 1));
 }
 
-/// Fields of WSM5 that the scheme has no use for are left alone, whatever they hold.
+/// Fields of WSM5 that the scheme does not use are unchanged, whatever their values.
 #[test]
 fn what_the_scheme_does_not_need_is_ignored() {
     let columns = columns("warm").unforced();

@@ -1,4 +1,4 @@
-//! Pictures where longitude jumps and where the grid's north is not north.
+//! Pictures with discontinuous longitude, and with a grid that is not aligned with north.
 
 use roxmltree::{Document, ParsingOptions};
 
@@ -71,13 +71,13 @@ fn numbers(path: &str) -> Vec<[f64; 2]> {
 
 fn near(found: [f64; 2], expected: [f64; 2]) {
     let off = (found[0] - expected[0]).hypot(found[1] - expected[1]);
-    // One digit behind the point of the ends of lines of 10 units.
+    // The ends of lines of 10 units have one decimal.
     assert!(off < 0.03, "{found:?}, not {expected:?}");
 }
 
-/// On the meridian of 90 E the x axis points away from the pole: the wind along it comes from the
-/// north in the north and from the south in the south. Barbs stand on the side of low pressure, right of
-/// the staff, seen from its foot, in the north and left of it in the south.
+/// On the meridian of 90 E the x axis points away from the pole: the wind along it is from the north in the north and
+/// from the south in the south. Barbs are on the side of low pressure: seen from the foot of the staff, on its right in
+/// the north and on its left in the south.
 #[test]
 fn barbs_are_turned_to_the_meridians_and_mirrored_in_the_south() {
     for side in [1.0, -1.0] {
@@ -89,7 +89,7 @@ fn barbs_are_turned_to_the_meridians_and_mirrored_in_the_south() {
     }
 }
 
-/// The stored angle counts where a file has one.
+/// A stored rotation angle takes precedence.
 #[test]
 fn stored_angles_count() {
     let place = small(|small| {
@@ -151,7 +151,7 @@ fn dry_air_has_no_level_of_condensation() {
     assert!(!texts.iter().any(|text| text == "LCL" || text.contains("hPa;")), "{texts:?}");
 }
 
-/// A map says what its mean is over.
+/// A map states the region of its mean.
 #[test]
 fn a_mean_says_of_what_it_is() {
     let place = small(fallen);

@@ -13,7 +13,7 @@ use super::small::Small;
 /// Pixels for a unit of length of a picture.
 pub(crate) const PIXELS: f64 = 2.0;
 
-/// The output of the storm, of three times, made once for all tests.
+/// The output of the storm, of three times, computed once for all tests.
 static STORM: LazyLock<Place> = LazyLock::new(|| {
     let place = Place::empty();
     place.run_storm(&["-q", "--steps", "4", "--output-interval", "300"]).good();

@@ -1,5 +1,5 @@
-//! `nwp-mini plot` and the page of `run --report`: pictures hold what they should, in numbers, words
-//! and colours, and what cannot be drawn is said.
+//! `nwp-mini plot` and the page of `run --report`: numbers, words and colours of pictures, and messages for pictures
+//! that cannot be drawn.
 
 mod earth;
 mod files;

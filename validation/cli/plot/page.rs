@@ -7,7 +7,7 @@ use roxmltree::Document;
 use super::place::Place;
 use super::small::Small;
 
-/// The page as XML, which it is but for three marks that HTML does not close.
+/// The page as XML, after closing three elements that HTML leaves open.
 fn parsed(html: &str) -> String {
     let mut xml = html.trim_start_matches("<!DOCTYPE html>\n").to_owned();
     for mark in ["<meta charset=\"utf-8\">", "<link rel=\"icon\" href=\"data:,\">"] {
@@ -17,7 +17,7 @@ fn parsed(html: &str) -> String {
     xml.replace(viewport, "")
 }
 
-/// Fails where the page asks for anything outside of it.
+/// Panics if the page refers to anything outside of it.
 fn assert_alone(html: &str) {
     for (at, _) in html.match_indices("href=\"") {
         let target = &html[at + 6..];

@@ -1,4 +1,4 @@
-//! What pictures show.
+//! Contents of pictures.
 
 use nwp_mini::plot::colour::{Colour, Scale};
 
@@ -7,7 +7,7 @@ use super::files::{colour, pixels, plot, small, storm, texts};
 /// Upper left corner of a map, and the length of the longer side that the storm's map has.
 const CORNER: [f64; 2] = [82.0, 86.0];
 
-/// Where the middle of a cell of the storm lies on its map.
+/// Position of the middle of a cell of the storm on its map.
 fn on_map([i, j]: [usize; 2]) -> [f64; 2] {
     // 71 x 58 cells on at most 700 x 560.
     let cell = (700.0_f64 / 71.0).min(560.0 / 58.0);
@@ -59,7 +59,7 @@ fn maps_have_the_colours_of_their_values() {
             }
         }
     }
-    // The line of the section and its letters lie on some cells.
+    // The line of the section and its letters cover some cells.
     let all = 2 * 58 * 71;
     assert!(seen > all - 200 && coloured > 1000, "{seen} of {all}, {coloured} with a colour");
 }
@@ -94,7 +94,7 @@ fn pictures_have_titles_units_and_numbers() {
     }
 }
 
-/// The first time of the storm: nothing has fallen, and the map says so.
+/// The first time of the storm: there is no precipitation, and the map reports that.
 #[test]
 fn times_are_chosen_by_number_and_by_date() {
     let place = storm();
@@ -147,7 +147,7 @@ fn pictures_without_variables_are_left_out_and_said() {
     }
 }
 
-/// Values that are no numbers are grey and counted, in every picture that meets them.
+/// NaN is drawn in grey and counted, in every picture.
 #[test]
 fn what_is_no_number_is_grey() {
     let place = storm();

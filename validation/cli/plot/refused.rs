@@ -1,4 +1,4 @@
-//! What `plot` refuses, and how.
+//! Input that `plot` rejects, with which messages.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment leaves whole files, and the next one goes on.
+//! A run that is killed at any moment leaves complete files, from which the next one continues.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -31,7 +31,7 @@ const RUN: [&str; 9] = [
     "--force",
 ];
 
-/// Names without what belongs to a run that is under way or was killed.
+/// File names, without those of runs in progress and of killed runs.
 fn complete(place: &Place) -> Vec<String> {
     let is_left = |name: &String| {
         let left = [".part", ".lock", ".copy"];
@@ -40,9 +40,8 @@ fn complete(place: &Place) -> Vec<String> {
     place.files().into_iter().filter(|name| !is_left(name)).collect()
 }
 
-/// What a killed run has left: its files hold the frames of the whole one, and a run that goes on
-/// from its restart file, or from the input where there is none, ends as the whole one; returns
-/// the steps that were kept.
+/// Files of a killed run: they contain the frames of the whole run, and a run that continues from its restart file, or
+/// from the input if there is none, ends like the whole run; returns the number of steps in the restart file.
 fn look_and_go_on(place: &Place, whole: &Output, about: &str) -> usize {
     let mut names = complete(place);
     names.retain(|name| !["small.nc", "whole.nc"].contains(&name.as_str()));
@@ -113,7 +112,7 @@ fn killed_at_fifty_moments() {
         let about = format!("killed after {part:.3} of the run");
         let steps = look_and_go_on(&place, &whole, &about);
         kept.push(steps);
-        // Other work on the machine makes a run longer or shorter than the first one.
+        // Load of the machine makes a run longer or shorter than the first one.
         let expected = part * STEPS as f64;
         if (steps as f64) < 0.5 * expected {
             length = length.mul_f64(1.25);

@@ -12,11 +12,11 @@ use super::small::Small;
 
 const FILES: i32 = 3;
 
-/// A file system of its own, of some size, that goes when this does.
+/// A separate file system of limited size, which is unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts it at a new folder; `None`, with a line that says why, where that is not allowed.
+    /// Mounts it at a new folder; `None`, with a line that states the reason, if that is not allowed.
     fn of(place: &Place, name: &str, kilobytes: usize) -> Option<Self> {
         let path = place.path(name);
         fs::create_dir(&path).expect("a folder");
@@ -39,7 +39,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily: a program that another test has just started may still hold what it inherited.
+        // Lazily: a program that another test has just started may still have inherited files open.
         let gone = Command::new("umount").arg("-l").arg(&self.0).status();
         assert!(gone.is_ok_and(|status| status.success()), "{} stays mounted", self.0.display());
     }
@@ -80,7 +80,7 @@ fn no_room_for_more_frames_or_for_restarts() {
         if !left.is_empty() {
             same_frames(&whole, &place.open(&output), 0, &name);
         }
-        // The restart files lie elsewhere and go on.
+        // The restart files are elsewhere and stay valid.
         assert_eq!(left.is_empty(), !place.path(&kept).exists(), "{name}");
         if place.path(&kept).exists() {
             let steps = (60.0 - place.open(&kept).number("steps")).to_string();
@@ -90,7 +90,7 @@ fn no_room_for_more_frames_or_for_restarts() {
         }
         drop(disk);
     }
-    // No room for the second restart file beside the first: the first stays, and the frames do.
+    // Without space for a second restart file the first one stays, and so do the frames.
     for (number, room) in [restart / 2, restart + restart / 2].into_iter().enumerate() {
         let name = format!("small{number}");
         let Some(disk) = Disk::of(&place, &name, room) else { return };

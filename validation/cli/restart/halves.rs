@@ -4,7 +4,7 @@ use super::place::{Place, storm};
 use super::small::Small;
 use super::{same_figures, same_frames};
 
-/// A run of steps of 60 s, and the same one divided after `first` of them.
+/// A run of steps of 60 s, and the same run divided after `first` of them.
 struct Divided<'a> {
     inputs: &'a [&'a str],
     options: &'a [&'a str],
@@ -13,7 +13,7 @@ struct Divided<'a> {
 }
 
 impl Divided<'_> {
-    /// Makes both, with a frame after every step; returns the place.
+    /// Executes both, with a frame after every step; returns the folder.
     fn compare(&self, place: &Place) {
         let Self { inputs, options, steps, first } = self;
         let about = format!("{inputs:?} {options:?} {first} of {steps}");
@@ -73,7 +73,7 @@ fn later(stamp: &'static str, faster: f32, warmer: f32) -> Small {
     small
 }
 
-/// Three times, five minutes apart, two of them in one file; the run goes on beyond the last.
+/// Three times, five minutes apart, two of them in one file; the run continues after the last.
 fn series() -> Place {
     let place = Place::empty();
     for (name, small) in [
@@ -86,7 +86,7 @@ fn series() -> Place {
     place
 }
 
-/// The break lies before, on and beyond the times of the input.
+/// The division is before, at and after the times of the input.
 #[test]
 fn several_frames_of_input() {
     let place = series();
@@ -118,7 +118,7 @@ fn a_restart_file_stands_alone_and_may_be_divided_again() {
     assert_eq!(whole.last_bits(), last.last_bits());
     same_figures(&place, "whole.json", "3.json", "three parts");
     assert_eq!(place.json("3.json")["restart"]["steps"], 8);
-    // By hours as by steps, whichever the step is.
+    // The length of a run in hours, for any time step.
     let parts = ["--restart", "r1.nc", "--hours", "0.1333333333333", "-q", "-o", "4.nc"];
     place.run(&parts).good();
     assert_eq!(whole.last_bits(), place.open("4.nc").last_bits());
@@ -142,7 +142,7 @@ fn files_beside_the_output_and_intervals_go_on() {
     run(&[&first[..], &["--restart-output", "r.nc"]].concat());
     run(&["--restart", "r.nc", "--steps", "4", "-o", "b.nc"]);
     let [whole, b] = ["whole.nc", "b.nc"].map(|name| place.open(name));
-    // At 300 s, where it goes on, and then as ever.
+    // At 300 s, where the run continues, and then at regular intervals.
     let minute = |time: &String| time[14..].to_owned();
     assert_eq!(b.times().iter().map(minute).collect::<Vec<_>>(), ["05:00", "06:00", "09:00"]);
     assert_eq!(
@@ -166,7 +166,7 @@ fn files_beside_the_output_and_intervals_go_on() {
     }
 }
 
-/// A last step that was cut short stays short, and the run goes on from there.
+/// A shortened last step stays short, and the run continues from there.
 #[test]
 fn a_shortened_step() {
     let place = Place::with(&Small::new());

@@ -1,4 +1,4 @@
-//! When restart files are written, where, and what they leave of the output.
+//! Times and names of restart files, and their effect on the output.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -26,7 +26,7 @@ fn the_default_name_and_the_end() {
     assert_eq!(place.files(), ["small.nc", "small.out.nc", "small.restart.nc"]);
     assert_eq!(stands(&place, "small.restart.nc"), (5.0, 300.0));
     assert!(ended.stdout.contains("small.restart.nc"), "{}", ended.stdout);
-    // What it was made of and by.
+    // Provenance of the file.
     let file = place.open("small.restart.nc");
     for (name, value) in [
         ("precision", "f32"),
@@ -41,7 +41,7 @@ fn the_default_name_and_the_end() {
     ] {
         assert_eq!(file.text(name), value, "{name}");
     }
-    // From there on the names are made in the same way.
+    // From there on the names are formed in the same way.
     place
         .run(&["-q", "--restart", "small.restart.nc", "--steps", "1", "--restart-interval", "60"])
         .good();
@@ -49,7 +49,7 @@ fn the_default_name_and_the_end() {
     for name in ["small.restart.out.nc", "small.restart.restart.nc"] {
         assert!(files.iter().any(|file| file == name), "{files:?}");
     }
-    // It exists already.
+    // The file exists already.
     let again = ["-q", "--steps", "1", "-o", "new.nc", "--restart-interval", "60"];
     place.run_small(&again).refused(3, &["small.restart.nc exists", "--force"]);
     place.run_small(&[&again[..], &["--force"]].concat()).good();
@@ -63,8 +63,8 @@ fn a_dry_run_names_it_and_leaves_nothing() {
     assert_eq!(place.files(), ["small.nc"]);
 }
 
-/// Starts a run without end and stops it by a signal once it has written a restart file; returns the
-/// steps that it says it made.
+/// Starts a run without end and stops it by a signal once it has written a restart file; returns the number of steps
+/// that it reports.
 fn stopped(place: &Place, signal: &str) -> usize {
     let endless = ["run", "-q", "-i", "small.nc", "--hours", "1e6", "--dt", "60", "-o", "a.nc"];
     let often =
@@ -98,7 +98,7 @@ fn stopped(place: &Place, signal: &str) -> usize {
     words[at + 1].parse().expect("its number")
 }
 
-/// The restart file is that of the moment, and nothing is made twice.
+/// The restart file has the state of that moment, and no step is computed twice.
 #[test]
 fn an_interrupt_is_gone_on_from() {
     for signal in ["-INT", "-TERM"] {

@@ -51,7 +51,7 @@ fn the_second_run_to_one_name_refuses() {
     for name in ["out.nc", "out.json", "r.nc"] {
         let words = [&format!("{name}: is being written by another run")[..], &who, "another name"];
         for option in ["--output", "--json", "--restart-output"] {
-            // Before anything is read, and whatever may be overwritten.
+            // Before any input is read, even with --force.
             let input = ["-q", "--input", "absent.nc", option, name];
             place.run(&input).refused(FILES, &words);
             place.run(&[&input[..], &["--force"]].concat()).refused(FILES, &words);
@@ -61,14 +61,14 @@ fn the_second_run_to_one_name_refuses() {
     let info = place.program(&["info", "--json", "out.json"]).output().expect("it starts");
     assert_eq!(info.status.code(), Some(FILES));
     assert_eq!(place.files(), during);
-    // By another way to the same folder, too.
+    // Also by another path to the same folder.
     std::os::unix::fs::symlink(place.path(""), place.path("way")).expect("a link");
     let ended = place.run_small(&["-q", "--output", "way/out.nc"]);
     ended.refused(FILES, &["is being written by another run"]);
-    // A name beside it is free.
+    // Another name is free.
     place.run_small(&["-q", "--steps", "2", "-o", "other.nc"]).good();
     drop(first);
-    // What it has left does not stop the next one, and goes.
+    // Temporary files that it has left do not stop the next run, and are removed.
     let left = place.files();
     assert!(left.iter().any(|name| name == ".out.nc.part"), "{left:?}");
     place.run_small(&[&["-q", "--steps", "2", "-o", "out.nc"], &names[..]].concat()).good();
@@ -101,7 +101,7 @@ fn one_of_many_gets_the_name() {
     assert_eq!(place.open("out.nc").frames(), 2);
 }
 
-/// Different names in one folder, from one input and from one restart file: as if each were alone.
+/// Different names in one folder, from one input and from one restart file: as if each run were the only one.
 #[test]
 fn runs_to_different_names_do_not_meet() {
     let place = Place::with(&Small::new());
@@ -127,7 +127,7 @@ fn runs_to_different_names_do_not_meet() {
     assert!(place.files().iter().all(|name| !name.starts_with('.')), "{:?}", place.files());
 }
 
-/// A link in the place of what a run makes beside its output is not followed.
+/// A link in place of a file that a run writes beside its output is not followed.
 #[test]
 fn links_in_the_way() {
     let place = Place::with(&Small::new());

@@ -1,5 +1,4 @@
-//! Nothing lost: runs that go on from restart files, that are killed, that meet each other or a full
-//! disk.
+//! Restart: runs that continue from restart files, that are killed, that run concurrently, or that meet a full disk.
 
 mod crash;
 mod full;
@@ -36,7 +35,7 @@ fn bits(output: &Output, times: std::ops::Range<usize>) -> Vec<(String, Vec<u64>
     found
 }
 
-/// Number of times of a file of the output or beside it.
+/// Number of times of a file of the output or an additional file.
 fn times(output: &Output) -> usize {
     ["Time", "time"].iter().find_map(|name| output.file.dimension_len(name)).expect("times")
 }

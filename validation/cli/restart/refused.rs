@@ -16,7 +16,7 @@ fn kept(options: &[&str]) -> Place {
     place
 }
 
-/// Goes on from `r.nc`; it must be refused in these words, and leave nothing behind.
+/// Continues from `r.nc`; it must be rejected with these words, and no file may be left.
 #[track_caller]
 fn refuses(place: &Place, code: i32, options: &[&str], words: &[&str]) {
     let before = place.files();
@@ -44,7 +44,7 @@ fn other_options_are_named() {
     ] {
         refuses(&place, USAGE, &options, &words);
     }
-    // The same ones are taken.
+    // The same options are accepted.
     let same = ["--precision", "f64", "--limiter", "monotonic", "--fallout", "semi-lagrangian"];
     let more = ["--boundary", "specified", "--refine", "1", "--dt", "60", "--steps", "1"];
     place.run(&[&["-q", "--restart", "r.nc", "-o", "b.nc"], &same[..], &more].concat()).good();
@@ -71,7 +71,7 @@ fn another_version_is_named() {
     refuses(&place, FILES, &[], &["r.nc", "form 99", "form 2"]);
 }
 
-/// What was changed by hand is no restart file of that run any more.
+/// A file that was changed by hand is no valid restart file.
 #[test]
 fn a_changed_file_is_noticed() {
     for (name, value) in

@@ -1,5 +1,5 @@
-//! Files that cannot serve as input: each is refused with exit code 3 and a message that tells
-//! what was found where, and leaves nothing behind.
+//! Files that cannot serve as input: each is rejected with exit code 3 and a message with the file and the defect, and
+//! no file is left behind.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn broken(breaks: impl Fn(&mut Small), words: &[&str]) {
     refuses(&small, words);
 }
 
-/// Unbroken, the file runs: what the tests below find is what they broke.
+/// The original file runs, so that the tests below detect their own changes.
 #[test]
 fn the_small_file_is_good() {
     for small in [Small::new(), Small::hybrid(), Small::clear()] {
@@ -82,7 +82,7 @@ fn missing_variables_are_named() {
     );
 }
 
-/// What a run can do without: derived, zero, or 1.
+/// Optional variables: derived, zero, or 1.
 #[test]
 fn other_variables_may_be_missing() {
     let mut small = Small::new();
@@ -177,7 +177,7 @@ fn values_that_are_not_air() {
     broken(|small| small.values("QVAPOR")[at] = 0.5, &["QVAPOR (kg/kg) is 5.0", cell, "1e-1"]);
     broken(|small| small.values("QRAIN")[at] = 0.5, &["QRAIN (kg/kg)", cell]);
     broken(|small| small.values("QVAPOR")[at] = -0.01, &["QVAPOR (kg/kg) is -1.0", cell]);
-    // The whole potential temperature where 300 K are taken off.
+    // The full potential temperature, although the format subtracts 300 K.
     broken(|small| *small.values("T") += 300.0, &["temperature", "(K)", "4e2"]);
     broken(|small| small.values("T")[at] = -295.0, &["temperature", cell, "1e2"]);
     broken(|small| small.values("U")[at] = 400.0, &["U (m/s)", cell]);

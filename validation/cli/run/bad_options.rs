@@ -1,4 +1,4 @@
-//! Command lines that ask for the impossible, and places where nothing can be written.
+//! Impossible command lines, and folders that are not writable.
 
 use std::fs;
 use std::process::Stdio;
@@ -51,7 +51,7 @@ fn numbers_out_of_range() {
 #[test]
 fn a_gpu_that_is_not_there_is_refused_in_one_line() {
     let place = Place::with(&Small::new());
-    // Where there is a GPU, it is hidden.
+    // A GPU, if there is one, is hidden.
     let run = |arguments: &[&str], backend: Option<&str>| {
         let mut program = place.program(&["run", "--input", "small.nc"]);
         program.args(arguments).env("CUDA_VISIBLE_DEVICES", "");
@@ -74,7 +74,7 @@ fn a_gpu_that_is_not_there_is_refused_in_one_line() {
     run(&[], Some("gpu"));
 }
 
-/// What is there stays, and nothing is computed first: the input is not even looked at.
+/// Existing files stay, and nothing is computed first: the input is not read.
 #[test]
 fn existing_files_are_refused_before_anything_is_read() {
     let place = Place::with(&Small::new());
@@ -164,7 +164,7 @@ fn a_read_only_folder_is_refused() {
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
 }
 
-/// `nwp-mini run ... | head -1`: the reader leaves after a line, and nobody is alarmed.
+/// `nwp-mini run ... | head -1`: the reader closes the pipe after a line, which is no error.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_leaves_is_no_error() {

@@ -1,5 +1,4 @@
-//! Numbers that run away: the run ends with exit code 5 and says where, and what was good before
-//! stays.
+//! Numerical instability: the run ends with exit code 5 and reports the position, and earlier frames stay.
 
 use nwp_mini::backend::check_finite;
 use nwp_mini::error::Error;
@@ -12,8 +11,8 @@ use super::small::Small;
 
 const BLOW_UP: i32 = 5;
 
-/// A file that passes for good but whose heights of the layers' faces are far outside of the
-/// layers: what the vertical fluxes carry there grows from step to step.
+/// A file that is accepted, but in which the heights of the layers' faces are far outside of the layers: the tracer in
+/// the vertical fluxes grows from step to step.
 fn unstable(weight: f32) -> Small {
     let mut small = Small::clear();
     small.values("FNM")[[1]] = weight;

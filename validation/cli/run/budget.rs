@@ -39,14 +39,14 @@ impl Terms {
         }
     }
 
-    /// What the terms leave unexplained, as a part of the water at the start.
+    /// Residual of the terms relative to the water at the start.
     fn unexplained(&self) -> f64 {
         let Self { start, end, fallen, sides, made, clipped, mass_mismatch } = self;
         (end - (start - fallen + sides + made + clipped + mass_mismatch)) / start
     }
 }
 
-/// What the file says of the region inside the outermost specified and open rows.
+/// The region inside the outermost specified and open rows, from the file.
 struct Region<'a> {
     output: &'a Output,
     outside: [bool; 2],
@@ -90,7 +90,7 @@ impl<'a> Region<'a> {
         self.sum(&all, |at, q| q * mass(at))
     }
 
-    /// What RAINNC says has fallen, kg.
+    /// Precipitation according to RAINNC, kg.
     fn fallen(&self) -> f64 {
         let rain = self.output.last("RAINNC");
         self.sum(&rain, |at, mm| mm * self.area[at])
@@ -137,7 +137,7 @@ fn water_closes_with_every_boundary_limiter_and_precision() {
                         "{about}: {told} {found}"
                     );
                 }
-                // And there is something to tell.
+                // The terms are significant.
                 assert!(terms.fallen > 1e-3 * terms.start, "{about}: {terms:?}");
                 assert!(terms.mass_mismatch.abs() > 0.0, "{about}: {terms:?}");
                 let is_closed = boundary == "periodic";
@@ -147,7 +147,7 @@ fn water_closes_with_every_boundary_limiter_and_precision() {
     }
 }
 
-/// Without a limiter transport makes negative water, which clipping then fills up.
+/// Without a limiter, transport creates negative water, which clipping sets to zero.
 #[test]
 fn clipping_is_counted() {
     let place = Place::with(&Small::new());
@@ -160,8 +160,7 @@ fn clipping_is_counted() {
     assert!(clipped("pd").abs() < 1e-7);
 }
 
-/// In clear air below saturation the microphysics changes nothing: what came in through the sides
-/// is what there is more at the end.
+/// In clear air below saturation the microphysics changes nothing: the inflow through the sides is the increase.
 #[test]
 fn in_clear_air_only_the_sides_change_the_water() {
     let place = Place::with(&Small::clear());
@@ -185,18 +184,17 @@ fn in_clear_air_only_the_sides_change_the_water() {
     }
 }
 
-/// The least of a field that is output and its largest value, less the columns to leave out.
+/// The minimum and the maximum of a field of the output, without the excluded columns.
 fn extremes(values: &ArrayD<f64>, left_out: impl Fn([usize; 2]) -> bool) -> [f64; 2] {
     let n = values.ndim();
     let counted = values.indexed_iter().filter(|(at, _)| !left_out([at[n - 2], at[n - 1]]));
     counted.fold([0.0, 0.0], |[least, most]: [f64; 2], (_, &q)| [least.min(q), most.max(q)])
 }
 
-/// The limiters keep what was positive positive, but for rounding.
+/// With limiters, positive values stay positive except for rounding.
 ///
-/// What radiates through an open side is not limited, and the microphysics fills up what became
-/// negative there. A specified side that meets an open one copies its last cell before that, so
-/// the corners are left out.
+/// Radiation through an open side is not limited, and the microphysics sets negative values there to zero. A specified
+/// side next to an open one copies the last cell before that, so that the corners are excluded.
 #[test]
 fn water_stays_positive() {
     let place = Place::with(&Small::hybrid());

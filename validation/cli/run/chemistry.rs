@@ -43,13 +43,13 @@ fn species(text: &str) -> Vec<String> {
     lines.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// Cells are those that `nwp-mini chemistry` would make of what the transport leaves to them.
+/// The cells of a run have the results of `nwp-mini chemistry` for the concentrations after transport.
 #[test]
 fn a_box_of_a_run_is_one_of_the_chemistry_alone() {
     let place = place();
     let options = ["--steps", "1", "--precision", "f64", BY_DAY[0], BY_DAY[1]];
     let reacted = run(&place, "reacted.nc", &options);
-    // Chemistry that never comes leaves what transport and microphysics have made.
+    // A chemistry that is never called leaves the results of transport and microphysics.
     let carried = run(&place, "carried.nc", &[&options[..], &["--chem-dt", "1e9"]].concat());
     let cells = [[0, 4, 5], [3, 2, 7], [6, 8, 3], [7, 5, 9]];
     let at = |output: &Output, name: &str, time: usize| -> Vec<f64> {
@@ -147,7 +147,7 @@ fn day_and_night_look_like_chemistry() {
         assert_eq!(output.text_of("o3", "units"), "ppmv");
         assert!(output.last("o3").iter().all(|x| (0.02..3.0).contains(x)), "ozone");
     }
-    // Typical hydroxyl by day is some tenths of a ppt; it is made by light alone, but for alkenes and ozone.
+    // Typical daytime hydroxyl is some tenths of a ppt; apart from alkenes with ozone, only photolysis produces it.
     let oh = at(&by_day, "oh");
     assert!((1e-8..2e-6).contains(&oh), "{oh:e} ppmv");
     assert!(at(&by_night, "oh") < 0.2 * oh && at(&by_night, "o1d") == 0.0);
@@ -187,7 +187,7 @@ fn atoms_are_accounted_for() {
                 assert!(unbalanced == 0.0 && made.abs() < 1e-10, "{budget}");
             }
         }
-        // A species has its own terms: ozone is made and lost in this hour of the day.
+        // Each species has its own terms: ozone is produced and lost in this hour of the day.
         let all = figures["tracers"].as_array().expect("budgets");
         let of = |name: &str| all.iter().find(|budget| budget["name"] == name).expect("a budget");
         for name in ["o3", "no2", "hno3"] {
@@ -291,7 +291,7 @@ fn fields_of_the_input_and_backgrounds_are_where_species_begin() {
     let column: Array1<f64> = (0..8).map(|k| b[[k, 5, 5]]).collect();
     assert!((1.0..2.0).contains(&column[0]) && column[7] == 3.0, "{column}");
     assert!(output.frame("c", 0).iter().all(|c| *c == 0.0));
-    // Names that are taken get a prefix; names of variables differ in case alone.
+    // Names that are taken get a prefix; names of variables may differ in case only.
     assert!(output.names().iter().any(|name| name == "qvapor" || name == "chem_qvapor"));
 }
 
@@ -324,7 +324,7 @@ fn bad_chemistry_is_refused() {
     place.run_small(&["--chem-output", "O3"]).refused(2, &["--chem-output", "--chemistry"]);
 }
 
-/// Ozone at the ground, its series and its section are drawn when they are asked for.
+/// Ozone at the ground, its time series and its section are drawn on request.
 #[test]
 fn pictures_of_species_are_drawn() {
     let place = place();

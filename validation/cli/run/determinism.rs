@@ -1,4 +1,4 @@
-//! The same bits on any number of threads, in every run, however often frames are written.
+//! The same bits for any number of threads, in every run, and for any output interval.
 
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ fn threads_and_frames_leave_no_trace() {
     }
 }
 
-/// The comparison above can tell runs apart: another limiter gives other bits.
+/// The comparison above detects different runs: another limiter gives other bits.
 #[test]
 fn other_options_leave_a_trace() {
     let place = Place::with(&Small::new());

@@ -1,4 +1,4 @@
-//! What is told of every frame of output, against the fields of the frame.
+//! The figures of every output frame, compared with the fields of the frame.
 
 use ndarray::{ArrayD, Axis};
 
@@ -19,7 +19,7 @@ const FIELDS: [(&str, &str); 6] = [
 /// Rounding of a sum and of its mean to single precision.
 const ROUNDING: f64 = 1e-6;
 
-/// Whether two numbers are one: those of a JSON file are read to a unit in the last place.
+/// True if two numbers are equal up to one ULP, the accuracy of the JSON reader.
 fn same(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 2.0 * f64::EPSILON * expected.abs()
 }
@@ -96,7 +96,7 @@ fn check_frame(figures: &serde_json::Value, output: &Output, time: usize) {
         let expected = (&mass * output.frame(variable, time)).sum_axis(Axis(0));
         let written = output.frame(&format!("{variable}_PATH"), time);
         let most = expected.fold(0.0_f64, |most, x| most.max(x.abs()));
-        // C1H and others are written in single precision.
+        // C1H and others are stored in single precision.
         let worst = (&written - &expected).fold(0.0_f64, |most, x| most.max(x.abs()));
         assert!(worst <= 4.0 * ROUNDING * most, "{name}: {worst:e} of {most:e}");
         let told = &figures["contents"][n];

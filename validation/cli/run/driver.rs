@@ -1,4 +1,4 @@
-//! The wind and the time step of the driver, and what the specified rows do.
+//! The wind and the time step of the driver, and the specified rows.
 
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::{Limiter, Wind, Workspace, step};
@@ -44,7 +44,7 @@ impl Winds {
         }
     }
 
-    /// Dry mass of a layer over a unit area, kg/m2, where the column mass is `mu`.
+    /// Dry mass of a layer over a unit area, kg/m2, for a column mass `mu`.
     fn layer(&self, k: usize, mu: f64) -> f64 {
         (self.c1[[k]] * mu + self.c2[[k]]) * self.deep[[k]] / GRAVITY
     }
@@ -82,7 +82,7 @@ impl Winds {
                     let (west, east) = (x(k, j, i), x(k, j, i + 1));
                     let (south, north) = (y(k, j, i), y(k, j + 1, i));
                     let below = up;
-                    // What comes in at the sides and from below leaves upward.
+                    // Inflow at the sides and from below leaves through the top.
                     up = below + west - east + south - north;
                     let out = [-west, east, -south, north, -below, up];
                     let out: f64 = out.iter().map(|f| f.max(0.0)).sum();
@@ -96,8 +96,8 @@ impl Winds {
     }
 }
 
-/// The file holds the winds in working precision, and vertical fluxes are what the horizontal
-/// ones leave: a part in 1e7 of the largest of many terms, or what the solver left in the column.
+/// The file has the winds in working precision, and vertical fluxes are the residual of the horizontal ones: to a part
+/// in 1e7 of the largest of many terms, or to the residual of the solver in the column.
 #[test]
 fn the_longest_step_is_that_of_the_winds_in_the_file() {
     let place = Place::empty();
@@ -155,8 +155,7 @@ fn a_longer_step_is_refused_and_the_one_named_instead_runs() {
     place.run_small(&["-q", "--force", "--dt", &beyond]).refused(2, &["longest time step"]);
 }
 
-/// Where air flows in over a specified side, its row keeps the input's values for good: it is
-/// neither carried into by the fluxes nor touched by the microphysics.
+/// At inflow over a specified side, its row keeps the values of the input: neither fluxes nor microphysics change it.
 #[test]
 fn the_specified_rows_hold_the_inputs_air_where_it_flows_in() {
     let place = Place::with(&Small::new());
@@ -185,8 +184,8 @@ fn the_specified_rows_hold_the_inputs_air_where_it_flows_in() {
     }
 }
 
-/// Where it flows out, the row has what its neighbour inside had before the microphysics. In
-/// clear air the microphysics leaves the vapour alone, so the two are equal.
+/// At outflow, the row has the values of its inner neighbour before the microphysics. In clear air the microphysics
+/// does not change the vapour, so that the two are equal.
 #[test]
 fn the_specified_rows_copy_their_neighbour_where_air_flows_out() {
     let place = Place::with(&Small::clear());

@@ -18,7 +18,7 @@ const FILES: i32 = 3;
 /// Longest wait for something that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a changed small file; it must be refused in these words and leave nothing behind.
+/// Runs a changed small file; it must be rejected with these words, and no file may be left.
 #[track_caller]
 fn refuses(code: i32, change: impl Fn(&mut Small), arguments: &[&str], words: &[&str]) {
     let mut small = Small::new();
@@ -73,13 +73,13 @@ fn a_full_disk_is_told_and_leaves_nothing() {
         ended.refused(FILES, &["cannot write to small.out.nc", "File too large", "make room"]);
         assert_eq!(place.files(), ["small.nc"], "{blocks}");
     }
-    // What was there stays.
+    // Existing files stay.
     fs::write(place.path("old.nc"), "old").expect("a file");
     let force = [&many[..], &["--force", "--output", "old.nc"]].concat();
     run_within(&place, 400, &force).refused(FILES, &["cannot write to old.nc", "File too large"]);
     assert_eq!(fs::read_to_string(place.path("old.nc")).expect("a file"), "old");
     assert_eq!(place.files(), ["old.nc", "small.nc"]);
-    // With room enough, the same goes well.
+    // With enough space, the same run succeeds.
     let ended = run_within(&place, 1_000_000, &many).good();
     assert_eq!(ended.stderr, "");
     assert_eq!(place.open("small.out.nc").frames(), 41);
@@ -254,7 +254,7 @@ fn a_file_that_vanishes() {
     assert!(ended.stderr.contains(&format!("out.nc holds the {frames} frames")), "{ended:?}");
 }
 
-/// The file's time step is a proposal; what cannot be one is passed over or refused.
+/// The file's time step is a proposal; invalid ones are ignored or rejected.
 #[test]
 fn time_steps_of_the_file() {
     for dt in [0.0, -60.0] {

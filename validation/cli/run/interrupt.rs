@@ -1,4 +1,4 @@
-//! A run that is stopped leaves a good file of what it has done.
+//! A run that is stopped leaves a valid file with its results so far.
 #![cfg(unix)]
 
 use std::fs;
@@ -14,8 +14,8 @@ const INTERRUPTED: i32 = 130;
 /// Longest wait for something that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Size at which the file in the making holds several frames: one is about 100 kB, deflated less,
-/// and what describes the file is about as much.
+/// Size at which the unfinished file has several frames: one has about 100 kB, less with compression, and the metadata
+/// have about as much.
 const SEVERAL_FRAMES: u64 = 1_000_000;
 
 /// Size of the unfinished output, if there is one.
@@ -24,8 +24,7 @@ fn unfinished(place: &Place) -> Option<u64> {
     Some(fs::metadata(place.path(&name)).ok()?.len())
 }
 
-/// Waits until something `is_so`; a child that does not come to it is ended, as it would never
-/// end by itself.
+/// Waits until a condition holds; a child that does not fulfil it is killed, since it would not end by itself.
 fn wait_until(child: &mut Child, what: &str, mut is_so: impl FnMut(&mut Child) -> bool) {
     let start = Instant::now();
     while !is_so(child) {
@@ -38,8 +37,8 @@ fn wait_until(child: &mut Child, what: &str, mut is_so: impl FnMut(&mut Child) -
     }
 }
 
-/// Starts a run without end, stops it by a signal when the unfinished output has this size, and
-/// checks what it leaves; returns the number of frames.
+/// Starts a run without end, stops it by a signal when the unfinished output has this size, and checks the files that
+/// remain; returns the number of frames.
 fn stopped_by(signal: &str, size: u64, arguments: &[&str]) -> usize {
     let place = Place::with(&Small::new());
     let endless = [
@@ -79,7 +78,7 @@ fn stopped_by(signal: &str, size: u64, arguments: &[&str]) -> usize {
     for name in output.names().iter().filter(|name| *name != "Times") {
         assert!(output.values(name).iter().all(|x| x.is_finite()), "{name}");
     }
-    // The budget of what was done is closed too; in double precision however long it was.
+    // The budget of the completed steps is closed too, in double precision for any number of steps.
     assert!(figures["water"]["closure_rel"].as_f64().expect("a number").abs() < 1e-10, "{figures}");
     frames
 }

@@ -1,4 +1,4 @@
-//! The job itself: what it prints, where, how long it runs and what it leaves.
+//! The job itself: its output on each stream, its duration and its files.
 
 use super::place::{Ended, Place};
 use super::small::Small;
@@ -30,7 +30,7 @@ fn the_storm_runs_for_an_hour_by_default() {
     {
         line(&ended, term);
     }
-    // What the program thinks goes to standard error, and only there.
+    // Log messages go to standard error only.
     assert!(ended.stderr.contains("INFO wind projection"), "{}", ended.stderr);
     assert!(ended.stderr.contains("step 24 of 24"), "{}", ended.stderr);
     assert!(!ended.stdout.contains("INFO"), "{}", ended.stdout);
@@ -90,7 +90,7 @@ fn quiet_prints_nothing_but_errors() {
     let place = Place::with(&Small::new());
     let ended = place.run_small(&["-q", "--steps", "2"]).good();
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
-    // The figures stay at hand, and what is printed because it was asked for.
+    // The figures stay available, and so does output that was requested.
     place.run_small(&["-q", "--steps", "2", "--force", "--json", "out.json"]).good();
     assert_eq!(place.json("out.json")["steps"], 2);
     let dry = place.run_small(&["-q", "--steps", "2", "--force", "--dry-run"]).good();
@@ -98,7 +98,7 @@ fn quiet_prints_nothing_but_errors() {
     let info = place.program(&["-q", "info", "small.nc"]).output().expect("the program starts");
     let text = String::from_utf8_lossy(&info.stdout);
     assert!(text.lines().any(|line| line.starts_with("input of run   yes")), "{text}");
-    // Even where there is something to warn of.
+    // Also in runs with warnings.
     let mut small = Small::new();
     small.set("DT", 5000.0);
     let place = Place::with(&small);
@@ -218,7 +218,7 @@ fn figures_are_written_even_when_nobody_reads_the_summary() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // The reader leaves before the first line.
+    // The reader closes the pipe before the first line.
     drop(child.stdout.take());
     let ended = child.wait_with_output().expect("the program ends");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");

@@ -1,5 +1,4 @@
-//! Outputs whose names are links, and files that are replaced: what is written where, and who may
-//! read it.
+//! Output to names that are links, and replaced files: the files that are written, and their permissions.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -50,7 +49,7 @@ const WRITERS: [&[&str]; 12] = [
     &["bench", "reduce", "--elements", "64", "--runs", "1", "--backend", "cpu", "--report", "FILE"],
 ];
 
-/// A folder with what the writers read.
+/// A folder with the input of the commands that write.
 fn furnished() -> Place {
     let place = Place::with(&Small::new());
     super::weights::File::scrip().write(&place.path("w.nc"));
@@ -99,7 +98,7 @@ fn every_writer_writes_through_links() {
     }
 }
 
-/// A link to a file that is not there makes that file, without --force.
+/// A link to a missing file creates that file, without --force.
 #[test]
 fn a_link_to_nowhere_makes_the_file() {
     let place = Place::with(&Small::new());
@@ -119,7 +118,7 @@ fn a_link_to_nowhere_makes_the_file() {
     refused.refused(FILES, &["circle.nc", "in a circle"]);
 }
 
-/// What was private stays private, and what nobody may write to stays so.
+/// Private files stay private, and read-only files stay read-only.
 #[test]
 fn the_mode_of_a_file_that_is_replaced_is_kept() {
     let place = Place::with(&Small::new());
@@ -136,7 +135,7 @@ fn the_mode_of_a_file_that_is_replaced_is_kept() {
     }
 }
 
-/// Only the superuser can give files away; others skip this.
+/// Only the superuser can change owners; the test is skipped for other users.
 #[test]
 #[allow(clippy::print_stderr, reason = "tells that a test cannot be made here")]
 fn the_owner_of_a_file_that_is_replaced_is_kept() {
@@ -153,7 +152,7 @@ fn the_owner_of_a_file_that_is_replaced_is_kept() {
     assert_eq!((about.uid(), about.gid()), (SOMEBODY, SOMEBODY));
 }
 
-/// Pictures go through links, too, and into a folder that a link stands for.
+/// Pictures are written through links too, and into a folder that is a link.
 #[test]
 fn pictures_are_written_through_links() {
     let place = Place::with(&Small::new());
@@ -172,7 +171,7 @@ fn pictures_are_written_through_links() {
     assert!(fs::symlink_metadata(place.path("o/sounding.png")).expect("a link").is_symlink());
 }
 
-/// Two names of one file are one, where it is yet to be written as well.
+/// Two names of one file are detected, even before it is written.
 #[test]
 fn links_do_not_hide_that_two_files_are_one() {
     let place = Place::with(&Small::new());

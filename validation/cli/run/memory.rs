@@ -11,7 +11,7 @@ use super::place::{Place, storm};
 /// frames have 180 MB of values.
 const MOST: u64 = 150 << 10;
 
-/// The library keeps what is written, up to 64 MB of each of 60 variables, until the file is closed.
+/// The library keeps written data in memory, up to 64 MB of each of 60 variables, until the file is closed.
 #[test]
 fn frames_of_output_do_not_stay_in_memory() {
     let place = Place::empty();

@@ -1,4 +1,4 @@
-//! `nwp-mini run` as its users meet it: the job, the file it leaves, what it refuses and how.
+//! `nwp-mini run` for its users: the job, its output file, and rejected input.
 
 mod bad_files;
 mod bad_options;

@@ -1,5 +1,5 @@
-//! Names of files whose bytes are no UTF-8: read and written by every option as they are, and told
-//! with the odd bytes escaped.
+//! File names that are not UTF-8: every option reads and writes them unchanged, and messages show them with the invalid
+//! bytes escaped.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,12 +17,12 @@ fn odd(ending: &str) -> OsString {
     OsString::from_vec([b"na", &[BYTE][..], b"ve", ending.as_bytes()].concat())
 }
 
-/// The same as it is told.
+/// The name as it is shown in messages.
 fn told(ending: &str) -> String {
     format!("na\\xEFve{ending}")
 }
 
-/// A folder that holds small.nc and the same under the odd name.
+/// A folder with small.nc, and a copy under the non-UTF-8 name.
 fn place() -> Place {
     let place = Place::with(&Small::new());
     fs::copy(place.path("small.nc"), path(&place, ".nc")).expect("a copy");
@@ -33,7 +33,7 @@ fn path(place: &Place, ending: &str) -> PathBuf {
     place.path("").join(odd(ending))
 }
 
-/// Runs the program; words that begin with `@` stand for the odd name with the ending behind it.
+/// Runs the program; words that begin with `@` stand for the non-UTF-8 name, followed by an ending.
 #[track_caller]
 fn good(place: &Place, arguments: &[&str]) -> [String; 2] {
     let mut program = place.program(&[]);
@@ -95,7 +95,7 @@ fn a_run_reads_and_writes_odd_names() {
     ] {
         assert!(path(&place, ending).is_file(), "{ending}");
     }
-    // No other name was made up on the way.
+    // No other name was created.
     let lossy = place.files().into_iter().filter(|name| name.contains("\\x")).count();
     assert_eq!(lossy, 0, "{:?}", place.files());
     let output = super::result::Output::open(&path(&place, ".out.nc"));
@@ -112,7 +112,7 @@ fn a_run_reads_and_writes_odd_names() {
     assert_eq!(super::result::Output::open(&path(&place, ".2.nc")).frames(), 2);
 }
 
-/// The names that the program makes from those of files.
+/// Names that the program derives from those of files.
 #[test]
 fn names_made_from_odd_names_have_the_same_bytes() {
     let place = place();
@@ -178,7 +178,7 @@ fn every_command_takes_odd_names() {
     assert!(cache.ends_with(&format!("{}/nwp-mini", told(".cache"))), "{cache}");
 }
 
-/// What cannot be read is an error of one line with the name, and no panic.
+/// An unreadable file is an error of one line with the name, and no panic.
 #[test]
 fn mistakes_with_odd_names_are_told() {
     let place = place();

@@ -1,4 +1,4 @@
-//! The output as a file: what other programs rely on, and what the run promises of its frames.
+//! The output file: properties that other programs rely on, and the frames of a run.
 
 use netcdf::types::{FloatType, NcVariableType};
 
@@ -9,7 +9,7 @@ use super::small::Small;
 const VOLUME: [&str; 4] = ["Time", "bottom_top", "south_north", "west_east"];
 const PLANE: [&str; 3] = ["Time", "south_north", "west_east"];
 
-/// What the run computes: WRF's name, dimensions, MemoryOrder, stagger and units.
+/// Variables that the run computes: WRF's name, dimensions, MemoryOrder, stagger and units.
 const COMPUTED: [(&str, &[&str], &str, &str, &str); 16] = [
     ("T", &VOLUME, "XYZ", "", "K"),
     ("QVAPOR", &VOLUME, "XYZ", "", "kg kg-1"),
@@ -29,7 +29,7 @@ const COMPUTED: [(&str, &[&str], &str, &str, &str); 16] = [
     ("SR", &PLANE, "XY ", "", "1"),
 ];
 
-/// What passes through from the input.
+/// Variables that are copied from the input.
 const GIVEN: [(&str, &[&str], &str, &str, &str); 20] = [
     ("P", &VOLUME, "XYZ", "", "Pa"),
     ("PB", &VOLUME, "XYZ", "", "Pa"),
@@ -103,7 +103,7 @@ fn variables_are_named_and_described_as_wrf_does_it() {
             assert!(output.variable(name).attribute("coordinates").is_none(), "{name}");
         }
     }
-    // Every variable tells what it is.
+    // Every variable has a description.
     for name in output.names().iter().filter(|name| *name != "Times") {
         for attribute in ["units", "description", "long_name", "MemoryOrder", "stagger"] {
             output.text_of(name, attribute);
@@ -150,7 +150,7 @@ fn the_file_says_where_it_came_from() {
     let place = Place::with(&Small::new());
     let (_, output) = place.figures(&["--steps", "2", "--dt", "50", "--boundary", "periodic,open"]);
     assert!(output.text("Conventions").starts_with("CF-1."));
-    // WRF's tools look for the version in the title.
+    // WRF's tools read the version from the title.
     assert!(output.text("TITLE").contains("V4."));
     for name in ["title", "institution", "source", "references", "history", "git_hash"] {
         assert!(!output.text(name).is_empty(), "{name}");
@@ -186,7 +186,7 @@ fn the_file_says_where_it_came_from() {
 #[test]
 fn the_first_frame_is_the_input_to_the_last_bit() {
     let mut small = Small::hybrid();
-    // Transport leaves such values behind, and they are part of the state.
+    // Transport produces such values, and they are part of the state.
     small.values("QVAPOR")[[7, 4, 4]] = -3.0e-9;
     small.values("QCLOUD")[[2, 0, 0]] = -1.0e-12;
     let place = Place::with(&small);
@@ -220,7 +220,7 @@ fn the_storms_first_frame_is_the_storm_and_all_frames_are_finite() {
     for name in STATE {
         assert!(bits(&output, name, 0) == bits(&input, name, 0), "{name}");
     }
-    // The storm has such values, left by the model that made it.
+    // The storm has such values, from the model that produced it.
     assert!(input.values("QVAPOR").iter().any(|&q| q < 0.0));
     for name in output.names().iter().filter(|name| *name != "Times") {
         assert!(output.values(name).iter().all(|x| x.is_finite()), "{name}");
@@ -231,7 +231,7 @@ fn the_storms_first_frame_is_the_storm_and_all_frames_are_finite() {
     }
     assert!(output.last("RAINNC").iter().any(|&x| x > 0.0));
     assert!(output.last("SNOWNC").iter().zip(&output.last("RAINNC")).all(|(s, r)| s <= r));
-    // The model that made the storm found 49.5 dBZ in it.
+    // The model that produced the storm computed 49.5 dBZ in it.
     let most = output.frame("REFL_10CM", 0).fold(0.0_f64, |most, &z| most.max(z));
     assert!((49.0..50.0).contains(&most), "{most}");
 }
@@ -250,22 +250,22 @@ fn the_output_is_an_input() {
         let [before, after] = [&before, &after].map(|x| x["projection"][figure].as_f64());
         assert!(after < Some(1e-5) && before > Some(1e-3), "{figure}: {before:?} {after:?}");
     }
-    // In the same words and to the same bits where nothing depends on the wind.
+    // With the same messages, and the same bits of fields that do not depend on the wind.
     assert!(
         first.bits().iter().map(|(name, _)| name).eq(second.bits().iter().map(|(name, _)| name))
     );
     for name in STATE.into_iter().chain(GIVEN.into_iter().map(|(name, ..)| name)) {
         assert!(bits(&first, name, 0) == bits(&second, name, 0), "{name}");
     }
-    // Both times of the file are frames of the second run: the air it reads changes in time, where
-    // that of the first did not, and the states part by that and no more.
+    // Both times of the file are frames of the second run: its air changes in time, that of the first did not, and the
+    // states differ accordingly.
     assert_eq!(after["input_frames"].as_array().map(Vec::len), Some(2));
     let [first, second] = [first, second].map(|x| x.last("T"));
     let apart = (&first - &second).mapv(f64::abs).fold(0.0, |most: f64, &x| most.max(x));
     assert!(apart > 0.0 && apart < 1.0, "{apart}");
 }
 
-/// Rain and snow stand in the outermost rows too, but nothing falls there.
+/// The outermost rows have rain and snow, but no precipitation.
 #[test]
 fn nothing_falls_in_the_specified_zone() {
     let place = Place::with(&Small::new());
@@ -293,7 +293,7 @@ fn nothing_falls_in_the_specified_zone() {
             }
             assert!(inside > 20 || name == "SNOWNC", "{name} {boundary}: {inside} cells");
         }
-        // All four corners have rain where no row is specified.
+        // All four corners have rain if no row is specified.
         let rain = output.last("RAINNC");
         let corners = [[0, 0], [0, 11], [9, 0], [9, 11]].map(|corner| rain[&corner[..]] > 0.0);
         assert_eq!(corners, [!(x || y); 4], "{boundary}");

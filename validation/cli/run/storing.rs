@@ -56,7 +56,7 @@ fn every_compression_holds_the_same_bits() {
     assert_eq!(fast.bits(), none.bits());
     assert_eq!(fast.bits(), small.bits());
     assert_eq!(fast.times(), none.times());
-    // Of every field, which has two dimensions or three beside that of time.
+    // For every field, with two or three dimensions besides time.
     let fields = fast.file.variables().filter(|field| field.dimensions().len() > 2);
     let bytes = 4 * fields.map(|field| field.len()).sum::<usize>();
     assert!(bytes > 5 * 4 * 17 * 12 * 10 * 8, "{bytes}");
@@ -118,7 +118,7 @@ fn rounding_keeps_the_bound_that_it_states() {
             assert!((stated / bound - 1.0).abs() < 1e-12, "{name}: {stated} {bound}");
             let found = error(&output.values(name), &exact.values(name));
             assert!(found <= bound, "{name}: {found} beyond {bound} of {kept} bits");
-            // The bound is no luxury where the field has something to round.
+            // The bound is not loose if the field has digits to round.
             assert!(name != "T" || kept >= 20 || found > 0.5 * bound, "{name}: {found} {bound}");
             assert_eq!(output.text_of(name, "quantization"), "quantization_info");
         }
@@ -176,7 +176,7 @@ fn a_part_of_the_variables_has_the_values_of_all() {
     assert!(!wrf.names().iter().any(|name| name.ends_with("_PATH") || name.ends_with("_MEAN")));
 }
 
-/// A run in two parts has the frames of one without a break, whatever its outputs round.
+/// A run in two parts has the frames of an uninterrupted one, with any rounding of its output.
 #[test]
 fn restart_files_are_not_rounded() {
     let place = Place::with(&Small::new());

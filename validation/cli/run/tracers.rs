@@ -30,11 +30,11 @@ fn most(output: &Output, name: &str, time: usize) -> [f64; 2] {
     values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(*x), b.max(*x)])
 }
 
-/// Nothing of the program names these tracers, and what it makes of the water does not depend on them.
+/// The program does not know the names of these tracers, and they do not affect the water.
 #[test]
 fn they_are_carried_beside_the_water() {
     let place = place();
-    // The winds conserve mass but for what the projection leaves, and a constant stays one but for that.
+    // The winds conserve mass up to the residual of the projection, and a constant stays constant up to that.
     for (precision, close, constant) in [("f32", 1e-6, 1e-5), ("f64", 1e-12, 1e-9)] {
         let options = ["--steps", "6", "--dt", "60", "--precision", precision];
         let (_, alone) = place.figures(&options);
@@ -140,12 +140,12 @@ fn the_example_runs() {
     place.run_storm(&run).good();
     let output = place.open("o.nc");
     assert!(most(&output, "one", 1).iter().all(|x| (x - 1.0).abs() < 1e-5));
-    // Shapes are where the file says: a layer of 1,000 m, and a hill at its middle.
+    // Shapes are at the positions in the file: a layer of 1,000 m, and a hill in its middle.
     assert_eq!(most(&output, "smoke", 0), [0.5, 10.0]);
     assert!(most(&output, "puff", 0)[1] > 0.8 && most(&output, "tower", 0) == [0.0, 1.0]);
 }
 
-/// On a finer grid the shapes are those of the finer grid, and a number makes tracers for measuring.
+/// On a finer grid the shapes are those of the finer grid, and a number adds tracers for benchmarks.
 #[test]
 fn finer_grids_and_numbers() {
     let place = place();

@@ -1,4 +1,4 @@
-//! A device made of arrays on the host.
+//! A device emulated by arrays on the host.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub(crate) trait Exchanged: FluxConstants + Element + Bytes {}
 impl Exchanged for f32 {}
 impl Exchanged for f64 {}
 
-/// How the program rounds.
+/// Rounding of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rounding {
     /// After every operation, as Rust does.
@@ -33,7 +33,7 @@ pub(crate) enum Rounding {
     Fused,
 }
 
-/// What carries tracers on the emulated device.
+/// Transport of tracers on the emulated device.
 pub(crate) struct Transport<'a, R> {
     pub(crate) grid: &'a Grid,
     pub(crate) air: &'a AirMass<R>,
@@ -75,7 +75,7 @@ impl Memory {
 }
 
 impl<R: Exchanged> Transport<'_, R> {
-    /// Several steps of the tracers; returns them, and what has entered through the sides.
+    /// Several steps of the tracers; returns them and the inflow through the sides.
     pub(crate) fn run(
         &self,
         tracers: &[Array3<R>],
@@ -160,9 +160,9 @@ impl<R: Exchanged> Transport<'_, R> {
         names.iter().map(|name| settings[name]).collect()
     }
 
-    /// The program for these settings, and the names of those that it reads.
+    /// The program for these settings, and the names of the settings that it reads at run time.
     ///
-    /// What does not size an array is left to the program's input: one program serves many cases.
+    /// Settings that are not sizes of arrays are input of the program, so that one program serves many cases.
     fn program(&self) -> (Arc<Program>, Vec<String>) {
         static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
         let Shares { cells, .. } = self.settings.shares;
@@ -209,7 +209,7 @@ impl<R: Exchanged> Transport<'_, R> {
     }
 }
 
-/// What sizes an array.
+/// Settings that are sizes of arrays.
 const SIZES: [&str; 10] = [
     "SUM_THREADS",
     "CELLS",

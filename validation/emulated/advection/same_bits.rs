@@ -19,7 +19,7 @@ fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64,
     check_tracers::<R>([3, 1], shape, kind, shares, (seed, given));
 }
 
-/// Two steps of so many tracers, the first of them without limiter, on both.
+/// Two steps of several tracers, the first of them without limiter, on both.
 fn check_tracers<R: Exchanged>(
     [count, unlimited]: [usize; 2],
     shape: Shape,
@@ -31,7 +31,7 @@ fn check_tracers<R: Exchanged>(
     let (air, flux) = (case.air::<R>(), case.flux::<R>());
     let tracer = |n| random_case(shape, sides(kind), seed + 1000 * n).q.mapv(R::of);
     let tracers: Vec<Array3<R>> = (0..count as u64).map(tracer).collect();
-    // Every other tracer has no gradient across the sides: what comes in is no number then.
+    // Every other tracer has zero gradient at the sides: its boundary values are NaN.
     let is_flat = |n: usize| given && (n + seed as usize) % 2 == 1;
     let values = |(n, q): (usize, &Array3<R>)| {
         BoundaryValues::of(&q.mapv(|x| if is_flat(n) { R::nan() } else { x + R::ONE }))
@@ -84,7 +84,7 @@ fn small_sizes() {
     for kind in KINDS {
         for (nx, ny) in (4..=11).flat_map(|nx| (4..=9).map(move |ny| (nx, ny))) {
             number += 1;
-            // Which sizes meet which shares and how many levels is as good as random.
+            // The combination of sizes, launch configurations and numbers of levels is pseudo-random.
             let nz = 2 + number % 4;
             let cells = if nx < 8 { 2 } else { [2, 4][number % 2] };
             let shares =
@@ -201,7 +201,7 @@ fn tiny_periodic_sizes() {
     );
 }
 
-/// In the roundings of the device the kernels are as near to double precision as the CPU version.
+/// With the rounding of the device, the kernels are as near to double precision as the CPU version.
 #[test]
 fn fused_roundings() {
     if !is_fused_at_hand() {

@@ -1,5 +1,5 @@
-//! The kernels between a run and its chemistry, on the host: the cells that the CPU version makes of the same fields, and
-//! the fields that it makes of the same cells.
+//! The kernels between a run and its chemistry, on the host: cells from fields, and fields from cells, as in the CPU
+//! version.
 #![allow(clippy::float_cmp, reason = "equal bits are what this is about")]
 
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn origin(given: FixedSource) -> i32 {
     }
 }
 
-/// Fields of a run, and what its chemistry is given.
+/// Fields of a run, and the input of its chemistry.
 struct Case<R> {
     about: String,
     shape: Shape,
@@ -102,7 +102,7 @@ struct Case<R> {
     parts: [Range<usize>; 2],
     /// Numbers of their cells.
     cells: Vec<usize>,
-    /// What stands for reactions: factors of the variable species, (species, cell), the end of each cell, counters.
+    /// Stand-in for reactions: factors of the variable species, (species, cell), the status of each cell, counters.
     factor: Vec<f64>,
     status: Vec<i32>,
     counters: Vec<i32>,
@@ -124,7 +124,7 @@ impl<R: Real + Element + Constants> Case<R> {
         };
         let mut fields = vec![field(-20.0, 20.0), field(-1e-9, 0.02)];
         fields.extend((0..4).map(|_| field(0.0, 1e-4)));
-        // Transport leaves small negative values.
+        // Transport produces small negative values.
         fields.extend((0..4).map(|_| field(-1e-8, 1e-3)));
         let environment = Environment {
             rho: field(0.3, 1.2),
@@ -150,7 +150,7 @@ impl<R: Real + Element + Constants> Case<R> {
             state: State::new(set, fields),
             environment,
             parts: [rows, columns],
-            // Of some cells the integration fails, of some it leaves negative values.
+            // The integration fails in some cells, and leaves negative values in others.
             factor: (0..variables * count).map(|_| random.between(-0.01, 1.5)).collect(),
             status: (0..count).map(|cell| if cell % 7 == 5 { -7 } else { 1 }).collect(),
             counters: (0..8 * count).map(|n| (n * n % 31) as i32).collect(),
@@ -158,7 +158,7 @@ impl<R: Real + Element + Constants> Case<R> {
         }
     }
 
-    /// A plane of values of the columns, as it lies in memory.
+    /// A plane of values of the columns, in memory order.
     fn plane(&self, value: &dyn Fn([usize; 2]) -> f64) -> Vec<f64> {
         let Shape { nx, ny, .. } = self.shape;
         let all: Vec<f64> = (0..ny).flat_map(|j| (0..nx).map(move |i| [j, i])).map(value).collect();
@@ -246,13 +246,13 @@ impl<R: Real + Element + Constants> Case<R> {
         ]
     }
 
-    /// The cells that the CPU version makes of the fields.
+    /// The cells of the CPU version for the fields.
     fn expected(&self) -> Cells {
         let daylight = self.coupled.daylight([self.shape.ny, self.shape.nx], 0.0);
         self.coupled.cells(&self.state, &self.environment, &daylight, &self.cells)
     }
 
-    /// Values with those of a cell side by side, the other way round.
+    /// Transposes values that are contiguous for each cell.
     fn by_quantity(&self, values: &[f64]) -> Vec<f64> {
         let each = values.len() / self.cells.len();
         (0..each).flat_map(|n| values.iter().skip(n).step_by(each).copied()).collect()
@@ -271,7 +271,7 @@ impl<R: Real + Element + Constants> Case<R> {
         ] {
             assert!(found.take::<f64>(name) == expected, "{about} {name}");
         }
-        // The light is made with other functions.
+        // Photolysis frequencies use other functions on the device.
         let mut lit = 0;
         for (name, expected, scale) in [
             ("photolysis", self.by_quantity(&expected.photolysis), 1e-2),

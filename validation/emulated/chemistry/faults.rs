@@ -17,7 +17,7 @@ const SEEDS: u64 = 8;
 const FILES: [&str; 4] = ["kinetics.cuh", "rosenbrock.cu", "sparse_lu.cuh", "step.cuh"];
 const BARRIERS: [&str; 2] = ["wait_for_workers();", "__syncthreads();"];
 
-/// Copies of the kernels that lack one barrier each, with what they lack.
+/// Copies of the kernels without one barrier each, and the description of that barrier.
 fn without_barriers() -> Vec<(String, PathBuf)> {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/chemistry");
     let mut copies = Vec::new();

@@ -22,7 +22,7 @@ pub(super) struct Emulated<'a> {
     integrate: Program,
 }
 
-/// What changes no result.
+/// Settings that change no result.
 #[derive(Clone, Default)]
 pub(super) struct Circumstances {
     pub(super) seed: u64,
@@ -43,19 +43,19 @@ fn compile(name: &str, source: &Source, kernels: Option<&Path>) -> Program {
     Program::compile(name, "emulated/chemistry/program.cpp", &source.prelude, &options)
 }
 
-/// Values of a cell side by side, the other way round.
+/// Transposes values that are contiguous for each cell.
 fn by_quantity(values: &[f64], cells: usize) -> Vec<f64> {
     let each = values.len() / cells;
     (0..each).flat_map(|i| (0..cells).map(move |cell| values[cell * each + i])).collect()
 }
 
 impl<'a> Emulated<'a> {
-    /// Compiles; `name` tells the programs from all others.
+    /// Compiles the kernels; `name` distinguishes the programs.
     pub(super) fn new(name: &str, kinetics: &'a Kinetics, settings: &Settings, form: Form) -> Self {
         Self::with(name, kinetics, settings, form, None)
     }
 
-    /// The same with kernels of another folder before those of the project.
+    /// Compiles the kernels, with those of another folder taking precedence over those of the project.
     pub(super) fn with(
         name: &str,
         kinetics: &'a Kinetics,
@@ -77,7 +77,7 @@ impl<'a> Emulated<'a> {
         }
     }
 
-    /// Integrates the cells; concentrations by cell, and what they have come to.
+    /// Integrates the cells; returns concentrations by cell, and outcomes.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The chemistry's kernels, run on the host thread by thread, against the CPU version: the same bits and counters,
-//! whatever the mapping, the order of the cells and the order of the threads.
+//! The chemistry's kernels, run on the host thread by thread, compared with the CPU version: the same bits and counters
+//! for any mapping, order of the cells and order of the threads.
 
 mod coupling;
 mod faults;
@@ -66,7 +66,7 @@ fn findings(
     lines
 }
 
-/// So many cells of a case, warm and cold ones.
+/// A number of cells of a case, warm and cold ones.
 fn some(case: &Case, count: usize) -> Cells {
     let cells = case.cells();
     let order: Vec<usize> = (0..count).map(|i| i * 7 % cells.len()).collect();

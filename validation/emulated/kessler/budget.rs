@@ -17,7 +17,7 @@ use nwp_mini_support::wsm5::difference::expect_same_bits;
 use super::{OnHost, WATER, columns, take_state, taken};
 
 const TERMS: [&str; 4] = ["fallen", "fall_residual", "clipped", "mass_mismatch"];
-/// Steps that the notes tell of before the call.
+/// Number of steps before the call, for the notes.
 const STEPS_BEFORE: u64 = 41;
 /// The number of the kernel: see `src/state/gpu/mark.rs`.
 const MARK: u64 = 11;
@@ -66,7 +66,7 @@ fn on_cpu<R: Vectorised>(
 }
 
 impl<R: Vectorised + Element + Bytes> OnHost<R> {
-    /// A call as in a run; returns all that it leaves.
+    /// A call as in a run; returns all results.
     fn call_in_run(&self, dt: R, state: &mut State<R>, air: &Air<R>, seed: u64) -> Records {
         let (nz, ny, nx) = state.tracers[0].dim();
         let places = Places::all(nwp_mini::grid::Shape { nx, ny, nz });
@@ -102,8 +102,8 @@ fn water<R: Vectorised>(
     state.tracers[1..].iter().map(|q| (0..levels).map(|k| of(q, k)).sum::<f64>()).sum()
 }
 
-/// Kernel and CPU have the same terms, which account for all water, by rho dz and by the mass, where vapour, cloud
-/// and rain are negative too.
+/// Kernel and CPU have the same terms, which account for all water, weighted by rho dz and by the mass, for negative
+/// vapour, cloud water and rain too.
 fn check<R: Vectorised + Element + Bytes>(rounding: f64) {
     let kernel = OnHost::<R>::compile("budget", 27);
     let mut before = State::<R>::of(&columns(27), 2, 0.0);
@@ -158,7 +158,7 @@ fn the_terms_account_for_all_water() {
     check::<f64>(1e-14);
 }
 
-/// What is infinite or not a number before or after a call is noted: the earliest by field and cell.
+/// Infinite values and NaN before or after a call are noted: the earliest by field and cell.
 #[test]
 fn values_that_are_not_finite_are_noted() {
     let kernel = OnHost::<f32>::compile("flaws", 27);

@@ -38,7 +38,7 @@ struct OnHost<R> {
 }
 
 impl<R: Vectorised + Element + Bytes> OnHost<R> {
-    /// Each test has a program of its own, by its name: they run side by side.
+    /// Each test has its own program, by name, since tests run concurrently.
     fn compile(test: &str, nz: usize) -> Self {
         let name = format!("kessler_{test}_{}_{nz}", R::NAME);
         let prelude = source(R::PRECISION, nz).prelude;
@@ -53,7 +53,7 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
         take_state(&found, state);
     }
 
-    /// What the program is given for a call without a water budget.
+    /// Input of the program for a call without a water budget.
     fn records(&self, dt: R, state: &State<R>, places: Places) -> Records {
         let to = DevicePointer::default();
         let from = ReadPointer::default();
@@ -106,7 +106,7 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
     }
 }
 
-/// Takes over what a call has left in the fields and at the ground.
+/// Takes the fields and the values at the ground from the results of a call.
 fn take_state<R: Real + Element>(found: &Records, state: &mut State<R>) {
     for (name, field) in OUTPUTS.iter().zip(&mut state.tracers) {
         let shape = field.dim();
@@ -192,7 +192,7 @@ fn factors_are_those_of_the_cpu() {
     }
 }
 
-/// Columns of a part of a grid whose rows have places beside them; all others stay as they are.
+/// Columns of a part of a grid with padded rows; all other elements are unchanged.
 #[test]
 fn only_the_columns_of_a_part_are_changed() {
     let kernel = OnHost::<f32>::compile("part", 27);
@@ -216,8 +216,8 @@ fn only_the_columns_of_a_part_are_changed() {
     expect_same_bits("a part", found.named(), expected.named());
 }
 
-/// Rain that would need more sub-steps than any weather is not a number after the call, on the CPU and in the kernel,
-/// and so is what was none before; other columns know nothing of it.
+/// Rain that needs more sub-steps than possible in any weather is NaN after the call, on the CPU and in the kernel, and
+/// so are values that were NaN before; other columns are not affected.
 #[test]
 fn rain_beyond_all_measure_is_told() {
     let kernel = OnHost::<f32>::compile("beyond", 27);

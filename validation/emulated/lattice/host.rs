@@ -1,4 +1,4 @@
-//! A device made of arrays on the host.
+//! A device emulated by arrays on the host.
 
 use nwp_mini::cuda_abi::{Bytes, DevicePointer};
 use nwp_mini::device::Source;
@@ -39,11 +39,11 @@ impl Memory {
         self.attempt(program, seed).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The same.
+    /// Runs the program; an error is its message.
     ///
     /// # Errors
     ///
-    /// The complaint of the program.
+    /// The message of the program.
     pub(crate) fn attempt(self, program: &Program, seed: u64) -> Result<Done, String> {
         program.attempt(&self.records, seed).map(Done)
     }
@@ -59,7 +59,7 @@ impl Done {
     }
 }
 
-/// The kernels of a source as a program; `name` tells it from all others.
+/// The kernels of a source as a program; `name` distinguishes the programs.
 pub(super) fn program(name: &str, source: &Source) -> Program {
     let kind = match source.file {
         "lattice/wilson.cu" => "-DOPERATOR",

@@ -35,15 +35,15 @@ impl<R: Real> Drawn<R> {
     }
 }
 
-/// The norm of a difference by that of what is expected.
+/// The norm of a difference relative to the norm of the expected field.
 fn distance<R: Real>(found: &[R], expected: &[R]) -> f64 {
     let sum = |terms: &mut dyn Iterator<Item = f64>| terms.map(|x| x * x).sum::<f64>();
     let differences = sum(&mut found.iter().zip(expected).map(|(a, b)| a.f64() - b.f64()));
     (differences / sum(&mut expected.iter().map(|x| x.f64()))).sqrt()
 }
 
-/// Largest distance that rounding makes, see the limits of the specification: four times the largest of
-/// 28 orders of summation.
+/// Largest distance due to rounding, see the limits of the specification: four times the largest of 28 orders of
+/// summation.
 fn limit<R: Real>() -> f64 {
     match R::PRECISION {
         nwp_mini::real::Precision::F32 => 4e-7,

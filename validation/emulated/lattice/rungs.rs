@@ -67,7 +67,7 @@ fn form_is_right<R: Emulated>(name: &str, form: Form, seed: u64) {
                 form.pick_spinors(parity, side, &mut found);
                 let distance = distance(&found, &expected);
                 assert!(distance <= limit::<R>(), "{name} {form:?}: {distance:e}");
-                // The same operations in the same order, fused alike.
+                // Same operations in the same order, with the same fusing.
                 let is_same = form.link_reals == LINK_REALS && !form.is_diagonal;
                 assert!(!is_same || found == expected, "{name} {form:?}: other bits");
             }
@@ -100,7 +100,7 @@ fn forms_are_right<R: Emulated>() {
         let number = seed - 1;
         let extents = Extents::new(extents).unwrap();
         for (name, form) in forms(extents) {
-            // Slabs of one brick where there are several.
+            // Slabs of one brick if there are several.
             let form = if name == "bricks" { Form { slab: 1, ..form } } else { form };
             form_is_right::<R>(&format!("{name}-{number}"), form, seed);
         }

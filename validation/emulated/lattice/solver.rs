@@ -10,7 +10,7 @@ use super::{Drawn, distance};
 
 /// A well-conditioned system.
 const KAPPA: f64 = 0.1;
-/// Iterations that are asked for: more than it takes.
+/// Maximum number of iterations, more than needed.
 const ASKED: usize = 16;
 /// Words of the solver: the verdict, of which 2 is a solution, and iterations.
 const SOLVED: u64 = 2;

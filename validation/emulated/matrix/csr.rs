@@ -129,7 +129,7 @@ fn multiplied<R: Exchanged>(
     memory.attempt(program, seed, DevicePointer::new(y.address()))
 }
 
-/// Whether a rung multiplies a matrix whose sums are exact with three vectors.
+/// True if a version correctly multiplies a matrix with exact sums by three vectors.
 pub(crate) fn is_right(
     program: &Program,
     shape: Shape,

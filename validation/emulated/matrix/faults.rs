@@ -16,7 +16,7 @@ const SEEDS: u64 = 12;
 
 const BARRIER: &str = "__syncthreads();";
 
-/// Copies of the kernels that lack one barrier of a file each, with what they lack.
+/// Copies of the kernels without one barrier of a file each, and the description of that barrier.
 fn without_barriers(files: &[&str]) -> Vec<(String, PathBuf)> {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/primitives");
     let mut copies = Vec::new();

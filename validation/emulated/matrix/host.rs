@@ -1,4 +1,4 @@
-//! A device made of arrays on the host.
+//! A device emulated by arrays on the host.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ impl Memory {
         taken(&program.run(&self.records, seed), array)
     }
 
-    /// The same, or what the program has complained of.
+    /// Runs the program; an error is its message.
     pub(crate) fn attempt<T: Element>(
         self,
         program: &Program,
@@ -79,12 +79,12 @@ fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec<T> {
     found.take(&format!("array{}", array.address() >> ARRAY_SHIFT))
 }
 
-/// The kernels of a source as a program; `name` tells it from all others.
+/// The kernels of a source as a program; `name` distinguishes the programs.
 pub(crate) fn program(name: &str, source: &Source) -> Program {
     program_with(name, source, &Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
 }
 
-/// The same with kernels from another folder.
+/// The program with kernels from another folder.
 pub(crate) fn program_with(name: &str, source: &Source, kernels: &Path) -> Program {
     let file = match source.file {
         "primitives/transpose.cu" => "emulated/matrix/transpose.cpp",

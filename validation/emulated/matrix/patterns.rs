@@ -1,4 +1,4 @@
-//! The matrices that libraries are timed on are those that ours is timed on.
+//! The matrices in the timings of libraries are those in the timings of this program.
 
 use nwp_mini::primitives::matrices::{Kind, operand};
 

@@ -1,4 +1,4 @@
-//! Every rung turns every matrix; what stands between matrices is left alone.
+//! Every version transposes every matrix; memory between matrices is unchanged.
 
 use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::primitives::gpu::arguments::TransposeArgs;
@@ -75,7 +75,7 @@ fn turned<R: Exchanged>(
     memory.attempt(program, seed, to)
 }
 
-/// Whether a rung turns a matrix of random numbers.
+/// True if a version transposes a matrix of random numbers correctly.
 pub(crate) fn is_right(
     program: &Program,
     shape: Shape,
@@ -129,7 +129,7 @@ fn rungs_agree_in_double_precision() {
     rungs_agree::<f64>();
 }
 
-/// The kernel that checks counts what is wrong, and what is not a number.
+/// The checking kernel counts wrong elements, and NaN.
 #[test]
 fn faults_are_counted() {
     let program =
@@ -148,7 +148,7 @@ fn faults_are_counted() {
         let args = TransposeArgs { faults, ..args(matrices, from, to) };
         memory.launch("transpose_faults", [matrices.len().div_ceil(256), 1], 256, &args);
         let found = memory.run(&program, 1, faults)[0];
-        // Values that were not turned are all wrong but for those on the diagonal.
+        // Without transposition all values are wrong except on the diagonal.
         let is_right = if expected == 1 { found > 1600 } else { found == expected };
         assert!(is_right, "{found} faults, expected {expected}");
     }

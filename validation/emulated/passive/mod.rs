@@ -1,4 +1,4 @@
-//! The kernels of passive tracers, run on the host: what the CPU version makes of the same field.
+//! The kernels of passive tracers, run on the host: the results of the CPU version for the same field.
 #![allow(clippy::float_cmp, reason = "equal bits are what this is about")]
 
 use ndarray::{Array, Array3, Dimension};
@@ -76,7 +76,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], blocks:
         let off = (sum(name) - expected).abs();
         assert!(off <= ROUNDING * before.abs(), "{about} {name}: {} and {expected}", sum(name));
     }
-    // Nothing lost on the way, but for what single precision rounds in every cell.
+    // Conservation up to rounding in every cell.
     let rounding = if R::NAME == "f64" { ROUNDING } else { 1e-7 };
     assert!((before + lost - after).abs() <= rounding * before, "{about}: {before} {lost} {after}");
     assert_eq!(*layout.pick(&found.take::<R>("tracer")), *values(&q), "{about}");

@@ -1,5 +1,5 @@
-//! The tests see what goes wrong between threads: without any one of its barriers, a rung gives
-//! other sums, or sums that depend on the order of the threads.
+//! The tests detect errors of synchronisation: without any one of its barriers, a version gives other sums, or sums
+//! that depend on the order of the threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const SEEDS: u64 = 12;
 const LENGTH: usize = 5000;
 const FOLDER: &str = "kernels/primitives";
 
-/// Copies of the kernels that lack one barrier each, with what they lack.
+/// Copies of the kernels without one barrier each, and the description of that barrier.
 fn without_barriers(file: &str) -> Vec<(String, PathBuf)> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(project.join(FOLDER).join(file)).unwrap();

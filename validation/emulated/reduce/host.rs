@@ -1,4 +1,4 @@
-//! A device made of arrays on the host.
+//! A device emulated by arrays on the host.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec
     bytes.chunks_exact(T::SIZE).map(T::read).collect()
 }
 
-/// The program for a source; each is made once.
+/// The program for a source; each is compiled once.
 pub(crate) fn program(name: &str, source: &Source, options: &[&str]) -> Arc<Program> {
     static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
     let file = Path::new(source.file).file_stem().and_then(|stem| stem.to_str());

@@ -24,7 +24,7 @@ fn rungs_are_exact<T: Exchanged>() {
             let mut memory = Memory::default();
             let room = scratch(length, MULTIPROCESSORS);
             let values = memory.array(&x);
-            // What no rung has written is no summand.
+            // Values that no version has written are not added up.
             let unwritten = T::of(f64::from(1 << 20));
             let given = if rung.adds_to_result() { T::default() } else { unwritten };
             let places = Places {

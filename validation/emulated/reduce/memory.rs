@@ -1,4 +1,4 @@
-//! The experiments with memory: each leaves what it should, and nothing beside it.
+//! The experiments with memory: each writes the right values, and no others.
 
 use nwp_mini::primitives::gpu::memory::{
     Experiment, LONGEST_STEP, Pattern, THREADS, Width, source,

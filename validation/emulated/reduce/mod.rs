@@ -16,7 +16,7 @@ use random::Random;
 /// Lengths below, at and beyond a load, a warp, a block and a grid of the tests.
 const LENGTHS: [usize; 13] = [0, 1, 2, 3, 5, 31, 64, 127, 256, 600, 1021, 2048, 9001];
 
-/// Whole numbers of both signs, so small that any sum of them is exact.
+/// Integers of both signs, small enough for exact sums.
 fn whole(random: &mut Random, count: usize) -> Vec<i32> {
     (0..count).map(|_| (random.bits() % 33) as i32 - 16).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) const RESIDENT: u32 = 7;
 
 /// A type that both the kernels and the files of the tests know.
 pub(crate) trait Exchanged: Reducible + Element + Bytes + CudaType + Default {
-    /// What is nearest to a number.
+    /// The nearest representable value.
     fn of(x: f64) -> Self;
 }
 
@@ -41,8 +41,7 @@ impl Exchanged for i32 {
     }
 }
 
-/// Reductions of the same segments by several operations, one after the other, twice; the words of
-/// each.
+/// Runs several reductions of the same segments in sequence, twice, and returns the words of each.
 pub(crate) fn reduced<T: Exchanged>(
     program: &Program,
     operations: &[Operation],
@@ -55,12 +54,12 @@ pub(crate) fn reduced<T: Exchanged>(
         values: memory.array(x),
         others: memory.array(y),
         results: DevicePointer::default(),
-        // Whatever was there before must not matter.
+        // Initial contents must not matter.
         partials: memory.array(&vec![u64::MAX; 7 * RESIDENT as usize]),
         tickets: memory.array(&[0_u64; RESIDENT as usize]),
     };
     let mut results = Vec::new();
-    // The second time finds what the first has left, as the next launch of a run does.
+    // The second time starts from the memory left by the first, like the next launch of a run.
     for operation in operations.iter().chain(operations) {
         arrays.results = memory.array(&vec![u64::MAX; segments.count * operation.words()]);
         results.push(arrays.results);
@@ -71,7 +70,7 @@ pub(crate) fn reduced<T: Exchanged>(
     let mut words: Vec<Vec<u64>> = results.into_iter().map(|at| taken(&found, at)).collect();
     let again = words.split_off(operations.len());
     for (operation, (words, again)) in operations.iter().zip(words.iter().zip(&again)) {
-        // What fills a place up is whatever was there.
+        // Padding keeps its initial contents.
         let same = (0..segments.count).all(|n| {
             let part = n * operation.words()..(n + 1) * operation.words();
             same::<T>(*operation, &words[part.clone()], &again[part])
@@ -83,7 +82,7 @@ pub(crate) fn reduced<T: Exchanged>(
     Ok(words)
 }
 
-/// Whether two results have the same bits, apart from what fills them up.
+/// True if two results have the same bits, apart from padding.
 fn same<T: Exchanged>(operation: Operation, a: &[u64], b: &[u64]) -> bool {
     let narrow = |word: u64| {
         let mut bytes = Vec::new();
@@ -106,7 +105,7 @@ fn of_type<T: Exchanged>() -> std::sync::Arc<Program> {
     program(T::NAME, &source::<T>(SHAPE), &[])
 }
 
-/// Sums of whole numbers, in any type: exact, whatever the order.
+/// Sums of integers, in any type, are exact in any order.
 fn sums_are_exact<T: Exchanged>() {
     let program = of_type::<T>();
     let mut random = Random::new(21);
@@ -148,12 +147,12 @@ fn sums_of_whole_numbers_are_exact() {
     sums_are_exact::<i32>();
 }
 
-/// The largest value of a test: infinite where there is such a thing, else with squares that add up.
+/// The largest value of a test: infinity for floating-point types, else a value whose squares can be added up.
 fn endless<T: Exchanged>() -> f64 {
     if T::IS_WHOLE { 1e5 } else { f64::INFINITY }
 }
 
-/// Values with ties, infinities and what is not a number; all of the last kind in some segments.
+/// Values with ties, infinities and NaN; some segments have NaN only.
 fn with_ties<T: Exchanged>(random: &mut Random, count: usize) -> Vec<T> {
     (0..count)
         .map(|_| match random.bits() % 40 {
@@ -182,7 +181,7 @@ fn extrema_agree<T: Exchanged>() {
             let segments = Segments { first, length, count, stride: length + first };
             let mut x: Vec<T> = with_ties(&mut random, segments.end());
             if count > 1 {
-                // No number at all in one of them, and only infinite ones in another.
+                // Only NaN in one segment, and only infinities in another.
                 x[segments.range(0)].fill(T::of(f64::NAN));
                 x[segments.range(1)].fill(T::of(endless::<T>()));
             }
@@ -223,8 +222,8 @@ fn extrema_places_and_counts_are_those_of_the_cpu() {
     extrema_agree::<i32>();
 }
 
-/// Sums of numbers with fractions keep to the bound that the module states, and have the same bits
-/// whatever the order of threads and blocks.
+/// Sums of non-integers are within the bound that the module states, and have the same bits for any order of threads
+/// and blocks.
 fn sums_are_near_and_the_same<T: Exchanged>(unit: f64) {
     let program = of_type::<T>();
     let mut random = Random::new(23);
@@ -280,7 +279,7 @@ fn sums_keep_to_their_bound_and_to_their_bits() {
     sums_are_near_and_the_same::<f64>(f64::EPSILON / 2.0);
 }
 
-/// Where the elements stand does not change which is the largest, and a segment is a slice.
+/// The position of the elements does not change the largest one, and a segment is a slice.
 #[test]
 fn extrema_do_not_depend_on_the_order() {
     let program = of_type::<f32>();
@@ -302,7 +301,7 @@ fn extrema_do_not_depend_on_the_order() {
     }
 }
 
-/// Blocks side by side find what blocks with tiles find, at the same places.
+/// Interleaved blocks and blocks with tiles give the same results and indices.
 #[test]
 fn both_ways_of_sharing_out_agree() {
     let mut random = Random::new(25);

@@ -50,7 +50,7 @@ impl Solver for Emulated {
 }
 
 impl Emulated {
-    /// The solution; `None` where the emulator complains.
+    /// The solution; `None` if the emulator reports an error.
     fn attempt(
         &self,
         matrix: &Csr<f64>,
@@ -92,8 +92,8 @@ impl Emulated {
     }
 }
 
-/// The conductances of a rectangle of cells, drawn at random; `held` where the potential beyond
-/// it is 0. A few cells far apart are connected too.
+/// Random conductances of a rectangle of cells; with `held` the potential beyond it is 0. A few distant cells are
+/// connected too.
 fn rectangle(random: &mut Random, [nx, ny]: [usize; 2], held: bool) -> Csr<f64> {
     let mut triplets = Vec::new();
     let mut link = |random: &mut Random, a: usize, b: usize| {
@@ -164,7 +164,7 @@ fn it_ends_where_the_cpu_ends() {
         let ends = |solution: &Solution| (solution.iterations, solution.converged);
         assert_eq!(ends(&found), ends(&expected), "{what}");
         let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        // Zeros may differ in sign, and values that are no number in their bits.
+        // Zeros may differ in sign, and NaN in their bits.
         let same =
             found.x.iter().zip(&expected.x).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
         assert!(same, "{what}: {:?} {:?}", bits(&found.x[..4]), bits(&expected.x[..4]));
@@ -181,7 +181,7 @@ fn barriers_are_missed() {
     let b: Vec<f64> = (0..639).map(|_| random.between(-1.0, 1.0)).collect();
     let limit = vec![1e-9; 639];
     let expected = solve(&matrix, &b, &limit, 20);
-    // The second barrier of the sum is for several numbers: `emulated_summary` leaves out that one too.
+    // The second barrier of the sum is needed for several numbers: `emulated_summary` tests it.
     for (file, count) in [("block_sum.cuh", 2), ("conjugate_gradient.cu", 1)] {
         let text = fs::read_to_string(project.join(file)).expect("a kernel");
         let barriers: Vec<usize> = text.match_indices(BARRIER).map(|(at, _)| at).collect();

@@ -1,5 +1,5 @@
-//! The kernels that sum up frames of output and steps, run on the host: what the CPU version makes of the same
-//! fields, bit for bit.
+//! The kernels that sum up frames of output and steps, run on the host: the same bits as the CPU version for the same
+//! fields.
 #![allow(clippy::float_cmp, reason = "equal bits are what this is about")]
 
 mod step_end;
@@ -41,7 +41,7 @@ fn values<R: Copy, D: Dimension>(field: &Array<R, D>) -> Vec<R> {
     field.iter().copied().collect()
 }
 
-/// What drives a case: the largest flux, which tells where it may come out alike in many cells.
+/// Compares a case on a grid; `strength` is the largest flux, and 0 gives equal rates in all cells.
 fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strength: f64) {
     let shape = Shape { nx, ny, nz: NZ };
     let grid = Grid::whole(shape, [3000.0, 2500.0], Sides::all(Side::Periodic));
@@ -99,8 +99,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
 #[test]
 fn frames_are_summed_up_with_the_bits_of_the_cpu() {
     let random = &mut Random::new(3);
-    // Fewer columns than a warp has lanes, a few blocks, places without a cell before and behind the others, and
-    // no wind at all.
+    // Fewer columns than a warp has lanes, a few blocks, padding before and behind the cells, and no wind at all.
     for (size, strength) in [
         ([1, 1], 1e8),
         ([5, 3], 1e8),

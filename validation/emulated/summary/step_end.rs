@@ -1,4 +1,4 @@
-//! The end of steps: what several have kept is added up with the bits of one after the other.
+//! The end of steps: the sums over several steps have the bits of steps one by one.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl<R: Real + Element> Steps<R> {
         }
     }
 
-    /// The program, of kernels in a folder before all others.
+    /// The program, with the kernels in a folder taking precedence.
     fn program(&self, name: &str, options: &[&str]) -> Program {
         let source = source(R::PRECISION, &self.grid);
         assert_eq!(source.file, "step_end.cu");
@@ -82,7 +82,7 @@ impl<R: Real + Element> Steps<R> {
         Some((found.take("entered"), found.take("sums"), notes))
     }
 
-    /// What the terms of all steps amount to.
+    /// Sums of the terms of all steps.
     fn terms(&self) -> [f64; TERMS] {
         let Shape { nx, ny, .. } = self.grid.shape;
         let mut terms = [0.0; TERMS];

@@ -1,4 +1,4 @@
-//! `advection`, and what lies between two frames of its winds.
+//! `advection`, and the interpolation between two frames of its winds.
 
 use nwp_mini::advection::boundary::radiative_outflow;
 use nwp_mini::advection::flux::{self, Faces};

@@ -7,13 +7,11 @@ use nwp_mini::wsm5::{radii, reflectivity};
 use super::pair::{Pair, pairs, truth};
 use super::values::{Draw, Precision};
 
-/// Rust has a cube root of its own, and that of the C library is off by up to 4 units in the last
-/// place.
+/// Rust has its own cube root, and that of the C library has errors of up to 4 ULP.
 const CUBE_ROOT: f64 = 6.0;
 
-/// Both compilers compute the logarithm of the permittivities of ice and water ahead of time, each
-/// with its own library, and one is taken from what is nearly one. Up to 18 units in the last place
-/// have been seen.
+/// Both compilers evaluate the logarithm of the permittivities of ice and water at compile time, each with its own
+/// library, and one is subtracted from a number near one. Differences of up to 18 ULP have been observed.
 const AHEAD: f64 = 40.0;
 
 /// A complex number as its two parts.

@@ -1,13 +1,12 @@
-//! Every function of a formula stands in Rust and in a kernel: both must compute the same.
+//! Every function of a formula exists in Rust and in a kernel: both must compute the same.
 //!
 //! The kernels' functions are compiled as C++ of the host, with the text that NVRTC sees before
 //! them, and called with the arguments that their Rust twins are called with: all over their
 //! domains, at zeros and thresholds, next to them, and among the denormal numbers.
 //!
-//! The results must be the same bit by bit (but for the sign of zero). Twins hold the same
-//! operations in the same order, both compilers round each of them, neither contracts two into one,
-//! and both call the mathematical functions of the same C library: so every difference is one of
-//! the text.
+//! The results must have the same bits (except for the sign of zero). Twins have the same operations in the same order,
+//! both compilers round each of them, neither contracts two operations into one, and both call the mathematical
+//! functions of the same C library. A difference of results is therefore a difference of the formulas.
 
 mod advection;
 mod cells;
@@ -65,7 +64,7 @@ fn configuration<R: Precision>(fallout: Sedimentation) -> Configuration {
     Configuration { precision: R::PRECISION, nz: 27, fallout, constants: Vec::new() }
 }
 
-/// Arguments for a pair, preceded by the parameters, and what the Rust twin makes of them.
+/// Arguments for a pair, preceded by the parameters, and the results of the Rust twin.
 fn sweep<R: Precision>(pair: &Pair<R>, fallout: Sedimentation) -> Draw<R> {
     let scheme = Scheme::default().with_fallout(fallout);
     let mut draw = Draw::new(SETS);
@@ -76,8 +75,7 @@ fn sweep<R: Precision>(pair: &Pair<R>, fallout: Sedimentation) -> Draw<R> {
     draw
 }
 
-/// How far two results are apart, in units in the last place of the larger one; 0 for two zeros and
-/// for two that are no numbers.
+/// Distance of two results, in ULP of the larger one; 0 for two zeros and for two NaN.
 fn distance<R: Precision>(a: R, b: R) -> f64 {
     if a == b || a.is_nan() && b.is_nan() {
         return 0.0;
@@ -87,7 +85,7 @@ fn distance<R: Precision>(a: R, b: R) -> f64 {
     if distance.is_finite() { distance } else { f64::INFINITY }
 }
 
-/// What is wrong with the results of a kernel's function.
+/// Description of a difference between the results of a kernel's function and its Rust twin.
 fn difference<R: Precision>(pair: &Pair<R>, kernel: &[R], rust: &[R]) -> Option<String> {
     let worst = kernel
         .iter()
@@ -150,7 +148,7 @@ fn no_device_function_is_left_out() {
     assert!(gone.is_empty(), "swept, but in no kernel: {gone:?}");
 }
 
-/// Names and values, as text, of the constants of type `real` that stand before every kernel.
+/// Names and values, as text, of the constants of type `real` that precede every kernel.
 fn constants(prelude: &str) -> Vec<(String, String)> {
     let declarations = prelude.lines().filter_map(|line| line.strip_prefix("constexpr real "));
     let constant = |rest: &str| {
@@ -160,7 +158,7 @@ fn constants(prelude: &str) -> Vec<(String, String)> {
     declarations.filter_map(constant).collect()
 }
 
-/// A C++ compiler reads the same numbers in the prelude that Rust has written.
+/// A C++ compiler reads the same numbers from the prelude as Rust has written.
 fn constants_survive<R: Precision + std::str::FromStr>() {
     let known = [
         ("GRAVITY", R::GRAVITY),
@@ -203,7 +201,7 @@ fn constants_are_the_same_in_kernels() {
     constants_survive::<f64>();
 }
 
-/// What stands before a kernel is complete and in order.
+/// The text before a kernel is complete and in order.
 #[test]
 fn the_prelude_has_its_parts() {
     let configuration = Configuration {

@@ -13,11 +13,11 @@ pub(crate) struct Mutant {
     pub(crate) original: String,
     /// Its own path.
     pub(crate) path: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub(crate) error: String,
 }
 
-/// Errors that change no result: a part of what is wrong, and why it is right.
+/// Errors that change no result: a part of the description, and the reason.
 pub(crate) const HARMLESS: [(&str, &str); 11] = [
     (
         "thermo::heat_capacity: const real vapour = max(qv, <Q_MIN ->",
@@ -44,8 +44,7 @@ pub(crate) const HARMLESS: [(&str, &str); 11] = [
     ("max(ice + water, <FRACTION_MIN", "melting snow is never made of air alone"),
 ];
 
-/// The headers with all wrong copies that can be made of their functions, each behind the right
-/// one, and the list of the copies.
+/// The headers with all mutated copies of their functions, each after the original, and the list of the copies.
 pub(crate) fn mutate(headers: &[Header], constants: &[String]) -> (Vec<Header>, Vec<Mutant>) {
     let mut mutants = Vec::new();
     let mutated = headers
@@ -87,8 +86,7 @@ fn described(code: &str, function: &Function, place: &Range<usize>, new: &str) -
     format!("{}: {}{}", function.path(), line.trim_start(), &code[place.end..end])
 }
 
-/// Operators and what they are mistaken for. The shorter ones stand behind the longer ones that
-/// they are a part of.
+/// Operators and their replacements. Shorter operators come after longer ones that contain them.
 const OPERATORS: [(&str, &str); 14] = [
     ("+=", "-="),
     ("-=", "+="),
@@ -106,12 +104,12 @@ const OPERATORS: [(&str, &str); 14] = [
     ("/", "*"),
 ];
 
-/// Functions and what they are mistaken for.
+/// Functions and their replacements.
 const FUNCTIONS: [(&str, &str); 4] =
     [("min", "max"), ("max", "min"), ("exp", "log"), ("floor", "ceil")];
 
-/// The places in a function's body where one error can be made, and what stands there then: another
-/// operator, another function, and a constant or parameter that is off by a thousandth.
+/// The positions in a function's body at which an error can be made, and the replacements: another operator, another
+/// function, and a constant or parameter that is off by a thousandth.
 fn errors(code: &str, body: Range<usize>, constants: &[String]) -> Vec<(Range<usize>, String)> {
     let text = &code[body.clone()];
     let mut errors = Vec::new();

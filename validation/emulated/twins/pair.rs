@@ -1,4 +1,4 @@
-//! Pairs of functions that stand in Rust and in a kernel.
+//! Pairs of functions in Rust and in a kernel.
 
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -8,16 +8,16 @@ use super::values::{Draw, Precision};
 pub(crate) struct Pair<R> {
     /// The path of the device function.
     pub(crate) name: &'static str,
-    /// Draws arguments, keeps them in their order, and keeps what the Rust twin makes of them: the
-    /// result first, then the arguments that it changes.
+    /// Draws arguments and records them in order, with the results of the Rust twin: the return value first, then the
+    /// arguments that it changes.
     pub(crate) call: fn(&Scheme<R>, &mut Draw<R>),
-    /// By how many units in the last place the two may differ.
+    /// Largest difference of the two, in ULP.
     pub(crate) ulps: f64,
 }
 
-/// Makes pairs. Each line holds the path of a device function, where its arguments come from (all
-/// but the parameters of the scheme), the call of the Rust twin, the arguments that it changes, and
-/// by how many units in the last place the results may differ, 0 where nothing is said.
+/// Defines pairs. Each line has the path of a device function, the source of its arguments (all but the parameters of
+/// the scheme), the call of the Rust twin, the arguments that it changes, and the largest difference of the results in
+/// ULP, by default 0.
 macro_rules! pairs {
     ($p:ident, $d:ident: $(
         $name:literal($($argument:ident = $value:expr),*) => $result:expr $(, $changed:ident)*; $(within $ulps:ident;)?

@@ -1,4 +1,4 @@
-//! The kernels' functions as a program of the host, which a C++ compiler makes.
+//! The kernels' functions as a program of the host, compiled by a C++ compiler.
 
 use std::fmt::Write;
 use std::fs;
@@ -82,7 +82,7 @@ impl Program {
             .args(warnings)
             .arg("-I")
             .args([folder.path(), Path::new("-I"), &emulator])
-            // What twins are made of.
+            // Headers of the twins.
             .arg("-I")
             .arg(project.join("kernels"))
             .arg(folder.path().join("main.cc"))
@@ -95,7 +95,7 @@ impl Program {
         Self { executable, folder }
     }
 
-    /// Calls each of the functions with the same inputs; returns what each of them gives.
+    /// Calls each of the functions with the same inputs; returns the results of each.
     pub(crate) fn call<R: Precision>(&self, functions: &[String], inputs: &[R]) -> Vec<Vec<R>> {
         let [input, output] = ["in", "out"].map(|name| self.folder.path().join(name));
         fs::write(&input, R::to_bytes(inputs)).unwrap();
@@ -126,7 +126,7 @@ fn main_text(configuration: &Configuration, headers: &[Header]) -> String {
     text + "};\n\n" + include_str!("main.cc")
 }
 
-/// The line that makes a function known by its path.
+/// The line that registers a function by its path.
 fn entry(function: &Function) -> String {
     let mut text = format!("{{\"{}\", [] {{ ", function.path());
     let mut place = match &function.namespaces[..] {

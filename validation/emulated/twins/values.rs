@@ -10,7 +10,7 @@ use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
 
 use super::random::Random;
 
-/// `f32` or `f64`, with what the tests need of them.
+/// `f32` or `f64`, with the operations that the tests need.
 pub(crate) trait Precision:
     RadarConstants + RadiusConstants + FluxConstants + KesslerConstants + Bytes
 {
@@ -43,8 +43,7 @@ macro_rules! precision {
 precision!(f32);
 precision!(f64);
 
-/// Draws arguments at random, more often than not where functions change their ways, and keeps
-/// them together with what the Rust twin makes of them.
+/// Draws random arguments, mostly near thresholds of the functions, and records them with the results of the Rust twin.
 pub(crate) struct Draw<R> {
     random: Random,
     pub(crate) inputs: Vec<R>,
@@ -115,7 +114,7 @@ impl<R: Precision> Draw<R> {
             2 => self.random.between(-14.0, 14.0).exp(),
             _ => return self.rate(),
         };
-        // Where the threshold is no number, anything will do.
+        // For a threshold that is not finite any value is valid.
         if threshold.is_finite() { threshold * R::of(factor) } else { self.rate() }
     }
 
@@ -125,7 +124,7 @@ impl<R: Precision> Draw<R> {
         if self.chance(2) { -amount } else { amount }
     }
 
-    /// A mixing ratio; `marks` besides the ones that count everywhere.
+    /// A mixing ratio; `marks` are thresholds in addition to the common ones.
     pub(crate) fn q(&mut self, marks: &[R]) -> R {
         let marks = [&[R::Q_MIN, R::Q_PRECIPITATION_MIN], marks].concat();
         self.amount(1e-18, 0.05, &marks)

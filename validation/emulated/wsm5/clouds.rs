@@ -1,4 +1,4 @@
-//! The kernels of the microphysics, on a device made of arrays on the host.
+//! The kernels of the microphysics, on a device emulated by arrays on the host.
 
 use std::sync::LazyLock;
 
@@ -25,7 +25,7 @@ use super::weather::{Mass, NAMES, Precision as Whole, Region, Weather};
 /// The fields of the air, in the order that the device has them in.
 const AIR: [&str; 4] = ["rho", "exner", "p", "dz"];
 
-/// The note of no flaw, and steps that the notes tell of.
+/// The note of no flaw, and the number of steps before the notes.
 const NO_FLAW: u64 = u64::MAX;
 pub(crate) const STEPS_BEFORE: u64 = 41;
 
@@ -47,7 +47,7 @@ trait InRecords<R> {
     /// The fields, by name.
     fn records(&self) -> Records;
 
-    /// Takes over what a program has left.
+    /// Takes over the results of a program.
     fn take(&mut self, records: &Records);
 
     /// The arguments of the kernels, without addresses.
@@ -142,7 +142,7 @@ fn take<R: Element, D: Dimension>(records: &Records, name: &str, field: &mut nda
     field.assign(&values.expect("as many elements as were given"));
 }
 
-/// Puts fields behind one another into one more array.
+/// Joins fields in sequence to another array.
 fn join<R: Element>(records: &mut Records, name: &str, parts: &[&str]) {
     let all: Vec<R> = parts.iter().flat_map(|part| records.take(part)).collect();
     records.put(name, &all);
@@ -156,8 +156,8 @@ fn part<R: Element>(records: &mut Records, name: &str, parts: &[&str]) {
     }
 }
 
-/// What the programs are compiled with besides: no fused products, as in Rust, and every access
-/// to an array and every conversion looked at.
+/// Additional compiler options: no fused products, as in Rust, and checks of every access to an array and of every
+/// conversion.
 const OPTIONS: [&str; 4] = [
     "-ffp-contract=off",
     "-fsanitize=undefined,float-cast-overflow",
@@ -170,7 +170,7 @@ type LazyProgram = LazyLock<Program, Box<dyn FnOnce() -> Program + Send>>;
 /// The kernels of a mapping, compiled for the host.
 pub(crate) struct Clouds {
     mapping: Mapping,
-    /// The region that they are made for, where they are for one alone.
+    /// The region that the programs are compiled for, if any.
     made_for: Option<Given>,
     /// For calls of one minor step and for longer ones, each compiled when there is such a call.
     programs: [LazyProgram; 2],
@@ -182,7 +182,7 @@ impl Clouds {
         Self::compile_with(p, nz, mapping, "", &[])
     }
 
-    /// The same for one region of a grid alone.
+    /// Compiles the kernels for one region of a grid.
     pub(crate) fn compile_for<R: Exchanged>(
         p: &Scheme<R>,
         shape: Shape,
@@ -194,7 +194,7 @@ impl Clouds {
         Self::compile_all(p, shape.nz, mapping, Some(given), "_made_for", &[])
     }
 
-    /// The same with further options for the compiler, under a name of its own.
+    /// Compiles the kernels with further options for the compiler, under another name.
     pub(crate) fn compile_with<R: Exchanged>(
         p: &Scheme<R>,
         nz: usize,
@@ -245,7 +245,7 @@ impl Clouds {
         Self { mapping, made_for, programs, shared_bytes }
     }
 
-    /// How columns are shared out among the threads.
+    /// The mapping of columns to threads.
     pub(crate) fn mapping(&self) -> Mapping {
         self.mapping
     }
@@ -262,7 +262,7 @@ impl Clouds {
         self.attempt(p, dt, weather, region, seed).unwrap_or_else(|why| panic!("{why}"));
     }
 
-    /// The same, or why it did not come to an end.
+    /// Runs the kernels; an error if they do not end.
     pub(crate) fn attempt<R: Exchanged>(
         &self,
         p: &Scheme<R>,
@@ -298,7 +298,7 @@ impl Clouds {
         Ok(flaw_of(&self.run(p, dt, weather, region, seed)?))
     }
 
-    /// What a call leaves.
+    /// Runs a call and returns its records.
     fn run<R: Exchanged>(
         &self,
         p: &Scheme<R>,
@@ -336,7 +336,7 @@ impl Clouds {
     }
 }
 
-/// What the notes say.
+/// The flaw in the notes.
 fn flaw_of(records: &Records) -> Option<Flaw> {
     Flaw::of(records.take::<u64>("notes")[0])
 }
@@ -363,7 +363,7 @@ impl Diagnosis {
         Self { program: Program::compile(&name, "emulated/wsm5/clouds.cpp", &text, &options) }
     }
 
-    /// Diagnoses all columns; everything that is not written stays not a number.
+    /// Diagnoses all columns; values that are not written stay NaN.
     pub(crate) fn run<R: Exchanged>(
         &self,
         p: &Scheme<R>,

@@ -10,10 +10,10 @@ use super::difference::Spread;
 use super::same::scheme;
 use super::weather::Weather;
 
-/// What the radii may differ by: the cube roots of two mathematical libraries.
+/// Largest difference of the radii, in ULP: the cube roots of two mathematical libraries.
 const RADIUS_ROUNDINGS: f64 = 4.0;
-/// What the reflectivity may differ by, in roundings of its largest value: the complex numbers of
-/// melting snow are divided in another way.
+/// Largest difference of the reflectivity, in ULP of its largest value: the complex numbers of melting snow are divided
+/// in another way.
 const ROUNDINGS: f64 = 64.0;
 
 fn check<R: Exchanged>(nz: usize, count: usize, rows: usize) {

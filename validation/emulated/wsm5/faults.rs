@@ -1,5 +1,5 @@
-//! The emulator sees what goes wrong between threads: without any one of its barriers, a kernel
-//! gives other results, results that depend on the order of the threads, or does not end.
+//! The emulator detects errors of synchronisation: without any one of its barriers, a kernel gives other results,
+//! results that depend on the order of the threads, or does not end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ const SEEDS: u64 = 12;
 const TILES: [Tile; 2] =
     [Tile { columns: 8, threads: 256, blocks: 1 }, Tile { columns: 8, threads: 128, blocks: 1 }];
 
-/// Copies of the kernels that lack one barrier each, with what they lack.
+/// Copies of the kernels without one barrier each, and the description of that barrier.
 ///
-/// A barrier with a comment on its line is one that the device wants for the order of memory, where
-/// shuffles already keep the threads in order; the emulator knows no such difference.
+/// Barriers with a comment on their line only order memory accesses on a device, where shuffles already keep the
+/// threads in order; the emulator does not model that difference.
 fn without_barriers() -> Vec<(String, PathBuf)> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut copies = Vec::new();
@@ -59,7 +59,7 @@ fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// What is wrong with a kernel, found by trying orders of the threads.
+/// Description of a fault of a kernel, found by trying orders of the threads.
 fn fault(
     name: &str,
     kernels: &Path,

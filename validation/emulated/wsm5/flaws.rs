@@ -1,4 +1,4 @@
-//! What is infinite or not a number is noted, wherever it is: the earliest by field and cell.
+//! Infinite values and NaN are noted wherever they are: the earliest by field and cell.
 
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ fn check(mapping: Mapping) {
         let about = format!("{mapping:?} {flaws:?} {found:?}");
         let Ok(Some(Flaw { step, field, place })) = found else { panic!("{about}") };
         assert_eq!(step, STEPS_BEFORE as usize + 1, "{about}");
-        // The processes make other fields of a column no numbers too, which may come before.
+        // The processes turn other fields of a column into NaN too, which may come first.
         assert!((field, place) <= *flaws.iter().min().expect("a flaw"), "{about}");
         let column = |place: usize| place % shape.columns();
         assert!(flaws.iter().any(|(_, flaw)| column(*flaw) == column(place)), "{about}");

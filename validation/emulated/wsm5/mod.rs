@@ -1,7 +1,7 @@
 //! Kernels of the microphysics, run on the host thread by thread.
 //!
-//! In double precision they give what the CPU version gives; in single precision they are as near to
-//! that as the CPU version in single precision.
+//! In double precision they have the results of the CPU version; in single precision they are as near to those as the
+//! CPU version in single precision.
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 

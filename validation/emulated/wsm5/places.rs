@@ -1,5 +1,5 @@
-//! What a column gets depends on nothing but itself: not on the other columns, the tile, the place
-//! in the grid, or the order in which threads come along.
+//! The result of a column depends on its own data only: not on the other columns, the tile, the place in the grid, or
+//! the order of the threads.
 
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ fn tile(columns: usize, threads: usize) -> Mapping {
 /// Columns in three rows, which in the second case begin with a sector each.
 const COLUMNS: [usize; 2] = [69, 72];
 
-/// Where rows begin concerns all tiles alike.
+/// The alignment of rows affects all tiles alike.
 fn check(mapping: Mapping, fallout: Sedimentation, counts: &[usize]) {
     let p = scheme::<f32>(fallout);
     let clouds = Clouds::compile(&p, LEVELS, mapping);
@@ -49,7 +49,7 @@ fn check_columns(clouds: &Clouds, fallout: Sedimentation, count: usize) {
     }
 }
 
-/// Kernels that know their region, and so where the fields lie, do what those do that are told.
+/// Kernels compiled for a region give the results of kernels with the region as an argument.
 #[test]
 fn kernels_made_for_a_region_make_the_same() {
     let mapping = tile(8, 256);

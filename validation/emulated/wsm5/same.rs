@@ -13,15 +13,15 @@ use super::difference::{Spread, expect_same_bits, named};
 use super::report::Report;
 use super::weather::{Region, Weather};
 
-/// Around the numbers of lanes of a warp, and what models have.
+/// Numbers of levels around multiples of the warp size, and those of models.
 const LEVELS: [usize; 10] = [4, 5, 27, 31, 32, 33, 40, 64, 100, 128];
 /// One minor step in a call, s.
 const ONE_STEP: f64 = 60.0;
 /// Three of them.
 const THREE_STEPS: f64 = 300.0;
 
-/// The time steps that are tried on so many levels: kernels of one minor step and of several are
-/// compiled each by itself, and what several add has little to do with the levels.
+/// Time steps for a number of levels: kernels of one minor step and of several are compiled separately, and the effect
+/// of several does not depend on the levels.
 fn time_steps(nz: usize) -> &'static [f64] {
     if [27, 33, 128].contains(&nz) { &[ONE_STEP, THREE_STEPS] } else { &[ONE_STEP] }
 }
@@ -48,7 +48,7 @@ fn small_tile<R: Exchanged>(fallout: Sedimentation, nz: usize) -> Mapping {
     Mapping::Tile(Tile::choose(1, R::KIND, fallout, nz))
 }
 
-/// One thread does what the CPU version does, operation by operation.
+/// One thread repeats the CPU version operation by operation.
 fn check_columns<R: Exchanged>(nz: usize, fallout: Sedimentation) {
     let p = scheme::<R>(fallout);
     let clouds = Clouds::compile(&p, nz, Mapping::Column);
@@ -65,7 +65,7 @@ fn check_columns<R: Exchanged>(nz: usize, fallout: Sedimentation) {
 #[test]
 fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
     use Sedimentation::{SemiLagrangian, Substepped};
-    // Precision, variant and levels have nothing to do with each other: each meets each, not all.
+    // Precision, variant and levels are independent: each pair of values occurs, not all combinations.
     [(27, SemiLagrangian), (27, Substepped), (4, Substepped), (128, SemiLagrangian)]
         .into_par_iter()
         .for_each(|(nz, fallout)| check_columns::<f32>(nz, fallout));
@@ -74,12 +74,12 @@ fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
         .for_each(|(nz, fallout)| check_columns::<f64>(nz, fallout));
 }
 
-/// Everything but the sum of what clipping has made, which is added up in another order.
+/// All results except the sum of clipped water, which is added up in another order.
 fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let p = scheme::<R>(Sedimentation::Substepped);
     let clouds = Clouds::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
-    // Where it does not rain, all the rain that reaches the ground has melted on its way.
+    // In columns without rain, all rain that reaches the ground comes from melting.
     let mut dry = weather.clone();
     dry.state.qr_mut().fill(R::ZERO);
     let region = Region::whole(weather.shape());
@@ -119,15 +119,15 @@ fn check_tile_f64(nz: usize) {
     }
 }
 
-/// After several minor steps, rounding decides in single cells between two outcomes: complete
-/// evaporation leaves nothing or a residue of one rounding, which then falls at another speed.
-/// The largest change of a cell by such a decision that has been seen is 1.6e-3 of the largest value.
+/// After several minor steps, rounding decides between two outcomes in single cells: complete evaporation leaves
+/// nothing or a residue of rounding, which then falls at another speed. The largest change of a cell observed for this
+/// reason is 1.6e-3 of the largest value.
 const SEVERAL_STEPS: Allowance =
     Allowance { share: 0.01, by: 3.0e-3, percents: &[50.0, 99.0], above: 10.0, ..EVERY_CELL };
 
-/// Columns on other levels than their own are straight lines between those: where two slopes of a
-/// falling species are the same, a rounding decides whether one is a maximum. Fewer than one cell in a
-/// hundred, and by little; fewer than ten cells say nothing.
+/// Columns on other levels than their own are interpolated linearly: where two slopes of a sedimenting species are
+/// equal, rounding decides whether one is a maximum. This affects less than one cell in a hundred, and slightly; a
+/// sample of less than ten cells is not significant.
 const BETWEEN_LEVELS: Allowance = Allowance {
     share: 0.01,
     by: 1.0e-3,
@@ -176,6 +176,6 @@ fn check_tile_f32(nz: usize) {
 
 #[test]
 fn a_tile_is_as_exact_as_the_cpu_in_single_precision() {
-    // The order of operations on other levels is what double precision shows.
+    // For other levels the order of operations shows in double precision.
     [5, 27, 32, 33, 128].into_par_iter().for_each(check_tile_f32);
 }

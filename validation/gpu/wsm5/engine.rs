@@ -23,7 +23,7 @@ pub trait OnDevice: Precision + Element {}
 impl OnDevice for f32 {}
 impl OnDevice for f64 {}
 
-/// Elements behind an array, and before what is diagnosed, that nobody may touch.
+/// Guard elements behind an array, and before diagnosed ones, which must not change.
 const GUARD: usize = 1000;
 
 /// The kernels with a way to share the columns out among threads.
@@ -32,11 +32,11 @@ pub struct GpuBackend<R> {
     scheme: Scheme<R>,
     mapping: Mapping,
     weighs: bool,
-    /// Those of the last grid: compiled code is loaded only once.
+    /// Kernels of the last grid: compiled code is loaded only once.
     made: RefCell<Option<(Grid, Rc<Clouds<R>>)>>,
 }
 
-/// What the kernels are launched for: numbers of cells, columns, and the base of theta.
+/// Key of compiled kernels: numbers of cells, columns, and the offset of theta.
 type Grid = ([usize; 3], Region, u64);
 
 impl<R: OnDevice> GpuBackend<R> {
@@ -44,7 +44,7 @@ impl<R: OnDevice> GpuBackend<R> {
         Self { gpu: gpu.clone(), scheme, mapping, weighs: false, made: RefCell::default() }
     }
 
-    /// The same, which also tells and checks what the changes weigh.
+    /// The engine, which also computes and checks the mass mismatch of the changes.
     pub fn weighing(self) -> Self {
         Self { weighs: true, ..self }
     }
@@ -72,7 +72,7 @@ impl<R: OnDevice> GpuBackend<R> {
         }
     }
 
-    /// A call of kernels that weigh; checks what they tell, and gives it.
+    /// A call of kernels with the mass mismatch, which is checked and returned.
     fn weigh(&self, dt: f64, weather: &mut Weather<R>, region: &Region) {
         let before = weather.clone();
         let Mass { with_mu, without_mu, c1, c2, per_area } = &weather.mass;
@@ -220,7 +220,7 @@ pub fn mappings<R: OnDevice>(fallout: Sedimentation, nz: usize) -> Vec<Mapping> 
     mappings
 }
 
-/// What kernels of calls that do not weigh are compiled from, with that of the diagnosis.
+/// Sources of the kernels of calls without the mass mismatch, and of the diagnosis.
 pub fn sources<R: OnDevice>(
     nz: usize,
     fallout: Sedimentation,

@@ -1,4 +1,4 @@
-//! Columns that nobody has seen before.
+//! Random columns that differ in every run.
 
 use ndarray::Array2;
 
@@ -39,8 +39,8 @@ fn change(column: &mut Columns, random: &mut Random) {
     }
 }
 
-/// Nothing instead of less than 1e-38: fast-math takes it for nothing too, and where a layer holds nothing those
-/// around it fall otherwise. What reaches the ground then differs by per cents of 1e-13 mm, and so does its frozen part.
+/// Zero instead of values below 1e-38: fast-math flushes them to zero, and layers around an empty layer sediment
+/// differently. The precipitation then differs by per cents of 1e-13 mm, and so does its frozen part.
 fn without_subnormal(q: f32) -> f32 {
     if q.is_subnormal() { 0.0 } else { q }
 }

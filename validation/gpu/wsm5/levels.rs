@@ -1,5 +1,5 @@
-//! Any number of levels, against the CPU version: on columns of the reference, and on columns that
-//! are others in every run.
+//! Any number of levels, compared with the CPU version: on columns of the reference, and on random columns that differ
+//! in every run.
 
 use rayon::prelude::*;
 
@@ -20,26 +20,25 @@ use super::weather::{Engine, Precision, Region, Weather};
 use crate::random::Random;
 use crate::{gpu, prepare, seed};
 
-/// Around the numbers of lanes of a warp, and what models have.
+/// Numbers of levels around multiples of the warp size, and those of models.
 const LEVELS: [usize; 10] = [4, 5, 27, 31, 32, 33, 40, 64, 100, 128];
 /// Of one minor step and of three, s.
 const TIME_STEPS: [f64; 2] = [60.0, 300.0];
-/// Columns of the reference, in [`ROWS`] rows; enough for a percentile of what is at the ground.
+/// Columns of the reference, in [`ROWS`] rows; enough for a percentile of fields at the ground.
 const COLUMNS: usize = 820;
 const ROWS: usize = 4;
 /// Fresh columns, in one row.
 const FRESH: usize = 1003;
 
-/// What a device may differ by in double precision, of the largest value of a field: fused
-/// products and functions with roundings of their own, a hundred times what another order does.
+/// Largest difference of a device in double precision, relative to the largest value of a field: fused products and
+/// functions with other rounding, a hundred times the effect of another order of operations.
 const NEAR: f64 = 100.0 * SOME_ROUNDINGS;
-/// What roundings do to columns that nobody has chosen, with room to spare: `stand_in` measures
-/// it. In single precision they send a few cells another way than on the CPU, so that less than ten
-/// cells say nothing.
+/// Effects of rounding on random columns, with a margin, as measured by `stand_in`. In single precision a few cells
+/// have another outcome than on the CPU, so that a sample of less than ten cells is not significant.
 ///
-/// Columns on other levels than their own are straight lines between those: where two slopes of a
-/// falling species are the same, a rounding decides whether one is a maximum, in double precision
-/// too. Fewer than one cell in a hundred, and by little.
+/// Columns on other levels than their own are interpolated linearly: where two slopes of a sedimenting species are
+/// equal, rounding decides whether one is a maximum, in double precision too. This affects less than one cell in a
+/// hundred, and slightly.
 const ONE_STEP: Allowance = Allowance {
     near: NEAR,
     share: 0.01,
@@ -47,13 +46,13 @@ const ONE_STEP: Allowance = Allowance {
     percents: &[50.0, 95.0, 99.0, 99.9],
     above: 10.0,
 };
-/// After several minor steps that befalls more cells, up to 2 % of the columns where only numbers
-/// are shaken, and more on a device, whose fused products leave a residue where the CPU version
-/// leaves nothing; both outcomes lie within the range of the field.
+/// After several minor steps this affects more cells: up to 2 % of the columns if only the input is perturbed, and more
+/// on a device, whose fused products leave a residue where the CPU version leaves zero. Both outcomes are within the
+/// range of the field.
 const SEVERAL_STEPS: Allowance =
     Allowance { share: 0.1, by: 1.0, percents: &[50.0, 90.0], ..ONE_STEP };
 
-/// What a call and a diagnosis make of a state.
+/// Results of a call and a diagnosis for a state.
 struct Made<R> {
     fields: Named<R>,
     diagnosed: Named<R>,
@@ -71,7 +70,7 @@ fn make<R: Precision>(engine: &impl Engine<R>, weather: &Weather<R>, dt: f64) ->
     Made { fields: named(&after), diagnosed: named_diagnostics(engine.diagnose(weather)) }
 }
 
-/// Columns with what the CPU version makes of them.
+/// Columns and the results of the CPU version for them.
 pub(super) struct Task {
     about: String,
     dt: f64,

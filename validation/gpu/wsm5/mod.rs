@@ -1,4 +1,4 @@
-//! The microphysics on the GPU: as WRF's own, as on the CPU, and what it promises.
+//! The microphysics on the GPU, compared with WRF and with the CPU, and its properties.
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 
 mod engine;

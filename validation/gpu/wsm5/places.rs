@@ -1,5 +1,5 @@
-//! What a column gets depends on nothing but itself; what is not asked for is left alone; and every
-//! run gives the same bits.
+//! The result of a column depends on its own data only; columns outside the region are unchanged; and every run gives
+//! the same bits.
 
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ use crate::{gpu, prepare};
 const LEVELS: usize = 27;
 /// Of two minor steps, s.
 const DT: f64 = 200.0;
-/// Columns of a grid of its own: from one on, and around all sizes of tiles.
+/// Numbers of columns of a grid: from one on, and around all sizes of tiles.
 const COUNTS: [usize; 19] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 97, 130];
 
 fn expect_same<R: Precision>(
@@ -36,7 +36,7 @@ fn expect_same<R: Precision>(
     });
 }
 
-/// Regions of a grid, grids of all sizes, and the same once more.
+/// Regions of a grid, grids of all sizes, and a repetition.
 pub(super) fn check_places<R: Precision>(engine: &impl Engine<R>, report: &mut Report) {
     let weather = Weather::<R>::of(&columns(LEVELS, 69), 3, 300.0);
     let all = Region::whole(weather.shape());
@@ -64,7 +64,7 @@ pub(super) fn check_places<R: Precision>(engine: &impl Engine<R>, report: &mut R
 fn all_tiles(fallout: Sedimentation, precision: Kind) -> Vec<Mapping> {
     let widths = [(2, 32), (4, 128), (8, 256), (16, 224), (32, 288)];
     let tile = |(columns, threads)| Tile { columns, threads, blocks: 2 };
-    // What a block can have of shared memory without asking.
+    // Shared memory of a block without opting in to more.
     let fits = |tile: &Tile| tile.shared_bytes(precision, fallout, LEVELS) <= 48 * 1024;
     widths.map(tile).into_iter().filter(fits).map(Mapping::Tile).collect()
 }
@@ -83,7 +83,7 @@ fn check<R: OnDevice>(gpu: &Gpu, fallout: Sedimentation) -> Vec<(String, Report)
     mappings.into_par_iter().map(judged).collect()
 }
 
-/// Telling what the changes weigh changes nothing else; what is told is checked by the engine.
+/// Computing the mass mismatch of the changes changes no other result; its values are checked by the engine.
 fn check_weighing<R: OnDevice>([usual, weighing]: [&GpuBackend<R>; 2], report: &mut Report) {
     let weather = Weather::<R>::of(&columns(LEVELS, 138), 3, 300.0);
     for region in Region::several(weather.shape()) {

@@ -1,4 +1,4 @@
-//! Whole calls against those of WRF, by the limits that hold for the CPU version.
+//! Whole calls compared with those of WRF, with the limits of the CPU version.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! The checks themselves, with stand-ins for the GPU made of the CPU version: they let pass what
-//! differs by roundings, and nothing else.
+//! Tests of the checks themselves, with stand-ins for the GPU made of the CPU version: they accept differences due to
+//! rounding, and nothing else.
 
 use std::cell::RefCell;
 
@@ -101,9 +101,9 @@ fn the_cpu_version_knows_places() {
     report.finish();
 }
 
-/// One per cent of any parameter shows in the comparison with the CPU version, but for the threshold
-/// of autoconversion: it decides in less cells than roundings do, and shows by the reference, which
-/// knows the cells where they do.
+/// One per cent of any parameter is detected by the comparison with the CPU version, except for the threshold of
+/// autoconversion, which affects fewer cells than rounding does; it is detected by the reference, which marks the cells
+/// that rounding affects.
 #[test]
 fn wrong_parameters_do_not_pass() {
     let tasks = tasks(27, Sedimentation::SemiLagrangian, 1);
@@ -121,7 +121,7 @@ fn wrong_parameters_do_not_pass() {
     assert!(unnoticed.is_empty(), "1 % is not noticed in {}", unnoticed.join(", "));
 }
 
-/// Fails unless calls that are spoilt like this are noticed.
+/// Panics unless calls with this error are detected.
 fn expect_noticed(what: &str, spoil: impl Fn(&mut Weather<f32>, &Region), tasks: &[Task]) {
     let engine = Spoilt(spoil);
     let mut report = Report::default();

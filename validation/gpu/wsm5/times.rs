@@ -1,4 +1,4 @@
-//! How long a call takes with tiles of other shapes: printed, to choose by.
+//! Times of a call with tiles of several shapes: printed, as a basis of the choice.
 
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;

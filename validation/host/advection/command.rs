@@ -15,7 +15,7 @@ use super::case::{Prepared, difference, field, read, table};
 use super::made_up::random_case;
 use super::support;
 
-/// What to get wrong in a case file.
+/// Error to make in a case file.
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
     Nothing,
@@ -109,8 +109,8 @@ fn run(folder: &Path, options: &[&str]) -> Output {
         .expect("the command starts")
 }
 
-/// Keeps the tests of this file from running at the same time: a command started by one would
-/// inherit the files, and their locks, that the HDF5 library has open for another.
+/// Keeps the tests of this file from running at the same time: a command started by one test would inherit the files,
+/// and their locks, that the HDF5 library has open for another test.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -190,7 +190,7 @@ fn some_case() -> Case {
     random_case(Shape { nx: 7, ny: 6, nz: 4 }, Sides::all(Side::Periodic), 41)
 }
 
-/// The output holds what the library computes, in the promised types and without fill values.
+/// The output has the results of the library, in the documented types and without fill values.
 #[test]
 fn output_types_and_defaults() {
     let _alone = alone();
@@ -209,7 +209,7 @@ fn output_types_and_defaults() {
         assert_eq!(file.variable("mass").expect("mass").vartype(), double);
         assert!(q.attribute("_FillValue").is_none());
         let found = field(&file.root().expect("NetCDF-4"), "q");
-        // Positive definite unless told otherwise.
+        // Positive definite by default.
         let expected = if is_double {
             Prepared::<f64>::new(&case).steps(Limiter::PositiveDefinite, &case.q, case.steps)
         } else {
@@ -314,7 +314,7 @@ fn files_that_are_not_there_or_in_the_way() {
     assert!(String::from_utf8_lossy(&done.stderr).contains("--force"));
     assert_eq!(fs::read_to_string(folder.join("out.nc")).expect("still there"), "precious");
     assert_eq!(code(&["--force"]), Some(0));
-    // Where there is a GPU it does the work.
+    // A GPU is used if there is one.
     assert!([Some(0), Some(4)].contains(&code(&["--backend", "gpu", "--force"])));
     assert_eq!(code(&["--backend", "both", "--force"]), Some(2));
     assert_eq!(code(&["--scheme", "best"]), Some(2));

@@ -1,4 +1,4 @@
-//! What the scheme promises whatever the case.
+//! Properties of the scheme in all cases.
 
 use ndarray::{Array2, Array3, Axis};
 use nwp_mini::advection::flux::FluxConstants;
@@ -140,8 +140,7 @@ fn extremes<R: Real>(q: &Array3<R>) -> [f64; 2] {
     })
 }
 
-/// The limiters hold up to the longest time step, but for rounding of the one precision or the
-/// other; without them the same case overshoots.
+/// The limiters hold up to the longest time step, except for rounding; without them the same case overshoots.
 fn limits_hold<R: FluxConstants>(rounding: f64) {
     // Few enough that holes and peaks are still there.
     const STEPS: usize = 3;
@@ -181,7 +180,7 @@ fn uniform(axis: usize, n: usize) -> (Box3<f64>, Array3<f64>) {
         z: flux(0, shape.z_face()),
     };
     let mut case = Box3::new(shape, Side::Periodic, flux);
-    // Far below what any limiter would notice.
+    // Far below the step at which any limiter acts.
     case.dt = 1.0e-3;
     let wave = |x: f64| -(std::f64::consts::TAU * x).cos() / std::f64::consts::TAU;
     // Means over the cells of 2 + sin(2 pi x).
@@ -310,7 +309,7 @@ fn threads_do_not_matter() {
     }
 }
 
-/// A workspace made for fewer threads than the pool has still works.
+/// A workspace for fewer threads than the pool has still works.
 #[test]
 fn workspace_of_another_pool() {
     let shape = Shape { nx: 9, ny: 40, nz: 3 };
@@ -322,7 +321,7 @@ fn workspace_of_another_pool() {
     assert!(found == expected);
 }
 
-/// What the region inside the outermost rows gains is what the step says came in.
+/// The gain of the region inside the outermost rows is the reported inflow of the step.
 #[test]
 fn region_gains_what_enters() {
     use Side::{Open as O, Periodic as P, Specified as S};
@@ -352,8 +351,8 @@ fn region_gains_what_enters() {
     }
 }
 
-/// Where air enters through a specified side the given values stand there, where it leaves the
-/// values of the neighbours inside.
+/// At specified sides with inflow the outermost cells have the boundary values, at outflow the values of the inner
+/// neighbours.
 #[test]
 fn given_values_at_inflow() {
     let shape = Shape { nx: 8, ny: 7, nz: 3 };

@@ -301,7 +301,7 @@ pub(crate) fn tendency(
     })
 }
 
-/// Sets the specified rows: copies of the inside where air leaves, zero where it enters.
+/// Sets the specified rows: copies of the inner row at outflow, zero at inflow.
 fn set_specified(case: &Case, q: &mut Array3<f64>) {
     let Shape { nx, ny, nz } = case.grid.shape;
     let sides = case.grid.sides;

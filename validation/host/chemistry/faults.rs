@@ -154,7 +154,7 @@ fn refuse(what: &str, text: &str) {
     let start = Instant::now();
     let outcome = parse("hostile", text).mechanism().and_then(|(m, _)| Kinetics::new(&m).map(drop));
     assert!(outcome.is_err(), "{what} is taken for good");
-    // A second by itself; machines that do something else beside are slower.
+    // A second on an idle machine; busy machines are slower.
     assert!(start.elapsed() < Duration::from_secs(3), "{what} takes {:?}", start.elapsed());
 }
 

@@ -1,4 +1,4 @@
-//! Cells side by side: no cell knows of others, no bit depends on place, instructions or threads.
+//! Cells in SIMD lanes: no bit of a cell depends on other cells, on its lane, on instructions or threads.
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, integrate, integrate_with};
 use nwp_mini::chemistry::lanes::CELLS;
@@ -21,7 +21,7 @@ fn the_bits_of_a_cell_do_not_depend_on_its_neighbours() {
         for lu in [LuPrecision::F64, LuPrecision::F32] {
             let run = case.run(mode, "ros3_600", lu).unwrap();
             let (count, n) = (case.cells().len(), case.kinetics.variables());
-            // Backwards, and around so often that lanes are filled anew.
+            // Backwards, and repeated often enough for lanes to be refilled.
             let order: Vec<usize> = (0..3 * CELLS + 5)
                 .map(|i| (count * i * 7 + count - 1 - i % count) % count)
                 .collect();

@@ -1,4 +1,4 @@
-//! Columns side by side: each is what it is alone, with every set of vector instructions that this machine has.
+//! Columns in SIMD lanes: each has the result of a single column, with every instruction set of this machine.
 
 use ndarray::Array;
 
@@ -10,7 +10,7 @@ use nwp_mini::simd::Instructions;
 use super::case::{CASES, Columns, Engine, OnCpu, State, group};
 use super::support;
 
-/// One column after the other with the functions of the columns side by side: one lane instead of many.
+/// Single columns with the functions of the SIMD version: one lane instead of many.
 struct OneLane;
 
 impl<R: Vectorised> Engine<R> for OneLane {
@@ -75,7 +75,7 @@ fn one_lane_has_the_bits_of_many() {
     check::<f64>();
 }
 
-/// The result does not depend on the number of threads, nor on how the columns are cut into blocks.
+/// The result depends neither on the number of threads nor on the division of the columns into blocks.
 #[test]
 fn threads_change_nothing() {
     let before = State::<f32>::of(&columns("storm"), 4, 0.0);

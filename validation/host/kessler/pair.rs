@@ -1,4 +1,5 @@
-//! Columns on two backends: what is taken for equal, and what is not. The CPU stands for a device, column by column.
+//! Columns on two backends: differences that pass, and differences that do not. The CPU stands in for a device, column
+//! by column.
 
 use nwp_mini::diagnostics::pair::Verdict;
 use nwp_mini::io::columns::physics::PhysicsCase;
@@ -40,7 +41,7 @@ fn case<R: Real>(name: &str) -> PhysicsCase<R> {
     }
 }
 
-/// The stand-in for a device: one column after the other.
+/// The stand-in for a device: single columns.
 fn other(
     scheme: &Kessler<f32>,
     mut case: PhysicsCase<f32>,

@@ -10,10 +10,10 @@ use nwp_mini::physics::kessler::{columns, conversion, evaporation, saturation, s
 use super::case::{group, on_levels, values};
 use super::support;
 
-/// Relative difference of formulas in another order of operations: some roundings, and cancellation in what the
-/// conversion leaves.
+/// Relative difference of formulas in another order of operations: several roundings, and cancellation in the remainder
+/// of the conversion.
 const SOME_ROUNDINGS: f64 = 1.0e-12;
-/// The same where a difference of two larger numbers is compared.
+/// Relative difference for a difference of two larger numbers.
 const CANCELLATION: f64 = 1.0e-9;
 
 /// The stored values of one time step.
@@ -50,7 +50,8 @@ fn for_both(check: impl Fn(&Stored<'_>)) {
     }
 }
 
-/// Compares a field with the stored one, relative to it; a change of one per cent must show where it is not 0.
+/// Compares a field with the stored one, with a relative tolerance; a change of one per cent must be detected unless
+/// the field is 0.
 fn compare(
     stored: &Stored<'_>,
     name: &str,

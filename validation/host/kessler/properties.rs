@@ -26,8 +26,8 @@ fn water<R: Vectorised>(state: &State<R>) -> Vec<f64> {
     (0..nx).map(of_column).collect()
 }
 
-/// Water is conserved by the distances between the middles of layers, where nothing is negative at first and layers
-/// grow thicker upward; nothing is negative afterwards.
+/// Water is conserved, weighted by the distances between the middles of layers, if nothing is negative at first and
+/// layers grow thicker upward; nothing is negative afterwards.
 #[test]
 fn water_is_conserved_by_the_weights_of_the_scheme() {
     for case in CASES.into_iter().filter(|case| *case != "edge") {
@@ -47,9 +47,9 @@ fn water_is_conserved_by_the_weights_of_the_scheme() {
     }
 }
 
-/// Columns that are in no reference: those of the reference on layers of another depth, with more rain and less. Single
-/// precision is as near to double precision as the functions are, but for columns in which a sub-step more or less is
-/// taken.
+/// Columns that are not in the reference: those of the reference on layers of another depth, with more rain and less.
+/// Single precision agrees with double precision to the accuracy of the functions, except in columns with one sub-step
+/// more or less.
 #[test]
 fn single_precision_follows_double_elsewhere() {
     /// Largest difference of a cell, of the largest value of its field: a unit in the last place of 300 K, 3e-5 K, moves
@@ -79,7 +79,7 @@ fn single_precision_follows_double_elsewhere() {
     assert!(parted as f64 <= PARTED * all as f64, "{parted} of {all} columns differ");
 }
 
-/// Rain stays exactly zero where the scheme makes none, call after call.
+/// Rain stays exactly zero in repeated calls if the scheme creates none.
 #[test]
 fn no_rain_comes_of_nothing() {
     let mut columns = columns("warm");

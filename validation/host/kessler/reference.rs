@@ -1,4 +1,4 @@
-//! Whole calls of the scheme against those of WRF.
+//! Whole calls of the scheme compared with those of WRF.
 
 use std::sync::LazyLock;
 

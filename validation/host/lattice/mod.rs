@@ -49,7 +49,7 @@ fn norm(field: &[f64]) -> f64 {
     field.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The norm of a difference by that of what is expected.
+/// The norm of a difference relative to the norm of the expected field.
 fn distance(found: &[f64], expected: &[f64]) -> f64 {
     let difference: Vec<f64> = found.iter().zip(expected).map(|(a, b)| a - b).collect();
     norm(&difference) / norm(expected)

@@ -18,7 +18,7 @@ use nwp_mini::primitives::csr::Csr;
 use nwp_mini::time_steps::{Past, Plan};
 use nwp_mini::wsm5::Sedimentation;
 
-/// Hands frames over only to one who waits, and tells of a failure one step late.
+/// Returns frames only on a blocking request, and reports a failure one step late.
 struct Ahead {
     cpu: Cpu<f32>,
     frames: VecDeque<Collected<f32>>,
@@ -75,7 +75,7 @@ impl Backend<f32> for Ahead {
     }
 }
 
-/// What comes, in its order: frames with the sum of their vapour, and samples with that of theirs.
+/// Results in order: frames with the sum of their vapour, and samples with that of theirs.
 #[derive(Debug, PartialEq)]
 struct Taken {
     frames: Vec<(usize, f64)>,
@@ -105,8 +105,7 @@ impl Sink<f32> for Taken {
     }
 }
 
-/// Runs five steps with a frame after each and a sample after every other; returns what comes, and
-/// how the run ended.
+/// Runs five steps with a frame after each and a sample after every other; returns the results, and the end of the run.
 fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
@@ -150,7 +149,7 @@ fn late_frames_all_arrive_in_their_order() {
 fn frames_before_a_late_failure_arrive_too() {
     let (all, ..) = run(false, None);
     let (sent, _, ended) = run(true, Some(3));
-    // Told after step 4; the frames until step 3 were begun by then.
+    // Reported after step 4; the frames up to step 3 had been requested by then.
     assert_eq!(sent.frames, all.frames[..=3]);
     assert_eq!(sent.samples, all.samples[..=1]);
     assert!(matches!(ended, Err(Error::BlowUp { step: 3, .. })), "{ended:?}");

@@ -7,7 +7,7 @@ use super::verdict::{bad, compare, cpu, passes, storm};
 
 const SCHEME: Microphysics = Microphysics::Kessler;
 
-/// Rounding of another kind in every step is not held against a backend, in either precision.
+/// Rounding of another kind in every step does not fail a backend, in either precision.
 #[test]
 fn other_rounding_passes() {
     let (mut case, start) = storm::<f32>();

@@ -1,7 +1,7 @@
-//! Two backends from one state: what is taken for equal, and what is not.
+//! Two backends from one state: differences that pass, and differences that do not.
 //!
-//! Backends on the CPU stand for that on a GPU: one on other threads, one in double precision, one
-//! with a process of the scheme one per cent too strong, and one that runs ahead of its caller.
+//! Backends on the CPU stand in for one on a GPU: one on other threads, one in double precision, one with a process of
+//! the scheme one per cent too strong, and one that runs ahead of its caller.
 #![allow(clippy::print_stdout, reason = "figures beside the verdicts of the tests")]
 
 mod ahead;

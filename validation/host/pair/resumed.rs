@@ -1,4 +1,4 @@
-//! A pair that goes on from where a run stood.
+//! A pair that continues from the checkpoint of a run.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::stand_in::Pooled;
 
-/// Takes the frames, and where the run stands after every third step.
+/// Collects the frames, and the checkpoint after every third step.
 #[derive(Default)]
 struct Taken {
     frames: Vec<Snapshot<f32>>,
@@ -39,7 +39,7 @@ impl Sink<f32> for Taken {
     }
 }
 
-/// Both backends have what had fallen, and the frames are those of a whole run.
+/// Both backends have the accumulated precipitation, and the frames are those of a whole run.
 #[test]
 fn a_pair_goes_on_with_what_had_fallen() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
@@ -78,7 +78,7 @@ fn a_pair_goes_on_with_what_had_fallen() {
     assert_eq!(a.seconds, b.seconds);
     assert_eq!(a.surface.rain, b.surface.rain);
     assert_eq!(a.state.fields(), b.state.fields());
-    // Rain of three steps lies on the ground where the pair begins.
+    // The rain of three steps is on the ground at the start of the pair.
     assert_eq!(second.frames[0].surface.rain, standing.gathered.surface.rain);
     assert!(second.frames[0].surface.rain.iter().any(|rain| *rain > 0.0));
 }

@@ -1,4 +1,4 @@
-//! Backends that stand for another one than the CPU's.
+//! Backends on the CPU that stand in for others.
 
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
@@ -12,7 +12,7 @@ use nwp_mini::primitives::reduce::{Extrema, Statistics};
 use nwp_mini::state::{CloudDiagnostics, State, Surface};
 use rayon::ThreadPool;
 
-/// The CPU in a pool of its own.
+/// The CPU with its own thread pool.
 pub(crate) struct Pooled {
     pub(crate) pool: ThreadPool,
     pub(crate) cpu: Cpu<f32>,
@@ -53,8 +53,7 @@ impl Backend<f32> for Pooled {
     }
 }
 
-/// A run in double precision whose output is rounded to single: what a backend without any
-/// rounding of its own would give.
+/// A run in double precision whose output is rounded to single precision: a backend without rounding errors of its own.
 pub(crate) struct Wide(pub(crate) Cpu<f64>);
 
 fn narrow_level(level: &Statistics<f64>) -> Statistics<f32> {

@@ -99,7 +99,7 @@ fn other_threads_are_no_other_backend() {
         assert_eq!((verdict.max_abs, verdict.rms_rel), (0.0, Some(0.0)), "{}", verdict.field);
         assert_eq!(verdict.worst, None, "{}", verdict.field);
     }
-    // The runs: one core where there are more, all cores, and the other one last.
+    // The runs: one core if there are more, all cores, and the other backend last.
     let [.., all, other] = &report.runs[..] else { panic!("{:?}", report.runs) };
     assert!(all.name.starts_with("CPU") && other.name.contains("3 threads"), "{:?}", report.runs);
     for run in &report.runs {
@@ -112,7 +112,7 @@ fn other_threads_are_no_other_backend() {
     }
 }
 
-/// Rounding of another kind in every step, as on another machine, is not held against a backend.
+/// Rounding of another kind in every step, as on another machine, does not fail a backend.
 #[test]
 fn other_rounding_passes() {
     let (mut case, start) = storm::<f32>();
@@ -144,8 +144,8 @@ fn the_truth_passes() {
     passes(&report, "double precision");
 }
 
-/// Processes that freeze cloud water and rain in few columns of this storm, or in none: the
-/// reference cases of the scheme are there for them.
+/// Processes that freeze cloud water and rain in few columns of this storm, or in none; the reference cases of the
+/// scheme cover them.
 const FREEZING: [&str; 3] = ["pihmf", "pihtf", "psfrz"];
 
 /// One per cent too much in any other process fails after the first step already, and the columns that
@@ -184,7 +184,7 @@ fn one_per_cent_of_a_process_fails() {
     }
 }
 
-/// What is shown of a column is what the runs held there.
+/// The values shown of a column are those of the runs.
 #[test]
 fn suspects_hold_the_inputs_and_both_outputs() {
     let (mut case, start) = storm::<f32>();
@@ -216,7 +216,7 @@ fn double_precision_has_narrower_limits() {
     other.disturb(Some(7));
     let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (3, 60.0), &mut other);
     passes(&report, "other rounding");
-    // What single precision would not notice.
+    // Differences that single precision would hide.
     let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
     *other.scheme_mut().factors.of("praut").expect("a process") = 1.0 + 1e-6;
     let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (1, 60.0), &mut other);

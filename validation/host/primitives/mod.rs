@@ -14,13 +14,13 @@ use random::Random;
 /// Lengths below, at and above a chunk, with odd numbers of chunks, and enough for many threads.
 const LENGTHS: [usize; 9] = [0, 1, 2, 7, 1001, CHUNK, CHUNK + 1, 3 * CHUNK - 1, 37 * CHUNK + 13];
 
-/// Runs `f` in a pool of so many threads.
+/// Runs `f` in a pool with this number of threads.
 fn on_threads<T: Send>(threads: usize, f: impl Fn() -> T + Sync) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(&f)
 }
 
-/// What `f` gives on one thread, after checking that 2 and 5 threads and a second run agree.
+/// The result of `f` on one thread, after checking that 2 and 5 threads and a second run agree.
 fn same_on_any_threads<T: Send + PartialEq + std::fmt::Debug>(f: impl Fn() -> T + Sync) -> T {
     let alone = on_threads(1, &f);
     for threads in [2, 5, 5] {
@@ -29,7 +29,7 @@ fn same_on_any_threads<T: Send + PartialEq + std::fmt::Debug>(f: impl Fn() -> T 
     alone
 }
 
-/// A sum with a second word for what rounding drops (Neumaier 1974): right to the last bits.
+/// A sum with a second word for the rounding errors (Neumaier 1974), accurate to the last bits.
 fn careful_sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut dropped) = (0.0, 0.0);
     for x in values {
@@ -88,7 +88,7 @@ fn extrema_name_the_first_place() {
     for length in LENGTHS {
         let mut x: Vec<f32> = vector(&mut random, length);
         if length > 100 {
-            // Ties across chunks, and values that are no numbers before and between them.
+            // Ties across chunks, and NaN before and between them.
             for at in [3, length / 2, length - 1] {
                 (x[at - 1], x[at], x[at - 2]) = (-2.0, 2.0, f32::NAN);
             }
@@ -124,7 +124,7 @@ fn values_that_are_not_finite_are_counted_and_the_first_is_found() {
     }
 }
 
-/// Statistics are what the single reductions give, of every segment as of a slice.
+/// Statistics equal the single reductions, for every segment and for a slice.
 #[test]
 fn statistics_of_segments_are_those_of_slices() {
     let mut random = Random::new(18);
@@ -172,7 +172,7 @@ fn below(random: &mut Random, n: usize) -> usize {
     (random.bits() % n as u64) as usize
 }
 
-/// Random triplets, many of them repeated, and the dense matrix they make.
+/// Random triplets, many of them repeated, and the corresponding dense matrix.
 fn triplets<R: Real>(
     random: &mut Random,
     (rows, columns): (usize, usize),
@@ -249,7 +249,7 @@ fn triplets_of_one_place_are_summed_and_columns_are_sorted() {
     assert_eq!(matrix.diagonal(), [0.0; 3]);
     let parts = Csr::from_parts(3, vec![0, 1, 3, 3], vec![1, 0, 2], vec![0.0, 4.0, 1.5]);
     assert_eq!(parts.expect("valid parts"), matrix);
-    // In single precision the small ones would be lost one by one beside the large one.
+    // In single precision the small ones would be lost if they were added to the large one one by one.
     let small = [(0, 0, 16_777_216.0), (0, 0, 1.0), (0, 0, 1.0_f32)];
     let matrix = Csr::from_triplets(1, 1, &small).expect("valid triplets");
     assert_eq!(matrix.values(), [16_777_218.0]);

@@ -1,4 +1,4 @@
-//! What the projection is tested on, and WRF's own formulas of what it should give.
+//! Test cases of the projection, and WRF's own formulas for the expected results.
 
 use ndarray::{Array2, Array3, Axis, s};
 use nwp_mini::dry_mass::{FaceMaps, Winds};
@@ -61,13 +61,13 @@ impl Case {
                 map.index_axis_mut(axis, last).assign(&first);
             }
         }
-        // Where the sides are periodic the last face of these winds contradicts the first.
+        // With periodic sides the last face of these winds contradicts the first.
         let mut wind = |shape| Array3::from_shape_simple_fn(shape, || random.between(-40.0, 40.0));
         let winds = Winds { u: wind(shape.x_face()), v: wind(shape.y_face()) };
         Self { grid, coordinate, maps, winds }
     }
 
-    /// The same on a plane with the classic coordinate and one column mass.
+    /// The case on a plane with the classic coordinate and one column mass.
     pub(crate) fn plain(mut self) -> Self {
         self.coordinate.mu.fill(9e4);
         self.coordinate.map_x.fill(1.0);
@@ -114,7 +114,7 @@ impl Case {
         }
     }
 
-    /// Thickness of a layer in Pa where the column mass is `mu`.
+    /// Thickness of a layer in Pa for a column mass `mu`.
     pub(crate) fn layer(&self, k: usize, mu: f64) -> f64 {
         (self.coordinate.c1[k] * mu + self.coordinate.c2[k]) / -self.coordinate.rdnw[k]
     }
@@ -144,7 +144,7 @@ impl Case {
     }
 }
 
-/// What leaves a cell through its four lateral faces, kg s⁻¹.
+/// Outflow of a cell through its four lateral faces, kg s⁻¹.
 pub(crate) fn horizontal<R: Real>(flux: &MassFlux<R>, [k, j, i]: [usize; 3]) -> f64 {
     let (x, y) = (&flux.x, &flux.y);
     x[[k, j, i + 1]].f64() - x[[k, j, i]].f64() + y[[k, j + 1, i]].f64() - y[[k, j, i]].f64()

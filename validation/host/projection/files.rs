@@ -1,4 +1,4 @@
-//! The projection on files of WRF, where they are at hand.
+//! The projection on files of WRF, if they are available.
 
 use std::path::Path;
 use std::time::Instant;

@@ -18,7 +18,7 @@ use nwp_mini::real::Real;
 use case::{Case, GRAVITY, horizontal};
 use random::Random;
 
-/// Largest column divergence that the projection may leave, Pa h⁻¹.
+/// Largest column divergence after the projection, Pa h⁻¹.
 const PROMISED: f64 = 1e-3;
 
 /// Column divergence at which its solver stops, Pa h⁻¹; a tenth more for rounding.
@@ -65,7 +65,7 @@ fn columns_close_whatever_the_sides() {
         assert!((report.residual_after - residual).abs() <= 0.1 * STOPPED, "{residual:e} {about}");
         let open = !(case.grid.sides.periodic_x() && case.grid.sides.periodic_y());
         assert!(report.residual_before > 100.0 || (!open && case.grid.shape.columns() == 1));
-        // What the rounded fluxes miss at the lid: the residual and the rounding of a sum.
+        // Error of the rounded fluxes at the top: the residual and the rounding of a sum.
         assert!(report.lid <= 2.0 * STOPPED, "{about}");
         let [du, dv] = [&found.winds.u - &case.winds.u, &found.winds.v - &case.winds.v];
         let inner = |d: &Array3<f64>, x: usize, y: usize| {
@@ -124,7 +124,7 @@ fn the_increment_is_the_gradient_of_one_potential_at_all_levels() {
                 assert!(around.abs() < rounding, "{around} around corner {j} {i}");
             }
         }
-        // A periodic line is closed by its own last face, which stands in place 0 as well.
+        // A periodic line is closed by its last face, which is at index 0 as well.
         let skip = |periodic: bool| usize::from(periodic);
         let across_x = step_x.slice(s![.., skip(case.grid.sides.periodic_x())..]).sum_axis(Axis(1));
         let across_y = step_y.slice(s![skip(case.grid.sides.periodic_y()).., ..]).sum_axis(Axis(0));
@@ -141,8 +141,8 @@ fn the_increment_is_the_gradient_of_one_potential_at_all_levels() {
     }
 }
 
-/// Every cell keeps its mass, to the rounding of the two vertical fluxes and to its share, by
-/// mass, of what the rounded horizontal fluxes leave in its column.
+/// Every cell keeps its mass, up to the rounding of the two vertical fluxes and its share, by mass, of the residual of
+/// the rounded horizontal fluxes in its column.
 fn cells_close<R: Real>(roundoff: f64) {
     for case in cases() {
         let Projection { flux, report, .. } = case.project::<R>();
@@ -160,7 +160,7 @@ fn cells_close<R: Real>(roundoff: f64) {
                             + flux.y[[k, j + 1, i]].f64().abs()
                     })
                     .sum();
-                // Rounding of the double-precision sums behind all this.
+                // Rounding of the double-precision sums in these results.
                 let sums = 8.0 * f64::EPSILON * gross;
                 let net: f64 = (0..nz).map(|k| horizontal(&flux, [k, j, i])).sum();
                 lid = lid.max(net.abs() * case.per_flux(j, i));
@@ -217,7 +217,7 @@ fn winds_that_close_stay_as_they_are() {
     for mut case in cases() {
         let Shape { nx, ny, nz } = case.grid.shape;
         let (periodic_x, periodic_y) = (case.grid.sides.periodic_x(), case.grid.sides.periodic_y());
-        // Differences of a stream function at the corners of the cells close by themselves.
+        // Differences of a stream function at the corners of the cells have zero divergence.
         let random = &mut Random::new(99);
         let corners = Array2::from_shape_simple_fn((ny, nx), || random.between(-1e10, 1e10));
         let open = Array2::from_shape_simple_fn((ny + 1, nx + 1), || random.between(-1e10, 1e10));
@@ -255,7 +255,7 @@ fn an_even_wind_crosses_a_periodic_plane_untouched() {
     assert_eq!((&found.winds.u, &found.winds.v), (&case.winds.u, &case.winds.v));
     assert!(found.flux.z.iter().all(|f| *f == 0.0));
     assert_eq!((found.report.iterations, found.report.max_du, found.report.lid), (0, 0.0, 0.0));
-    // The same wind over uneven air has to be changed, though nothing enters the whole grid.
+    // The same wind over uneven air has to be changed, although the grid as a whole has no net inflow.
     let uneven = Case { winds: case.winds.clone(), ..Case::random(5, [9, 7, 3], periodic()) };
     let report = uneven.project::<f64>().report;
     assert!(report.max_du > 0.1 && report.residual_after <= STOPPED, "{report:?}");
@@ -263,7 +263,7 @@ fn an_even_wind_crosses_a_periodic_plane_untouched() {
 
 #[test]
 fn a_uniform_inflow_leaves_through_all_sides() {
-    // Air comes in from the west only, 2 m/s: a Pa/h count made by hand.
+    // Inflow from the west only, 2 m/s, with a divergence in Pa/h computed by hand.
     let mut case = Case::random(6, [6, 5, 2], specified()).plain();
     case.winds.u.fill(0.0);
     case.winds.v.fill(0.0);
@@ -306,7 +306,7 @@ fn the_vertical_velocity_is_volume_through_true_area() {
     assert!(largest(&w) > 1e-3);
     for k in 1..3 {
         for ((j, i), w) in w.index_axis(Axis(0), k).indexed_iter() {
-            // Pressure falls by g rho w where air of this density rises.
+            // Pressure decreases by g rho w in air that rises with this density.
             let density = f64::midpoint(rho[[k, j, i]], rho[[k - 1, j, i]]);
             let rise = flux[[k, j, i]] * case.per_flux(j, i) / (3600.0 * GRAVITY * density);
             assert!((w - rise).abs() <= 1e-14 * rise.abs());
@@ -350,7 +350,7 @@ fn air_on_a_slope_climbs_with_it() {
         500.0 * k as f64 + slope_x * case.grid.dx * i as f64 + slope_y * case.grid.dy * j as f64
     });
     let w = terrain_following_velocity(&case.grid, &case.coordinate, &case.maps, &case.winds, &z);
-    // Where the periodic sides meet there is a cliff, and half of it in either cell beside.
+    // At the periodic boundary there is a step in the terrain, half of it in either adjacent cell.
     let wanted = 10.0 * slope_x - 4.0 * slope_y;
     let inner = w.slice(s![.., .., 1..nx - 1]);
     assert!(inner.iter().all(|w| (w - wanted).abs() < 1e-12), "{inner}");

@@ -1,4 +1,4 @@
-//! Columns side by side, with every set of vector instructions that this machine has.
+//! Columns in SIMD lanes, with every instruction set of this machine.
 
 use nwp_mini::simd::{Instructions, LANES};
 use nwp_mini::state::CloudDiagnostics;
@@ -9,7 +9,7 @@ use super::judge::{Case, LIKE_WRF, judge};
 use super::support;
 use super::weather::{Engine, Region, Vectors, Weather};
 
-/// All that this machine has, or may use by NWP_MINI_SIMD; says which.
+/// All instruction sets that this machine has, or that NWP_MINI_SIMD admits; prints them.
 fn engines() -> Vec<Vectors<f32>> {
     Instructions::check().expect("NWP_MINI_SIMD is for this processor");
     let available = Instructions::available();
@@ -66,7 +66,7 @@ fn all_sets_of_instructions_have_the_same_bits() {
     }
 }
 
-/// What a column gets depends neither on those beside it nor on the place that it stands in.
+/// The result of a column depends neither on its neighbours nor on its lane.
 #[test]
 fn columns_know_nothing_of_their_neighbours() {
     for engine in engines() {
@@ -87,15 +87,14 @@ fn columns_know_nothing_of_their_neighbours() {
     }
 }
 
-/// Side by side and one after the other part by no more than rounding does: the differences, in
-/// order of their size, are held against those of a run whose input is moved by one unit in the
-/// last place.
+/// Results in SIMD lanes and of single columns differ by rounding only: the differences, sorted by size, are compared
+/// with those of a run whose input is perturbed by one ULP.
 ///
-/// The largest thousandth says nothing: there a cell takes another branch in one of the runs.
+/// The largest thousandth is not significant: there a cell takes another branch in one of the runs.
 #[test]
 fn lanes_agree_with_single_columns() {
-    /// How much larger the differences may be: the functions err by a unit in the last place, as the
-    /// moved input does once; a step has dozens of them.
+    /// Factor of the differences: the functions have errors of one ULP, as the perturbed input, and a step has dozens
+    /// of them.
     const FACTOR: f64 = 8.0;
     let scheme = Scheme::<f32>::default();
     for engine in engines() {
@@ -160,14 +159,13 @@ fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> [(&'static st
         .map(|(name, field)| (name, field.into_iter().collect()))
 }
 
-/// Reflectivity and radii side by side, of columns that fill the lanes and of such that leave places empty, differ
-/// from those of single columns by roundings, and not at all between sets of instructions. Where
-/// snow melts they come from the same functions.
+/// Reflectivity and radii in SIMD lanes, for columns that fill the lanes and for fewer, differ from those of single
+/// columns by rounding, and not at all between instruction sets. Melting snow uses the same functions in both.
 #[test]
 fn diagnostics_agree_with_single_columns() {
-    /// What radii may differ by, in roundings of their own: the functions err by two together.
+    /// Largest difference of radii, in ULP: the functions have errors of two ULP together.
     const ROUNDINGS: f64 = 4.0;
-    /// What the reflectivity may, dBZ: 2e-6 by as many roundings of its factor, and 4e-6 by one of 60 dBZ.
+    /// Largest difference of the reflectivity, dBZ: 2e-6 by as many ULP of its factor, and 4e-6 by one ULP of 60 dBZ.
     const DBZ: f64 = 1.0e-5;
     let scheme = Scheme::<f32>::default();
     let engines = engines();

@@ -1,4 +1,4 @@
-//! `nwp-mini columns` computes what the library computes, and writes what it promises.
+//! `nwp-mini columns` writes the results of the library, in the documented format.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use super::weather::Vectors;
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
-/// Writes columns as the command reads them; attributes as far as they are given.
+/// Writes columns in the input format of the command, with the given attributes.
 pub fn write_input(path: &Path, columns: &Columns, dt: Option<f64>, calls: Option<i32>) {
     let mut file = netcdf::create(path).expect("a new file");
     let (nz, nx) = columns.dim();
@@ -50,7 +50,7 @@ pub fn command(input: &Path, output: &Path) -> Command {
     command
 }
 
-/// Runs the command; it must succeed and say how it went.
+/// Runs the command, which must succeed; returns its message.
 fn succeed(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -81,7 +81,7 @@ impl Files {
     }
 }
 
-/// Reads the output and compares every bit, and what describes it.
+/// Reads the output and compares every bit, and its metadata.
 fn check_output<R: Precision>(path: &Path, expected: &Outcome<R>, dt: f64, calls: f64) {
     let file = netcdf::open(path).expect("a NetCDF file");
     let number = |name: &str| match file.attribute(name).expect(name).value().expect(name) {
@@ -110,7 +110,7 @@ fn check_output<R: Precision>(path: &Path, expected: &Outcome<R>, dt: f64, calls
             assert!(variable.attribute(attribute).is_some(), "{name} has no {attribute}");
         }
         let values: Vec<f64> = variable.get_values(..).expect("values");
-        // The default fill value of NetCDF, which stands where nothing was written.
+        // The default fill value of NetCDF marks values that were not written.
         assert!(values.iter().all(|x| x.abs() < 1e30), "{name} has fill values");
         let expected: Vec<f64> = expected.fields[output].iter().map(|x| x.f64()).collect();
         assert!(values == expected, "{name} is not what the library computes");
@@ -137,7 +137,7 @@ fn thirty_forced_calls() {
     check::<f64>("mixed", 60.0, 30);
 }
 
-/// A single call is forced too where tendencies are given, so these are left out.
+/// A single call also applies the tendencies, so these are omitted.
 #[test]
 fn one_call_of_several_minor_steps() {
     let check = |precision: &str| {
@@ -176,7 +176,7 @@ fn output_is_overwritten_with_force() {
     files.assert_tidy();
 }
 
-/// The command adds tendencies before its only call, where the reference does not.
+/// The command adds tendencies before its only call, but the reference does not.
 #[test]
 fn tendencies_act_before_the_first_call() {
     let columns = read("warm");

@@ -1,8 +1,8 @@
-//! A process against what WRF has stored of it, and whether a change of one per cent would show.
+//! A process compared with values stored by WRF, and the sensitivity of the comparison to a change of one per cent.
 
 use super::stored::Row;
 
-/// Half a unit in the last place of single precision, relative: what one operation is off by.
+/// Half a ULP of single precision, relative: the error of one operation.
 pub const ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
 
 /// Distance of the smallest numbers of single precision, four times: below 1e-38 rounding is no
@@ -30,7 +30,7 @@ impl Comparison {
         self.value(&row.place().to_string(), found, expected, tolerance);
     }
 
-    /// The same at a place that is told in words.
+    /// Compares a value at a place that is described in words.
     pub fn value(&mut self, place: &str, found: f64, expected: f64, tolerance: f64) {
         let tolerance = tolerance + SUBNORMAL;
         let accepts = |expected: f64| (found - expected).abs() <= tolerance;

@@ -1,4 +1,4 @@
-//! The fall operator alone, on WRF's own intermediate values: every step of it.
+//! The sedimentation operator, on WRF's own intermediate values, step by step.
 
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::sedimentation::Fall;
@@ -80,22 +80,21 @@ impl Fallen {
         self.fall.mean_speed.iter().fold(0.0, |most, speed| speed.max(most))
     }
 
-    /// What the height of an interface on arrival may be off by: its rounding before, and what
-    /// it has fallen.
+    /// Uncertainty of the arrival height of an interface: its rounding before, and that of the distance fallen.
     fn height_doubt(&self, k: usize) -> f64 {
         let fallen = self.speed_doubt() * self.dt();
         4.0 * ROUNDING * self.stored("zi")[k] + fallen
     }
 
-    /// What an interface speed may be off by. The limit on compression passes a speed down from
-    /// the layer above, and rounds it on every level.
+    /// Uncertainty of an interface speed. The limit on compression passes a speed down from the layer above, and rounds
+    /// it on every level.
     fn speed_doubt(&self) -> f64 {
         let levels = self.column.len() as f64;
         (SMOOTH + levels * 2.0 * ROUNDING) * self.fastest()
     }
 }
 
-/// Compares a profile; the tolerance is told by the species, the level and the stored value.
+/// Compares a profile; the tolerance depends on the species, the level and the stored value.
 fn compare(
     name: &'static str,
     stored: &str,
@@ -154,8 +153,8 @@ fn density() {
     compare("density", "qa", 0.9, |f| &f.fall.density, tolerance);
 }
 
-/// What the density at the edge of an arrived layer may be off by; none where rounding decides
-/// whether the profile is monotone there, and so whether it is flat.
+/// Uncertainty of the density at the edge of an arrived layer; `None` where rounding decides whether the profile is
+/// monotone there, and so whether it is uniform.
 fn edge_doubt(fallen: &Fallen, k: usize) -> Option<f64> {
     let density = fallen.stored("qa");
     if k == 0 {
@@ -205,7 +204,7 @@ fn edges() {
     }
 }
 
-/// What a layer of the grid holds in the end.
+/// Contents of a layer of the grid at the end.
 #[test]
 fn content() {
     let mut comparison = Comparison::new("content");
@@ -235,7 +234,7 @@ fn content() {
     }
     println!("undecided in {left_out} of {all} layers");
     assert!(left_out * 5 < all, "undecided in {left_out} of {all} layers");
-    // The upper reaches of falling rain are nearly empty beside the layer below.
+    // The upper part of falling rain is nearly empty compared with the layer below.
     comparison.finish(0.8);
 }
 

@@ -10,8 +10,8 @@ use super::yardstick::{Yardstick, percentile};
 const LEVELS: [usize; 11] = [4, 5, 8, 26, 27, 28, 32, 33, 64, 100, 256];
 /// Time step, s.
 const DT: f64 = 60.0;
-/// What the 99th percentile may have over that of WRF's worst build at 27 levels, as where the
-/// reference is compared by percentiles.
+/// 99th percentile of the error relative to that of WRF's worst build at 27 levels, as in comparisons with the
+/// reference by percentiles.
 const FACTOR: f64 = 10.0;
 /// Two units in the last place of single precision, of the root mean square.
 const FLOOR: f64 = 1.0e-7;
@@ -63,7 +63,7 @@ fn resampling_keeps_what_it_need_not_change() {
     }
 }
 
-/// What reaches the ground hardly depends on the number of levels.
+/// Precipitation hardly depends on the number of levels.
 #[test]
 fn precipitation_does_not_depend_on_the_number_of_levels() {
     let file = support::reference("wsm5");

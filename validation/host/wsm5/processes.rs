@@ -1,11 +1,9 @@
-//! What the rates are made of, and what happens at once, each function alone on WRF's own
-//! intermediate values.
+//! Components of the rates, and instantaneous processes, each function alone on WRF's own intermediate values.
 //!
-//! These are single precision, exactly what WRF went on with, so that a function computed from
-//! them in double precision is off by the roundings inside WRF's own formula only. A formula of
-//! a dozen operations and a few powers stays within [`SMOOTH`] of its value; an exponential
-//! multiplies the rounding of its argument by its size; a difference that cancels keeps the
-//! rounding of its terms.
+//! The stored values are those of WRF in single precision, exactly as WRF used them, so that the error of a function
+//! computed from them in double precision is the rounding inside WRF's own formula only. A formula of a dozen
+//! operations and a few powers is within [`SMOOTH`] of its value; an exponential amplifies the rounding of its argument
+//! by its size; a difference that cancels keeps the rounding of its terms.
 
 use nwp_mini::constants::Constants;
 use nwp_mini::thermo::{
@@ -32,12 +30,12 @@ const NEAR_FREEZING: f64 = 7.0e-6;
 /// Share of the cells in which one per cent must show. All but those in which a formula cancels.
 const NEARLY_ALL: f64 = 0.95;
 
-/// What T < t0 and the like may be decided differently for.
+/// True if rounding may decide T < t0 and similar comparisons.
 pub fn undecided(t: f64) -> bool {
     (t - f64::FREEZING).abs() < NEAR_FREEZING
 }
 
-/// What the exponential in the intercept of snow does to the rounding of its argument.
+/// Amplification of the rounding of its argument by the exponential in the snow intercept.
 fn intercept_condition(t: f64) -> f64 {
     1.0 + 0.12 * (f64::FREEZING - t).abs()
 }
@@ -108,8 +106,7 @@ fn number_of_ice_crystals() {
     compare("ice number", "xni", |row| at(row.get("qi_after_inst"), row), |_| SMOOTH);
 }
 
-/// The number has the same bits with the smallest mixing ratio that WRF puts in as with ours, whose cube is a normal
-/// number.
+/// The number has the same bits with WRF's smallest mixing ratio as with ours, whose cube is a normal number.
 #[test]
 fn little_ice_has_the_fewest_crystals() {
     let amounts = || (-45..-3).flat_map(|e| [1.0, 2.5, 9.9].map(|x| x * 10.0_f32.powi(e)));
@@ -234,7 +231,7 @@ fn psmlt() {
         }
     }
     comparison.finish(NEARLY_ALL);
-    // What is left of melted snow is a difference that may cancel.
+    // The snow that remains after melting is a difference that may cancel.
     melted.finish(0.5);
 }
 
@@ -289,7 +286,7 @@ fn pimlt() {
     compare_amount("pimlt", "pimlt_amount", |_, cell, _, cold| melt::pimlt(cold, cell.qi), |_| 0.0);
 }
 
-/// Cloud water that has just been made of melted ice is not met here: it is too warm.
+/// Cloud water from ice that has just melted does not occur here: it is too warm.
 #[test]
 fn pihmf() {
     compare_amount("pihmf", "pihmf_amount", |_, cell, _, cold| melt::pihmf(cold, cell.qc), |_| 0.0);

@@ -1,4 +1,4 @@
-//! What the scheme promises whatever the input.
+//! Properties of the scheme for any input.
 
 use ndarray::{Array2, Axis};
 use nwp_mini::constants::Constants;
@@ -111,7 +111,7 @@ fn check_clear<R: Precision>(dt: f64) {
         let same = columns.field(name).mapv(|x| R::of(x.into()));
         assert_eq!(outcome.field(name), same, "{name} dt={dt}");
     }
-    // Less a base, potential temperature has more digits than going to temperature and back would leave.
+    // With an offset, potential temperature has more digits than a conversion to temperature and back would keep.
     let weather = Weather::<R>::of(&columns, 1, 300.0);
     let region = Region::whole(weather.shape());
     let one_by_one = weather.after(&Scheme::default(), dt, &region);
@@ -190,7 +190,7 @@ fn columns_do_not_know_of_one_another() {
 fn precipitation_gathers_over_the_calls() {
     for case in ["mixed", "cold"] {
         let columns = read(case).unforced();
-        // Without tendencies, the last of n calls is what n calls have over n - 1.
+        // Without tendencies, the last of n calls gives the difference of n calls and n - 1.
         let runs: Vec<_> = (1..=4).map(|calls| columns.run::<f32>(60.0, calls)).collect();
         for (total, each) in [("rain", "rainncv"), ("snow", "snowncv")] {
             let mut sum = Array2::<f32>::zeros((1, columns.dim().1));
@@ -203,7 +203,7 @@ fn precipitation_gathers_over_the_calls() {
     }
 }
 
-/// The frozen fraction is 0 in rain, nearly 1 in snow, and between where both fall.
+/// The frozen fraction is 0 in rain, nearly 1 in snow, and in between for both.
 #[test]
 fn frozen_fraction() {
     let seen = |case: &str| {
@@ -322,8 +322,7 @@ fn growth_by_vapour_follows_the_humidity() {
     }
 }
 
-/// So little ice that its diameter is rounded to zero sublimates no faster than it is there, and
-/// leaves the snow its share.
+/// Ice whose diameter is rounded to zero sublimates at most completely, and leaves snow its share.
 #[test]
 fn ice_without_diameter_takes_no_vapour_away() {
     let p = Scheme::<f32>::default();

@@ -17,11 +17,11 @@ use super::stored::{Row, rows};
 
 /// Share of the cells in which one per cent must show; elsewhere a difference cancels.
 const MOST: f64 = 0.9;
-/// The same where this is often so: what is left of the vapour, and of ice and snow used up.
+/// The factor for rates that often differ: the remaining vapour, and ice and snow that are used up.
 const MANY: f64 = 0.75;
 
-/// Compares one rate before it is limited, where it can be told whether it is cold; the function
-/// returns its value and the absolute tolerance beside [`SMOOTH`] of the expected one.
+/// Compares one rate before it is limited, in rows where the sign of the supercooling is certain; the function returns
+/// its value and an absolute tolerance in addition to [`SMOOTH`] of the expected one.
 fn compare(name: &'static str, share: f64, found: impl Fn(&Row) -> (f64, f64)) {
     let mut comparison = Comparison::new(name);
     for row in rows().filter(|row| !undecided(row.get("t_after_inst"))) {
@@ -58,7 +58,7 @@ fn prevp() {
     });
 }
 
-/// How cold the cell is as the rates are computed, t0 - t.
+/// Supercooling of the cell when the rates are computed, t0 - t.
 fn cold(row: &Row) -> f64 {
     f64::FREEZING - row.get("t_after_inst")
 }
@@ -88,7 +88,7 @@ fn psacw() {
     });
 }
 
-/// The vapour that ice can grow by after the rates so far, and the rounding of what is left.
+/// The vapour available to ice after the preceding rates, and the rounding error of the remainder.
 fn growth(row: &Row, so_far: &[&str]) -> (Growth<f64>, f64) {
     let excess = row.excess(row.get("qsi_start"));
     let rates = so_far.iter().map(|name| row.get(&format!("{name}_raw")));
@@ -97,16 +97,15 @@ fn growth(row: &Row, so_far: &[&str]) -> (Growth<f64>, f64) {
     (Growth { rhi: row.get("rhi"), excess, left }, 4.0 * ROUNDING * terms)
 }
 
-/// Content of the ice that forms on nuclei, kg m⁻³, from which that which is there is taken away.
+/// Content of the ice that forms on nuclei, kg m⁻³, before the existing ice is subtracted.
 fn initial_ice(row: &Row) -> f64 {
     f64::INITIAL_ICE
         * (f64::NUCLEI * (f64::NUCLEI_GROWTH * cold(row)).exp()).powf(f64::INITIAL_ICE_EXPONENT)
 }
 
-/// Whether the rates up to pidep or psdep have used up the excess of vapour; none where rounding
-/// decides.
+/// True if the rates up to pidep or psdep have used up the excess of vapour; `None` where rounding decides.
 fn used_up(row: &Row, so_far: &[&str]) -> Option<bool> {
-    // Only a process that acts looks at what it has left.
+    // Only a process whose species is present can use up the excess.
     let species = ["qi_after_inst", "qs_after_inst"][so_far.len() - 2];
     if row.get(species) <= 0.0 {
         return Some(false);
@@ -183,7 +182,7 @@ fn psaut() {
     });
 }
 
-/// All cold rates together: what they leave to one another, and when the growth stops.
+/// All cold rates together: the remainder of each for the next, and the end of growth.
 #[test]
 fn cold_rates_in_their_order() {
     let p = Scheme::default();
@@ -223,8 +222,8 @@ fn limiting() {
         let (mut warm, mut ice) = (raw_warm, raw_ice);
         balance::limit(dt, &mut warm, &mut ice, &cell);
         let (expected_warm, expected_ice) = row.rates("");
-        // The four sums cancel where gains oppose losses; what that does to a factor is the size
-        // of the terms over what there is to take.
+        // The four sums cancel where gains oppose losses; the error of a factor is the size of the terms relative to
+        // the available amount.
         let terms = [
             (cell.qc, raw_warm.praut + raw_warm.pracw + raw_ice.psacw),
             (cell.qi, raw_ice.psaut + raw_ice.psaci + raw_ice.pigen.abs() + raw_ice.pidep.abs()),
@@ -281,8 +280,8 @@ fn update() {
         let rounding = 4.0 * ROUNDING * before.t + warming * tolerance(0.0);
         comparison.cell(&row, change.0, change.1, rounding);
     }
-    // What is left after a species is used up, and small changes of a large temperature, say
-    // little of the rates.
+    // Remainders of a species that is used up, and small changes of a large temperature, are poor measures of the
+    // rates.
     comparison.finish(0.5);
 }
 
@@ -299,7 +298,7 @@ fn pcond() {
     comparison.finish(MOST);
 }
 
-/// The state after condensation, with saturation computed anew.
+/// The state after condensation, with saturation recomputed.
 #[test]
 fn condensation() {
     let p = Scheme::default();

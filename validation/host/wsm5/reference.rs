@@ -1,4 +1,4 @@
-//! Whole calls of the scheme against those of WRF.
+//! Whole calls of the scheme compared with those of WRF.
 
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
@@ -9,8 +9,8 @@ use super::parameters;
 use super::support;
 use super::yardstick::{Spread, Yardstick, rms, share_of_sample};
 
-/// Into how many parts the columns of a case are dealt, one after the other: the limits hold on any
-/// part of the columns, as on that of the storm that is shipped with the project.
+/// Numbers of interleaved subsets of the columns of a case: the limits hold for any subset, such as the part of the
+/// storm that is shipped with the project.
 const PARTS: [usize; 3] = [1, 4, 11];
 
 fn cases() -> Vec<Case> {
@@ -59,8 +59,8 @@ fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) 
     assert!(unnoticed.is_empty(), "a change by 1 % is not noticed in {}", unnoticed.join(", "));
 }
 
-/// The yardstick is read and counted as it was made: the stored build has just the spread that the
-/// table gives it, where the whole case is at hand.
+/// The table of errors is read and computed in the same way: for a whole case, the stored build has exactly the errors
+/// of the table.
 #[test]
 fn yardstick_describes_the_stored_build() {
     let file = support::reference("wsm5");

@@ -1,4 +1,4 @@
-//! What `nwp-mini columns` refuses, what it says, and that it leaves nothing behind.
+//! Input that `nwp-mini columns` rejects, with which messages, and without leaving files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -57,8 +57,7 @@ impl Scene {
         contents
     }
 
-    /// The command must fail with this code, say all of these words, and leave the folder as it
-    /// was.
+    /// The command must fail with this code and all of these words, and leave the folder unchanged.
     fn refuses(&self, options: &[&str], code: i32, words: &[&str]) {
         self.refuses_output(&self.output, options, code, words);
     }
@@ -76,7 +75,7 @@ impl Scene {
     }
 }
 
-/// What the scenes refuse is refused for its own reason: the good one is good.
+/// The original input is valid, so that the others are rejected for their own reason.
 #[test]
 fn good_input_is_taken() {
     for nz in [4, 5, 256] {
@@ -111,7 +110,7 @@ fn input_that_is_a_folder() {
     scene.refuses(&[], INPUT, &["in.nc", "folder"]);
 }
 
-/// Writes a good file but for one variable, which gets these dimensions, or is missing.
+/// Writes a valid file except for one variable, which has these dimensions or is missing.
 fn write_but(path: &Path, odd: &str, dimensions: Option<&[&str]>) {
     let mut file = netcdf::create(path).expect("a new file");
     file.add_dimension("level", 5).expect("a dimension");

@@ -15,7 +15,7 @@ use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
 use super::case::{INPUTS, ON_LEVELS, OUTPUTS, group, values};
 use super::support;
 
-/// Where a row comes from.
+/// Origin of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Time step of the call, s.
@@ -38,9 +38,9 @@ impl fmt::Display for Place {
 /// All values, by name and row; a column's rows follow one another from the ground up.
 pub struct Table {
     values: HashMap<String, Vec<f64>>,
-    /// Where each row comes from.
+    /// Origin of each row.
     pub places: Vec<Place>,
-    /// What concerns interfaces, the ground or a species: (name, dt, step, species, column).
+    /// Values at interfaces, at the ground or of a species: (name, dt, step, species, column).
     profiles: HashMap<(String, u32, usize, usize, usize), Vec<f64>>,
     /// Number of levels.
     pub levels: usize,
@@ -136,7 +136,7 @@ impl Row {
         column.unwrap_or_else(|| panic!("no intermediate value {name}"))[self.index]
     }
 
-    /// Where the row comes from.
+    /// Origin of the row.
     pub fn place(&self) -> Place {
         self.table.places[self.index]
     }
@@ -158,12 +158,12 @@ impl Row {
         f64::from(self.get("input_th") as f32 * self.get("input_pii") as f32)
     }
 
-    /// What the cell holds at the start of the minor step.
+    /// Contents of the cell at the start of the minor step.
     pub fn start(&self) -> Cell<f64> {
         let value = |stored: &str, input: &str| {
             self.before(stored).unwrap_or_else(|| self.get(&format!("input_{input}")).max(0.0))
         };
-        // What is too little to count is removed after the values are stored.
+        // Traces are removed after the values are stored.
         let clean = |q: f64| if q <= f64::Q_MIN { 0.0 } else { q };
         let first = self.place().step == 0;
         let remaining = |q: f64| if first { q } else { clean(q) };
@@ -194,8 +194,7 @@ impl Row {
         StepStart { t: self.start().t, qsw: self.get("qsw_start"), qsi: self.get("qsi_start") }
     }
 
-    /// What the cell holds after the changes named by a suffix, with the vapour of the start
-    /// where none is stored.
+    /// Contents of the cell after the changes named by a suffix, with the vapour of the start if none is stored.
     pub fn cell(&self, suffix: &str) -> Cell<f64> {
         let value = |name: &str| self.get(&format!("{name}_{suffix}"));
         let stored = self.table.values.contains_key(&format!("q_{suffix}"));
@@ -209,7 +208,7 @@ impl Row {
         }
     }
 
-    /// What the rates share.
+    /// Common coefficients of the rates.
     pub fn coefficients(&self) -> Coefficients<f64> {
         let slope = |species: &str| Slope {
             length: self.get(&format!("rslope_{species}")),

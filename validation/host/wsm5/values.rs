@@ -11,7 +11,7 @@ use nwp_mini::wsm5::slope::{slope_rain, slope_snow, snow_intercept_factor};
 /// Largest part of the pressure that saturated vapour may take.
 const CAP: f64 = f64::VAPOUR_PRESSURE_CAP;
 
-/// Half a unit of the last of so many digits.
+/// Half a unit of the last of a number of digits.
 fn digits(value: f64, digits: i32) -> f64 {
     0.5 * 10.0_f64.powi(value.abs().log10().floor() as i32 + 1 - digits) * 1.000_001
 }
@@ -93,7 +93,7 @@ fn gamma_function() {
         ("G(2.705)", p.precs2 / (4.0 * n0s * 0.44 * avts.sqrt()), 1.550_299_53, 1.550_860_68),
     ];
     for (name, found, used, exact) in table {
-        // A few roundings to single precision, far less than what the scheme's gamma lacks.
+        // Several roundings to single precision, far less than the error of the scheme's gamma function.
         assert!((found / used - 1.0).abs() < 5.0e-7, "{name}: {found}, not {used}");
         assert!((found / exact - 1.0).abs() > 1.0e-4, "{name}: {found} is exact");
     }

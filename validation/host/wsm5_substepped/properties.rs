@@ -1,4 +1,4 @@
-//! What the variant promises for any column, on the columns of the reference and on small ones.
+//! Properties of the variant for any column, on the columns of the reference and on small ones.
 
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
@@ -126,8 +126,8 @@ fn a_substep_melts_its_part_of_the_snow_at_most() {
     assert!(left >= untouched, "{left:e} of {untouched:e} in {substeps} sub-steps");
 }
 
-/// The smallest drops fall at pvtr (1 / lamdarmax)^0.8 = 0.298867 m/s, through a layer of 10 m
-/// 3.586 times in 120 s, wherever it is and whatever it holds.
+/// The smallest drops fall at pvtr (1 / lamdarmax)^0.8 = 0.298867 m/s, through a layer of 10 m 3.586 times in 120 s, at
+/// any height and with any contents.
 #[test]
 fn empty_layers_above_the_precipitation_count() {
     let mut column = Column::<f64>::new(2);

@@ -1,4 +1,4 @@
-//! Whole calls of the scheme against those of WRF of July 2008.
+//! Whole calls of the scheme compared with those of WRF of July 2008.
 
 use super::case::{CASES, Columns, Precision, group, values};
 use super::judge::Reference;
@@ -37,7 +37,7 @@ fn check_substeps<R: Precision>(data: &Substepped) {
                 let found = work.substeps();
                 let about = format!("{case} dt={dt} column {column} {}", R::NAME);
                 assert_eq!(found[1], ice[column], "ice, {about}");
-                // Nothing to fall is not made to fall in steps.
+                // Without rain and snow there is one sub-step.
                 let expected = if falls { rain_snow[column] } else { 1 };
                 assert_eq!(found[0], expected, "rain and snow, {about}");
                 compared += usize::from(falls);

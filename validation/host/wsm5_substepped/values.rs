@@ -61,7 +61,7 @@ impl Given {
     }
 }
 
-/// What is off by more than `relative`, or by `absolute` where that is more.
+/// Values that are off by more than `relative`, or `absolute` if that is more.
 fn compare(name: &str, found: &[f64], expected: &[f64], relative: f64, absolute: f64) {
     for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
         let limit = (relative * expected.abs()).max(absolute);
@@ -73,8 +73,8 @@ fn compare(name: &str, found: &[f64], expected: &[f64], relative: f64, absolute:
 /// One unit in the tenth digit: the columns are published with ten.
 const DIGITS: f64 = 1.0e-9;
 
-/// Absolute limits of single precision, four times what WRF's own is off by at dt = 60
-/// (specification, section 15): th, q, qc, qr, qi, qs, surface.
+/// Absolute limits of single precision, four times the errors of WRF's own at dt = 60 (specification, section 15): th,
+/// q, qc, qr, qi, qs, surface.
 const SINGLE: [f64; 7] = [3.0e-4, 5.2e-8, 5.6e-8, 3.3e-8, 1.8e-8, 3.4e-8, 1.2e-6];
 
 /// Compares with the ten digits in double precision, with absolute limits in single precision.
@@ -148,8 +148,8 @@ fn an_empty_thin_layer_sets_the_number_of_substeps() {
     check_thin_layer::<f32>();
 }
 
-/// Where saturated vapour would have more than the whole pressure, the quotient turns negative and
-/// the smallest mixing ratio takes its place; the default variant bounds the pressure instead.
+/// If the saturation vapour pressure exceeds the pressure, the quotient is negative and the smallest mixing ratio
+/// replaces it; the default variant bounds the vapour pressure instead.
 #[test]
 fn saturation_of_hot_thin_air_has_no_bound() {
     let (t, p) = (300.0, 100.0);

@@ -1,4 +1,4 @@
-//! Somebody else's program: a column of cloud under the microphysics, and nothing but the library.
+//! A program of a user: a column of cloud under the microphysics, with the library only.
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
 use nwp_mini::wsm5::scheme::Scheme;

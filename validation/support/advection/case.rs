@@ -1,4 +1,4 @@
-//! Cases: read from a group of the reference file, or made up.
+//! Cases, from a group of the reference file or synthetic.
 
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 use netcdf::{AttributeValue, Group};
@@ -96,7 +96,7 @@ pub fn read(group: &Group<'_>, tracer: &str) -> Case {
     }
 }
 
-/// A case made ready for one precision.
+/// A case converted to one precision.
 pub struct Prepared<R> {
     pub grid: Grid,
     pub air: AirMass<R>,
@@ -116,7 +116,7 @@ impl<R: FluxConstants> Prepared<R> {
         }
     }
 
-    /// One step; returns what entered the region inside the outermost rows.
+    /// One step; returns the inflow into the region inside the outermost rows.
     pub fn step(&mut self, limiter: Limiter, q: &mut Array3<R>) -> f64 {
         let Self { grid, air, flux, dt, work } = self;
         let wind = Wind { grid, air, flux, dt: *dt };
@@ -155,8 +155,7 @@ pub fn largest(a: &Array3<f64>) -> f64 {
     a.iter().fold(0.0, |most, x| x.abs().max(most))
 }
 
-/// The largest difference as a share of the largest value of `truth`; infinite where a value is
-/// not a number.
+/// The largest difference relative to the largest value of `truth`; infinite if a value is NaN.
 pub fn difference<R: Real>(found: &Array3<R>, truth: &Array3<f64>) -> f64 {
     assert_eq!(found.dim(), truth.dim());
     let worst = found.iter().zip(truth).fold(0.0_f64, |worst, (a, b)| {

@@ -8,7 +8,7 @@ use super::model::{Data, Dimension, Field, Flavour, Model};
 use super::weights::File;
 use crate::run::small::Small;
 
-/// What a file is for.
+/// The use of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Input,
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// What its file is called.
+    /// Name of the file.
     pub fn file(self) -> &'static str {
         match self {
             Self::Places => "hostile.csv",
@@ -104,7 +104,7 @@ pub enum Content {
     Bytes(Vec<u8>),
 }
 
-/// A good file and what it is for.
+/// A valid file and its use.
 pub struct Base {
     pub name: &'static str,
     pub kind: Kind,
@@ -116,7 +116,7 @@ fn project(name: &str) -> std::path::PathBuf {
     crate::project().join(name)
 }
 
-/// Puts the good files that commands need beside the spoilt one into a folder.
+/// Copies the valid files that commands need, besides the corrupted one, to a folder.
 pub fn furnish(folder: &Path) {
     Small::new().write(&folder.join("small.nc"));
     let mut other = Small::new();
@@ -182,7 +182,7 @@ pub fn restart(folder: &Path, options: &[&str]) -> Model {
     taken(&folder.join("base.nc"))
 }
 
-/// Makes a run in a furnished folder.
+/// Runs the program in a prepared folder.
 fn run(folder: &Path, options: &[&str]) {
     let told = Command::new(crate::program())
         .args([&["-q", "run", "--force"], options].concat())

@@ -1,4 +1,4 @@
-//! Files that the program reads, for tests to spoil.
+//! Files that the program reads, for tests that corrupt them.
 
 pub mod bases;
 pub mod model;

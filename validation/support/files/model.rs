@@ -1,4 +1,4 @@
-//! A NetCDF file in memory, to be spoilt and written.
+//! A NetCDF file in memory, to be corrupted and written.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub struct Field {
     pub axes: Vec<String>,
     pub attributes: Vec<(String, AttributeValue)>,
     pub data: Data,
-    /// Whether HDF5 is to store the values in the order of bytes that is not this machine's.
+    /// True to store the values in HDF5 with the byte order opposite to this machine's.
     pub turned: bool,
 }
 
@@ -97,7 +97,7 @@ impl Data {
         }
     }
 
-    /// As many values as asked for: the same over and over.
+    /// Resizes the values to a count, by repetition.
     pub fn fit(&mut self, count: usize) {
         fn cycle<T: Clone + Default>(values: &mut Vec<T>, count: usize) {
             if values.is_empty() {
@@ -131,7 +131,7 @@ impl Data {
         }
     }
 
-    /// The same kind of values from numbers.
+    /// Numbers as values of the same kind.
     pub fn of_kind(&self, numbers: Vec<f64>) -> Self {
         match self {
             Self::Text(_) => Self::Text(numbers.into_iter().map(|x| x as u8).collect()),
@@ -200,8 +200,8 @@ impl Data {
     }
 }
 
-/// A copy of a file. A program that another test started while the file was written holds HDF5's lock on
-/// it; nobody has one on a copy.
+/// A copy of a file. A program that another test started while the file was being written may hold HDF5's lock on it;
+/// the copy is not locked.
 fn unlocked_copy(path: &Path) -> tempfile::NamedTempFile {
     let copy = tempfile::NamedTempFile::new().expect("a file");
     std::fs::copy(path, &copy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -238,7 +238,7 @@ impl Model {
         })
     }
 
-    /// The length of a dimension; 1 for one that is not there.
+    /// The length of a dimension; 1 if it does not exist.
     pub fn length(&self, name: &str) -> usize {
         self.dimensions.iter().find(|d| d.name == name).map_or(1, |d| d.length)
     }
@@ -247,8 +247,8 @@ impl Model {
         field.axes.iter().map(|name| self.length(name)).collect()
     }
 
-    /// Gives a dimension another length, and the variables on it as many values; the first ones
-    /// along the dimension stay where they are.
+    /// Changes the length of a dimension, and the variables on it accordingly; the first values along the dimension are
+    /// kept.
     pub fn resize(&mut self, name: &str, length: usize) {
         let before = self.clone();
         let Some(dimension) = self.dimensions.iter_mut().find(|d| d.name == name) else { return };
@@ -279,7 +279,7 @@ impl Model {
         }
     }
 
-    /// A variable that is there.
+    /// An existing variable.
     pub fn field(&mut self, name: &str) -> &mut Field {
         self.fields.iter_mut().find(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"))
     }
@@ -294,10 +294,10 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// The library does not lend itself to such a file.
+    /// If the library cannot write such a file.
     pub fn write(&self, path: &Path, flavour: Flavour) -> netcdf::Result<()> {
         self.check_size(flavour)?;
-        // For the same reason it is a new file, not an old one emptied.
+        // For the same reason a new file is created, instead of truncating an old one.
         let _ = std::fs::remove_file(path);
         let mut file = netcdf::create_with(path, flavour.options())?;
         for Dimension { name, length, unlimited } in &self.dimensions {
@@ -334,7 +334,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// The contents are more than anybody would read.
+    /// If a variable has more than [`MOST_VALUES`] values.
     pub fn write_sealed(&mut self, path: &Path, flavour: Flavour) -> netcdf::Result<()> {
         let many = |field: &Field| {
             self.lengths(field).into_iter().fold(1, usize::saturating_mul) > MOST_VALUES
@@ -349,18 +349,18 @@ impl Model {
         self.write(path, flavour)
     }
 
-    /// Fails where the library would fill a file with more than [`MOST_BYTES`]. It does so when a classic
-    /// file is closed, even after an error, so this comes before there is one.
+    /// An error if the library would write more than [`MOST_BYTES`]. It does so when a classic file is closed, even
+    /// after an error, so that the check comes first.
     fn check_size(&self, flavour: Flavour) -> netcdf::Result<()> {
         let sizes = self.fields.iter().map(|field| {
             let count = self.lengths(field).into_iter().fold(1, usize::saturating_mul);
-            // Where nothing bounds them, HDF5 has chunks of 16 MB, however few values there are.
+            // For unlimited dimensions HDF5 has chunks of 16 MB, even for few values.
             let is_unlimited =
                 |axis: &String| self.dimensions.iter().any(|d| d.name == *axis && d.unlimited);
             if flavour.is_hdf5() && field.axes.len() > 1 && field.axes.iter().all(is_unlimited) {
                 return MOST_BYTES;
             }
-            // What HDF5 is not given it does not store; the longest value has 8 bytes.
+            // HDF5 does not store values that are not written; the longest value has 8 bytes.
             let stored = !flavour.is_hdf5() || count <= MOST_VALUES;
             if stored { count.saturating_mul(8) } else { 0 }
         });

@@ -67,7 +67,7 @@ impl File {
         file
     }
 
-    /// The same in the form of ESMF.
+    /// The weights in the format of ESMF.
     pub fn esmf() -> Self {
         let mut file = Self::of([
             ("n_a", SIZES[0]),

@@ -1,4 +1,4 @@
-//! Columns: read from a group of the reference file or made up, and run through the scheme.
+//! Columns, from a group of the reference file or synthetic, and the scheme run on them.
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
 use netcdf::Group;

@@ -1,7 +1,7 @@
-//! The limits for the scheme, whatever runs it: those that the reference data come with.
+//! The limits for the scheme, for all implementations: those of the reference data.
 //!
-//! The scheme is continuous but for the number of sub-steps and the threshold of autoconversion, so that every cell of a
-//! column is judged, after one call and after thirty, unless the column is marked: there a rounding changes the course.
+//! The scheme is continuous except for the number of sub-steps and the threshold of autoconversion, so that every cell
+//! of a column is judged, after one call and after thirty, unless the column is marked as sensitive to rounding.
 
 use ndarray::Array2;
 
@@ -12,32 +12,32 @@ use super::case::{CASES, Columns, Engine, OUTPUTS, Stage, Truth, group};
 use crate::wsm5::report::Report;
 use crate::wsm5::yardstick::{Spread, Yardstick, Yardsticks, percentile, share_of_sample};
 
-/// Single precision: what a maximum may have over that of the worst build of WRF's code.
+/// Single precision: maximum error relative to that of the worst build of WRF's code.
 const MAX_FACTOR: f64 = 4.0;
 /// Least maximum of a build that counts, of the root mean square: about two roundings.
 const FLOOR: f64 = 1.0e-7;
-/// The same for cloud water and rain, kg kg⁻¹: approximate functions of a device need it.
+/// The floor for cloud water and rain, kg kg⁻¹: needed for approximate functions of a device.
 const WATER_FLOOR: f64 = 2.5e-9;
-/// The same for precipitation, of the largest value.
+/// The floor for precipitation, relative to the largest value.
 const GROUND_FLOOR: f64 = 1.0e-6;
-/// Single precision, 30 calls, all columns: what the 99th percentile may have over that of the worst build.
+/// Single precision, 30 calls, all columns: 99th percentile of the error relative to that of the worst build.
 const P99_FACTOR: f64 = 10.0;
-/// The same of the share of cells that are off.
+/// Single precision, 30 calls: fraction of cells that are off relative to that of the worst build.
 const SHARE_FACTOR: f64 = 2.0;
 /// The part of these statistical limits that may be exceeded.
 const EXCEEDED: f64 = 0.02;
 /// Double precision: the truth is stored with six significant bits beyond single precision.
 const STORED_DIGITS: f64 = 1.0 / 64.0;
-/// Double precision: what is stored of the truth ends there, of the root mean square.
+/// Double precision: precision of the stored truth, relative to the root mean square.
 const F64_FLOOR: f64 = 1.0e-8;
 
-/// A build whose approximate reciprocal makes rain out of nothing, which grows from call to call.
+/// A build whose approximate reciprocal creates rain from nothing, which grows from call to call.
 const LEFT_OUT: (&str, &str) = ("f32_O3native_fastmath", "30");
 
 /// Names of the checks, by [`OUTPUTS`].
 const ONE_CALL: [&str; 6] =
     ["th, 1 call", "q, 1 call", "qc, 1 call", "qr, 1 call", "rain, 1 call", "rainncv, 1 call"];
-/// The same after thirty calls.
+/// The fields after thirty calls.
 const THIRTY_CALLS: [&str; 6] = [
     "th, 30 calls",
     "q, 30 calls",
@@ -57,7 +57,7 @@ pub struct Case {
     pub stages: Vec<Stage>,
 }
 
-/// All cases, and what other builds are off by.
+/// All cases, and the errors of other builds.
 pub struct Reference {
     /// The cases.
     pub cases: Vec<Case>,

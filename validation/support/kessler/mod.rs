@@ -1,4 +1,4 @@
-//! The Kessler scheme on columns of the reference data, by any implementation, and how it is judged.
+//! The Kessler scheme on columns of the reference data, for all implementations, and the limits for it.
 
 pub mod case;
 pub mod judge;

@@ -1,4 +1,4 @@
-//! The program in a folder of its own: what it is given, and what it leaves.
+//! The program in its own folder: its input, and its output.
 
 pub mod place;
 pub mod result;

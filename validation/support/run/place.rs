@@ -1,4 +1,4 @@
-//! A folder of its own for every test, and the program run in it.
+//! A separate folder for every test, and the program run in it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ pub fn storm() -> PathBuf {
     crate::project().join("data/soc.nc")
 }
 
-/// How the program ended.
+/// Exit status and output of the program.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -40,7 +40,7 @@ impl Ended {
         assert!(!self.stderr.contains("panicked"), "{self:?}");
         let errors: Vec<&str> = self.stderr.lines().filter(|x| x.starts_with("error: ")).collect();
         assert_eq!(errors.len(), 1, "{self:?}");
-        // The error is the last thing said; the parser of the command line adds advice below it.
+        // The error is the last message; the parser of the command line adds advice below it.
         let at = self.stderr.find("error: ").expect("found above");
         let error = &self.stderr[at..];
         for word in words {
@@ -86,8 +86,8 @@ impl Place {
     pub fn program(&self, arguments: &[&str]) -> std::process::Command {
         let mut program = std::process::Command::new(crate::program());
         program.current_dir(self.folder.path()).env_remove("NWP_BACKEND").args(arguments);
-        // Programs that other tests start at the same time inherit the files that this test has
-        // open, and with them their locks.
+        // Programs that other tests start at the same time inherit the open files of this test, and with them their
+        // locks.
         program.env("HDF5_USE_FILE_LOCKING", "FALSE");
         program
     }
@@ -97,13 +97,13 @@ impl Place {
         Self::end(self.program(&["run"]), arguments)
     }
 
-    /// Runs `nwp-mini run` on `small.nc` as one whom permissions bind: the superuser gives up the
-    /// capabilities that pass them by. `None`, with a line that says why, where that cannot be.
+    /// Runs `nwp-mini run` on `small.nc` subject to permissions: the superuser drops the capabilities that bypass them.
+    /// `None`, with a line that states the reason, if that is not possible.
     pub fn run_small_bound(&self, arguments: &[&str]) -> Option<Ended> {
         let drop = "-dac_override,-dac_read_search";
         let mut bound = std::process::Command::new("setpriv");
         bound.args(["--bounding-set", drop, "--inh-caps", drop]).current_dir(self.folder.path());
-        // A file of the superuser's that nobody may read.
+        // A file of the superuser without read permission for others.
         let secret = self.path("secret");
         fs::write(&secret, "").expect("a file");
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");

@@ -1,4 +1,4 @@
-//! What a test reads of a NetCDF file.
+//! Contents of a NetCDF file.
 
 use std::path::Path;
 
@@ -87,7 +87,7 @@ impl Output {
             .collect()
     }
 
-    /// The same at the last time alone.
+    /// The bits at the last time only.
     pub fn last_bits(&self) -> Vec<(String, Vec<u64>)> {
         let frames = self.frames();
         let last = |bits: Vec<u64>| bits[bits.len() / frames * (frames - 1)..].to_vec();

@@ -1,8 +1,7 @@
 //! A small file as WRF would write it, for a test to run or to break.
 //!
-//! Moist air at rest with itself on a hill, in hydrostatic balance but for a wave in the
-//! pressure, with sheared winds, map factors that vary, and all five water species up to the
-//! outermost rows.
+//! Moist air at rest above a hill, in hydrostatic balance except for a wave in the pressure, with sheared winds,
+//! varying map factors, and all five water species up to the outermost rows.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -26,7 +25,7 @@ pub struct Small {
     pub lengths: BTreeMap<&'static str, usize>,
     attributes: BTreeMap<&'static str, f32>,
     pub fields: BTreeMap<&'static str, Field>,
-    /// Number of times; the fields are the same at all of them.
+    /// Number of times; the fields are the same at all times.
     pub frames: usize,
     pub stamp: &'static str,
 }
@@ -59,7 +58,7 @@ impl Air {
         (1.0 - k as f64 / self.shape[2] as f64).powf(1.3)
     }
 
-    /// What is left of the terrain at z-face k.
+    /// Remaining fraction of the terrain at z-face k.
     fn b(&self, k: usize) -> f64 {
         if self.hybrid { self.eta(k).powi(2) } else { self.eta(k) }
     }
@@ -168,7 +167,7 @@ impl Small {
         small
     }
 
-    /// The same without clouds and precipitation: nothing for the microphysics to do.
+    /// The file without clouds and precipitation, so that the microphysics changes nothing.
     pub fn clear() -> Self {
         let mut small = Self::new();
         for name in ["QCLOUD", "QRAIN", "QICE", "QSNOW"] {

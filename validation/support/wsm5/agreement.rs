@@ -7,36 +7,35 @@ use super::report::Report;
 
 /// About two roundings of single precision, of the largest value of a field.
 const F32_FLOOR: f64 = 1.0e-7;
-/// What the error in single precision may have over that of the CPU version: as much as the builds
-/// of WRF's code differ by (see `validation/support/wsm5/judge.rs`).
+/// Error in single precision relative to that of the CPU version: the builds of WRF's code differ by as much (see
+/// `validation/support/wsm5/judge.rs`).
 const F32_FACTOR: f64 = 10.0;
 
-/// How much larger a part of the columns than of the cells may have parted: what a column brings to the
-/// ground parts where any of its cells has.
+/// Fraction of columns with another outcome relative to that of cells: precipitation of a column differs if any of its
+/// cells does.
 const COLUMNS_THAT_PART: f64 = 3.0;
 
 /// Fields by name.
 pub type Named<R> = Vec<(&'static str, ArrayD<R>)>;
 
-/// What is let pass.
+/// Allowed differences.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
-    /// Double precision: what a cell may differ by without having parted, of the largest value of
-    /// the field.
+    /// Double precision: difference up to which a cell does not count as another outcome, relative to the largest value
+    /// of the field.
     pub near: f64,
     /// Double precision: part of the cells that may have parted, because a rounding decides there
     /// between two outcomes.
     pub share: f64,
-    /// Double precision: what these may differ by, of the largest value of the field.
+    /// Double precision: largest difference of cells with another outcome, relative to the largest value of the field.
     pub by: f64,
     /// Single precision: percentiles of the error that count.
     pub percents: &'static [f64],
-    /// Cells that have to lie above a percentile to make it count.
+    /// Number of cells above a percentile for which it is significant.
     pub above: f64,
 }
 
-/// What the same operations in another order may differ by in double precision: some thousand
-/// roundings.
+/// Difference of the same operations in another order in double precision: some thousand roundings.
 pub const SOME_ROUNDINGS: f64 = 1.0e-12;
 
 /// No rounding decides anything.
@@ -103,8 +102,8 @@ pub fn expect_as_exact(
     }
 }
 
-/// What the errors of a field are held against: its largest value, or that of the precipitation
-/// for what is left over between numbers of that size.
+/// Scale of the errors of a field: its largest value, or that of the precipitation for residuals of numbers of that
+/// size.
 fn scale(expected: &Named<f64>) -> impl Fn(&str, f64) -> f64 {
     let fallen = expected.iter().find(|(name, _)| *name == "fallen");
     let most = fallen.map_or(0.0, |(_, plane)| plane.iter().fold(0.0, |most, x| x.max(most)));

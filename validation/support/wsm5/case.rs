@@ -1,4 +1,4 @@
-//! Columns: read from a group of the reference file or made up, and run through the scheme.
+//! Columns, from a group of the reference file or synthetic, and the scheme run on them.
 
 use ndarray::{Array2, Array3, Axis};
 use netcdf::Group;
@@ -13,10 +13,10 @@ pub use crate::truth::{Truth, group, on_levels, values};
 /// The cases of the reference file.
 pub const CASES: [&str; 6] = ["warm", "mixed", "cold", "dry", "edge", "storm"];
 
-/// What a case gives, in the order of [`Columns::fields`].
+/// Input of a case, in the order of [`Columns::fields`].
 pub const INPUTS: [&str; 10] = ["th", "q", "qc", "qr", "qi", "qs", "den", "pii", "p", "delz"];
 
-/// What is compared, in the order of [`Outcome::fields`]: fields on levels, then at the ground.
+/// Compared output, in the order of [`Outcome::fields`]: fields on levels, then fields at the ground.
 pub const OUTPUTS: [&str; 15] = [
     "th",
     "q",
@@ -35,7 +35,7 @@ pub const OUTPUTS: [&str; 15] = [
     "sr",
 ];
 
-/// How many of [`OUTPUTS`] are on levels.
+/// Number of [`OUTPUTS`] on levels.
 pub const ON_LEVELS: usize = 10;
 
 /// Input of the scheme. Shape of each field: (level, column).
@@ -47,16 +47,16 @@ pub struct Columns {
     pub tendencies: Option<[Array2<f32>; 2]>,
 }
 
-/// What the scheme makes of [`Columns`].
+/// Results of the scheme for [`Columns`].
 #[derive(Clone, Debug)]
 pub struct Outcome<R> {
     /// The fields of [`OUTPUTS`]. Shape: (level or 1, column).
     pub fields: Vec<Array2<R>>,
-    /// What reached the ground in the last call, kg m⁻².
+    /// Water that reached the ground in the last call, kg m⁻².
     pub fallen: Vec<R>,
-    /// What the fall scheme made of nothing in the last call, kg m⁻².
+    /// Water that sedimentation created in the last call, kg m⁻².
     pub residual: Vec<R>,
-    /// What clipping made of nothing in the last call, kg m⁻².
+    /// Water that clipping added in the last call, kg m⁻².
     pub clipped: Vec<R>,
 }
 
@@ -113,7 +113,7 @@ impl Columns {
         }
     }
 
-    /// The same columns on another number of levels: values at the middles of as many equal parts.
+    /// The columns on another number of levels: values at the middles of equal parts.
     pub fn resampled(&self, nz: usize) -> Self {
         let levels = self.dim().0;
         let ratio = levels as f32 / nz as f32;
@@ -129,7 +129,7 @@ impl Columns {
             fields: self.fields.iter().map(resample).collect(),
             tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(resample)),
         };
-        // Where there are more layers, each is thinner.
+        // With more layers each is thinner.
         *result.field_mut("delz") *= ratio;
         result
     }
@@ -145,7 +145,7 @@ impl Columns {
         self.run_with(&Vectors::best(Scheme::default()), dt, calls)
     }
 
-    /// The same with another engine than the CPU version with its usual parameters.
+    /// Runs the columns with an engine, which need not be the CPU version with its default parameters.
     pub fn run_with<R: Precision>(
         &self,
         engine: &impl Engine<R>,
@@ -201,8 +201,7 @@ pub struct Stage {
     pub truths: Vec<(&'static str, Truth)>,
 }
 
-/// Whether `calls` calls are one call of one minor step, where the scheme does not run into its
-/// own rounding.
+/// True if `calls` calls are one call of one minor step, in which the scheme is not sensitive to rounding.
 pub fn is_smooth(dt: f64, calls: usize) -> bool {
     calls == 1 && dt <= 120.0
 }
@@ -234,12 +233,12 @@ impl Stage {
         stages
     }
 
-    /// Whether this is one call of one minor step.
+    /// True for one call of one minor step.
     pub fn is_smooth(&self) -> bool {
         is_smooth(self.dt, self.calls)
     }
 
-    /// The same for the columns of the given indices, in their order.
+    /// The case with the columns of the given indices, in that order.
     pub fn select(&self, columns: &[usize]) -> Self {
         let pick = |field: &Array2<f64>| field.select(Axis(1), columns);
         let truths = self.truths.iter().map(|(name, truth)| {

@@ -18,7 +18,7 @@ pub fn columns(nz: usize, count: usize) -> Columns {
             let whole = Columns::read(&group(&file, case));
             let wanted = count.saturating_sub(n).div_ceil(CASES.len());
             let all = whole.dim().1;
-            // All over the case, and not only where columns are alike.
+            // All over the case, and not only in similar columns.
             let chosen: Vec<usize> =
                 (0..wanted).map(|i| (i * all / wanted.max(1) + i) % all).collect();
             whole.select(&chosen).unforced()

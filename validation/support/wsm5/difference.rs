@@ -1,4 +1,4 @@
-//! How two results differ.
+//! Differences of two results.
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -15,7 +15,7 @@ pub fn named<R: Precision>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>
         .collect()
 }
 
-/// The values that are not the same numbers, in words; that neither is one is the same too.
+/// Descriptions of the values that differ; two NaN count as equal.
 pub fn differing<R: Real>(
     found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
     expected: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
@@ -32,7 +32,7 @@ pub fn differing<R: Real>(
     different
 }
 
-/// Asserts that all values are the same numbers, or that neither is one.
+/// Asserts that all values are equal; two NaN count as equal.
 pub fn expect_same_bits<R: Real>(
     about: &str,
     found: impl IntoIterator<Item = (&'static str, ArrayD<R>)>,
@@ -43,13 +43,13 @@ pub fn expect_same_bits<R: Real>(
     assert!(different.is_empty(), "{about}: {} values differ\n{first}", different.len());
 }
 
-/// How far the values of a field are from those expected.
+/// Statistics of the differences between the values of a field and the expected ones.
 pub struct Spread {
     /// Largest distance.
     pub largest: f64,
     /// Largest expected value.
     pub range: f64,
-    /// Whether all values are numbers.
+    /// True if all values are finite.
     pub is_finite: bool,
     errors: Vec<f64>,
     worst: String,

@@ -1,9 +1,8 @@
-//! The limits for whole calls of the scheme, whatever runs them.
+//! Limits for whole calls of the scheme, for all implementations.
 //!
-//! Where a call is smooth (one minor step), every cell of the columns that no rounding can throw
-//! off its course must be near the truth. Elsewhere, rounding decides in single cells between
-//! finite outcomes (complete evaporation leaves either nothing or a residue of one rounding, which
-//! then falls or does not), so that only the spread of the errors can be bounded.
+//! In smooth calls (one minor step) every cell of the columns that are not sensitive to rounding must be near the
+//! truth. In other calls rounding decides between finite outcomes in single cells: complete evaporation leaves either
+//! nothing or a residue of rounding, which then falls. There only the distribution of the errors is bounded.
 
 use ndarray::Array2;
 
@@ -12,57 +11,57 @@ use super::report::Report;
 use super::weather::Engine;
 use super::yardstick::{Spread, Yardstick, Yardsticks, percentile, share_of_sample};
 
-/// Single precision, one minor step: what a maximum may have over that of the worst build.
+/// Single precision, one minor step: maximum error relative to that of the worst build.
 const MAX_FACTOR: f64 = 4.0;
-/// Single precision: what the 99th percentile may have over that of the worst build.
+/// Single precision: 99th percentile of the error relative to that of the worst build.
 const P99_FACTOR: f64 = 10.0;
-/// Single precision: what the share of cells that are off may have over that of the worst build.
+/// Single precision: fraction of cells that are off relative to that of the worst build.
 const SHARE_FACTOR: f64 = 2.0;
-/// How much larger errors in single precision may be on a device: its fast functions err by two units in the
-/// last place and more, where those of WRF's builds err by one.
+/// Factor of errors in single precision on a device: its fast functions have errors of two ULP and more, those of WRF's
+/// builds of one.
 const FAST_FUNCTIONS: f64 = 2.0;
-/// A share that is zero or nearly so in WRF's builds rests on a few cells; as many may be off here
-/// besides.
+/// Additional number of cells that may be off: fractions of zero or nearly zero in WRF's builds are based on a few
+/// cells.
 const CELLS_OFF: f64 = 3.0;
-/// The same for large cases, as a share of the cells.
+/// Allowance for large cases, as a fraction of the cells.
 const SHARE_OFF: f64 = 5.0e-4;
-/// How many cells may take another course than WRF's by rounding, as a multiple of what the CPU
-/// version may: that one has WRF's operations one by one, and its mathematical library.
+/// Number of cells that rounding may send to another outcome than in WRF, relative to the allowance of the CPU version,
+/// which has WRF's operations one by one and its mathematical library.
 #[allow(dead_code, reason = "of one suite alone")]
 pub const LIKE_WRF: f64 = 1.0;
-/// The same for a device, with functions of its own and fused products: it parts from WRF wherever
-/// rounding decides, not only where the order of sums is another.
+/// The corresponding factor for a device, with its own functions and fused products: it differs from WRF wherever
+/// rounding decides, not only where the order of sums differs.
 #[allow(dead_code, reason = "of one suite alone")]
 pub const ON_ITS_OWN: f64 = 4.0;
-/// The rounding of a field to single precision, below which no limit makes sense: about two units
-/// in the last place, of the root mean square.
+/// Rounding of a field to single precision, relative to the root mean square, about two ULP: the smallest sensible
+/// limit.
 const FLOOR: f64 = 1.0e-7;
 /// The truth is stored with six significant bits beyond single precision.
 const STORED_DIGITS: f64 = 1.0 / 64.0;
 
-/// Double precision on a device, many calls: what the 99th percentile may have over that of the
-/// worst build, as much as these differ by from one another.
+/// Double precision on a device, many calls: 99th percentile of the error relative to that of the worst build; the
+/// builds differ from one another by as much.
 const PARTED_FACTOR: f64 = 4.0;
 
 /// Double precision, one call of several minor steps: the error, over the root mean square, that
 /// a share of the cells may reach.
 ///
-/// From the second minor step on, two runs in double precision part in some cells: where a species
-/// has evaporated, it is left at zero or at a residue of one rounding, and falls differently.
-/// That befalls some cells in a thousand; the rest is as near as the truth is stored.
+/// From the second minor step on, two runs in double precision have different outcomes in some cells: a species that
+/// evaporates leaves zero or a residue of rounding, which sediments differently. This affects some cells in a thousand;
+/// the others agree to the precision of the stored truth.
 const F64_ONE_CALL: [(f64, f64); 3] = [(0.5, 1.0e-8), (0.1, 3.0e-7), (0.01, 1.0e-4)];
-/// The same after many calls, in which such cells affect their columns, and the truth is stored
-/// to 1/64 of larger errors.
+/// The limits after many calls, in which such cells affect their columns, and the truth is stored to 1/64 of larger
+/// errors.
 const F64_MANY_CALLS: [(f64, f64); 3] = [(0.5, 3.0e-7), (0.1, 3.0e-5), (0.01, 5.0e-3)];
 
-/// What double precision may be off by besides, of the root mean square: what is stored of the
-/// truth ends there. The sum of the reflectivity is stored to fewer digits in the original.
+/// Error allowed in double precision in addition, relative to the root mean square: the precision of the stored truth.
+/// The sum of the reflectivity is stored with fewer digits in the original.
 fn f64_floor(output: &str) -> f64 {
     if output == "refl_10cm" { 1.0e-6 } else { 1.0e-8 }
 }
 
-/// Outputs that jump where a mixing ratio crosses a threshold, also in columns that are not
-/// fragile; they are judged by their 99.9th percentile.
+/// Outputs that are discontinuous where a mixing ratio crosses a threshold, also in columns that are not fragile; they
+/// are judged by their 99.9th percentile.
 fn jumps(output: &str) -> bool {
     ["refl_10cm", "re_cloud", "re_ice", "re_snow", "sr"].contains(&output)
 }
@@ -76,7 +75,7 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The cells, or what is wrong with them.
+    /// Selects the cells, or returns an error message.
     fn new<R: Precision>(
         about: String,
         outcome: &Outcome<R>,
@@ -94,8 +93,7 @@ impl<'a> Field<'a> {
         Ok(Self { about, found, truth, errors })
     }
 
-    /// The cell whose error is largest against its limit, among the columns that count; the
-    /// ratio, and what there is to say of it.
+    /// The cell with the largest error relative to its limit, among the columns that count; the ratio and a message.
     fn worst(
         &self,
         limit: impl Fn([usize; 2]) -> f64,
@@ -124,13 +122,12 @@ impl<'a> Field<'a> {
 }
 
 impl Field<'_> {
-    /// The share of the cells at hand that may be beyond what a `share` of the whole case is.
+    /// The fraction of the selected cells that may exceed a limit which a fraction `share` of the whole case exceeds.
     fn share_at_hand(&self, share: f64, y: &Yardstick) -> f64 {
         share_of_sample(share, self.errors.nrows(), self.errors.len(), y.cells)
     }
 
-    /// The error that this share of the cells reaches in the whole case, as far as the columns at
-    /// hand tell.
+    /// The error that this fraction of the cells exceeds in the whole case, estimated from the selected columns.
     fn tail(&self, share: f64, y: &Yardstick) -> f64 {
         let mut sorted = self.errors.iter().copied().collect::<Vec<_>>();
         percentile(&mut sorted, 100.0 * (1.0 - self.share_at_hand(share, y)))
@@ -176,7 +173,7 @@ fn judge_share(field: &Field<'_>, most: f64, parting: f64, y: &Yardstick, report
     let cells = field.errors.len();
     let found = Spread::of(&field.errors, &field.truth.exact).share;
     let spare = parting * (CELLS_OFF / cells as f64).max(SHARE_OFF);
-    // Where the stored build has none off among few columns, others may have theirs.
+    // Even if the stored build has no cells off among few columns, other builds may have some.
     let limit = field.share_at_hand(SHARE_FACTOR * most.max(y.most.share), y) + spare;
     report.note("share off", found / limit, || {
         format!("{}: {found:.3e} of the cells, above {limit:.3e}", field.about)
@@ -222,7 +219,7 @@ fn judge_f64(
             format!("{about}: a share of {share} of the cells has {error:.3e} or more")
         });
     }
-    // Both outcomes lie within the range of the field.
+    // Both outcomes are within the range of the field.
     let range = field.truth.exact.iter().fold(floor, |most, x| most.max(x.abs()));
     let (ratio, text) = field.worst(|_| range, |_| true);
     report.note("double precision, maximum", ratio, || text);
@@ -250,8 +247,8 @@ impl Case {
         cases.iter().map(read).collect()
     }
 
-    /// Runs the stages and judges all fields: for each of `parts`, of every so many columns for
-    /// themselves, beginning with each of the first.
+    /// Runs the stages and judges all fields: for each n of `parts` the columns are divided into n interleaved subsets,
+    /// which are judged separately.
     fn judge<R: Precision>(
         &self,
         engine: &impl Engine<R>,
@@ -305,8 +302,7 @@ pub fn judge<R: Precision>(cases: &[Case], engine: &impl Engine<R>, parting: f64
     judge_parts(cases, engine, parting, &[1])
 }
 
-/// Runs all cases and judges parts of their columns: for each of `parts`, every so many columns for
-/// themselves, beginning with each of the first.
+/// Runs all cases and judges interleaved subsets of their columns, as many as each of `parts` says, separately.
 pub fn judge_parts<R: Precision>(
     cases: &[Case],
     engine: &impl Engine<R>,

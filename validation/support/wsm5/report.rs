@@ -1,12 +1,12 @@
-//! What checks have to say.
+//! Results of checks.
 
 /// Failures that are shown; the rest is counted.
 const MOST_SHOWN: usize = 40;
 
-/// Failures, and how near to its limit each kind of check came.
+/// Failures, and the largest ratio to its limit of each kind of check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What exceeds its limit.
+    /// Exceeded limits.
     pub failures: Vec<String>,
     nearest: Vec<(&'static str, f64, String)>,
 }
@@ -19,7 +19,7 @@ impl Report {
             self.nearest.push((kind, -1.0, String::new()));
             self.nearest.len() - 1
         });
-        // What is not a number is no good either.
+        // NaN counts as a failure.
         let is_good = ratio <= 1.0;
         if ratio <= self.nearest[index].1 && is_good {
             return;
@@ -38,12 +38,12 @@ impl Report {
         self.nearest.iter().map(|(_, ratio, _)| *ratio).fold(0.0, f64::max)
     }
 
-    /// Tells how near to its limit each kind of check came, and fails where one is exceeded.
+    /// Prints the largest ratio to its limit of each kind of check, and panics if a limit is exceeded.
     pub fn finish(self) {
         Self::finish_all(vec![(String::new(), self)]);
     }
 
-    /// The same of several reports, each with what it is about.
+    /// Finishes several reports, each with its subject.
     pub fn finish_all(reports: Vec<(String, Self)>) {
         let mut failures = Vec::new();
         for (about, report) in reports {

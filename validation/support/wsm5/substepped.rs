@@ -1,4 +1,4 @@
-//! The limits for whole calls of the variant, whatever runs them.
+//! Limits for whole calls of the variant, for all implementations.
 
 use super::case::{CASES, Columns, Outcome, Precision, Stage, Truth, group};
 use super::report::Report;
@@ -7,30 +7,30 @@ use super::weather::Engine;
 use super::yardstick::{Spread, Yardstick, Yardsticks, percentile, share_of_sample};
 use crate::Substepped;
 
-/// Single precision, one minor step: what a maximum may have over that of the worst build.
+/// Single precision, one minor step: maximum error relative to that of the worst build.
 const MAX_FACTOR: f64 = 4.0;
-/// Single precision: what the 99th percentile may have over that of the worst build.
+/// Single precision: 99th percentile of the error relative to that of the worst build.
 const P99_FACTOR: f64 = 10.0;
-/// Single precision: what the share of cells that are off may have over that of the worst build.
+/// Single precision: fraction of cells that are off relative to that of the worst build.
 const SHARE_FACTOR: f64 = 2.0;
-/// Cells that may be off besides: a share of zero or nearly so rests on a few cells.
+/// Additional number of cells that may be off: fractions of zero or nearly zero are based on a few cells.
 const CELLS_OFF: f64 = 3.0;
-/// The same for large cases, as a share of the cells.
+/// Allowance for large cases, as a fraction of the cells.
 const SHARE_OFF: f64 = 5.0e-4;
 /// About two units in the last place of single precision, of the root mean square.
 const FLOOR: f64 = 1.0e-7;
 /// The truth is stored with six significant bits beyond single precision.
 const STORED_DIGITS: f64 = 1.0 / 64.0;
-/// Double precision: where what is stored of the truth ends, of the root mean square.
+/// Double precision: precision of the stored truth, relative to the root mean square.
 const F64_FLOOR: f64 = 1.0e-8;
 /// Double precision after many calls: the share of cells that a rounding may have sent to the
 /// other side of a threshold (0.5 % of `edge` at 300 s; at most 0.15 % elsewhere).
 const F64_MANY_CALLS_SHARE: f64 = 0.01;
-/// The same as a number, for fields at the ground: twice what was found.
+/// Number of such cells in fields at the ground: twice the number found.
 const F64_MANY_CALLS_CELLS: usize = 4;
 
-/// How far such a cell may be off, of the root mean square: about twice what was found. `edge` is
-/// made of columns at thresholds.
+/// Largest error of such a cell, relative to the root mean square: about twice the error found. The case `edge`
+/// consists of columns at thresholds.
 fn f64_many_calls_most(case: &str) -> f64 {
     if case == "edge" { 0.2 } else { 0.02 }
 }
@@ -39,12 +39,12 @@ fn f64_many_calls_most(case: &str) -> f64 {
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    /// What goes in.
+    /// Input columns.
     pub columns: Columns,
     stages: Vec<Stage>,
 }
 
-/// All cases, and what other builds are off by.
+/// All cases, and the errors of other builds.
 pub struct Reference {
     /// The cases.
     pub cases: Vec<Case>,
@@ -74,8 +74,7 @@ impl Reference {
 
     /// Runs all stages of all cases and judges all fields.
     ///
-    /// As many cells as on the CPU may take another course than WRF's by rounding, or `parting`
-    /// times as many.
+    /// Rounding may send as many cells as on the CPU to another outcome than in WRF, times `parting`.
     pub fn judge<R: Precision>(&self, engine: &impl Engine<R>, parting: f64) -> Report {
         let mut report = Report::default();
         for case in &self.cases {
@@ -144,7 +143,7 @@ impl Field<'_> {
         self.note("share off", spread.share, limit, report);
     }
 
-    /// The share of the cells at hand that may be beyond what a `share` of the whole case is.
+    /// The fraction of the selected cells that may exceed a limit which a fraction `share` of the whole case exceeds.
     fn share_at_hand(&self, share: f64) -> f64 {
         share_of_sample(share, self.errors.nrows(), self.errors.len(), self.y.cells)
     }
@@ -156,8 +155,8 @@ impl Field<'_> {
         let mut parted = 0;
         for (&error, &limit) in errors.iter().zip(&limits) {
             parted += usize::from(error > limit);
-            // Another arithmetic than WRF's parts from it in the second minor step already, and then
-            // by what lies between two outcomes, both within the range of the field.
+            // Arithmetic other than WRF's leads to other outcomes in the second minor step already; the error is then
+            // the distance between two outcomes, both within the range of the field.
             let is_other = parting > 1.0;
             if stage.is_smooth() || stage.calls == 1 && !is_other {
                 self.note("one call", error, limit, report);
@@ -173,7 +172,7 @@ impl Field<'_> {
     }
 }
 
-/// The larger of two errors; one that is not a number is the largest.
+/// The larger of two errors; NaN is the largest.
 fn largest(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }

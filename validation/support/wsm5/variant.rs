@@ -1,4 +1,4 @@
-//! The variant under test, and what belongs to it alone.
+//! The variant under test, and its own code.
 
 use ndarray::Array2;
 use nwp_mini::real::Real;
@@ -8,7 +8,7 @@ use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
 
 use super::case::Columns;
 
-/// What is compared: six on levels, then at the ground.
+/// Compared output: six fields on levels, then fields at the ground.
 pub const OUTPUTS: [&str; 11] =
     ["th", "q", "qc", "qr", "qi", "qs", "rain", "rainncv", "snow", "snowncv", "sr"];
 

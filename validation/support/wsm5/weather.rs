@@ -1,4 +1,4 @@
-//! States of a grid, and what runs the scheme on them.
+//! States of a grid, and engines that run the scheme on them.
 
 use ndarray::{Array2, Array3, s};
 
@@ -19,7 +19,7 @@ pub trait Precision: Stored + Vectorised {}
 impl Precision for f32 {}
 impl Precision for f64 {}
 
-/// What runs the scheme: the CPU version with some parameters, or kernels.
+/// An engine for the scheme: the CPU version with some parameters, or kernels.
 pub trait Engine<R> {
     /// One call of `dt` seconds in the columns of a region.
     fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region);
@@ -53,7 +53,7 @@ impl<R> Vectors<R> {
         Self { scheme, instructions: Instructions::best() }
     }
 
-    /// What the instructions are called.
+    /// Name of the instruction set.
     pub fn name(&self) -> &'static str {
         self.instructions.map_or("none", Instructions::name)
     }
@@ -131,15 +131,15 @@ pub const NAMES: [&str; 6] = ["theta", "qv", "qc", "qr", "qi", "qs"];
 /// A state with all that the microphysics needs and gives.
 #[derive(Clone, Debug)]
 pub struct Weather<R> {
-    /// What is added to the field of potential temperature, K.
+    /// Offset of the field of potential temperature, K.
     pub theta_base: R,
     /// The state.
     pub state: State<R>,
     /// The air around it.
     pub air: Environment<R>,
-    /// What is at the ground.
+    /// Fields at the ground.
     pub surface: Surface<R>,
-    /// What the cells weigh.
+    /// Masses of the cells.
     pub mass: Mass<R>,
 }
 
@@ -159,7 +159,7 @@ pub struct Mass<R> {
 }
 
 impl<R: Precision> Weather<R> {
-    /// The columns as a grid of `ny` rows; what a call has to set is not a number.
+    /// The columns as a grid of `ny` rows; values that a call has to set are NaN.
     pub fn of(columns: &Columns, ny: usize, theta_base: f64) -> Self {
         let (nz, count) = columns.dim();
         let shape = Shape { nx: count / ny, ny, nz };
@@ -205,14 +205,14 @@ impl<R: Precision> Weather<R> {
         Shape { nx, ny, nz }
     }
 
-    /// The same after a call of `dt` seconds.
+    /// The state after a call of `dt` seconds.
     pub fn after(&self, engine: &impl Engine<R>, dt: f64, region: &Region) -> Self {
         let mut weather = self.clone();
         engine.call(R::of(dt), &mut weather, region);
         weather
     }
 
-    /// The same with the columns of a region from another result.
+    /// The state with the columns of a region from another result.
     pub fn patched(&self, after: &Self, region: &Region) -> Self {
         let mut patched = self.clone();
         let Region { rows, columns } = region;
@@ -244,18 +244,18 @@ impl<R: Precision> Weather<R> {
         first
     }
 
-    /// What a call has to set in the columns of a region becomes not a number.
+    /// Sets the values that a call has to set in the columns of a region to NaN.
     pub fn forget(&mut self, region: &Region) {
         let Region { rows, columns } = region;
         for (name, plane) in self.planes_mut() {
-            // These two are added to.
+            // These two planes accumulate.
             if !["rain", "snow"].contains(&name) {
                 plane.slice_mut(s![rows.clone(), columns.clone()]).fill(R::nan());
             }
         }
     }
 
-    /// What is at the ground, by name.
+    /// Fields at the ground, by name.
     pub fn planes(&self) -> [(&'static str, &Array2<R>); 8] {
         let s = &self.surface;
         [
@@ -270,7 +270,7 @@ impl<R: Precision> Weather<R> {
         ]
     }
 
-    /// The same, to be changed.
+    /// Fields at the ground, by name, for changes.
     pub fn planes_mut(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
         let s = &mut self.surface;
         [
@@ -285,8 +285,8 @@ impl<R: Precision> Weather<R> {
         ]
     }
 
-    /// Compares a plane with the weight of the changes since `before` where the mass of a cell is not
-    /// rho dz, kg m⁻²; the plane holds no number outside of the region.
+    /// Compares a plane with the mass mismatch of the changes since `before`, kg m⁻²; the plane is NaN outside of the
+    /// region.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What other single-precision builds of WRF's own code are off by, and how errors are counted.
+//! Errors of other single-precision builds of WRF's own code, and the statistics of errors.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use ndarray::Array2;
 
 use crate as support;
 
-/// How improbable a sample of columns is that exceeds [`share_of_sample`], as -ln of the probability:
-/// one in a million, since a thousand limits are judged at a time.
+/// Improbability of a sample of columns that exceeds [`share_of_sample`], as -ln of the probability: one in a million,
+/// since a thousand limits are tested at a time.
 const IMPROBABLE: f64 = 13.8;
 
 /// The build whose results the reference file holds.
 const STORED_BUILD: &str = "f32_O2";
 
-/// What the builds are off by in one field of one case, time step and number of calls.
+/// Errors of the builds in one field of one case, time step and number of calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Yardstick {
     /// Root mean square of the field.
@@ -27,11 +27,11 @@ pub struct Yardstick {
     pub p999: f64,
     /// 99th percentile, and the share of cells that are off: largest of all builds.
     pub most: Spread,
-    /// The same of the build that is stored.
+    /// Errors of the stored build.
     pub stored: Spread,
 }
 
-/// How errors are spread.
+/// Statistics of errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
     /// 99th percentile.
@@ -86,7 +86,7 @@ fn parse(text: &str) -> HashMap<Key, Yardstick> {
         let entry = table.entry(key).or_default();
         entry.rms = number(rms);
         entry.cells = number(cells) as usize;
-        // Empty, and so not a number, where there are several calls; `max` passes over it.
+        // Empty, and so NaN, for several calls; `max` ignores it.
         entry.robust_max = entry.robust_max.max(number(robust_max));
         entry.p999 = entry.p999.max(number(p999));
         let spread = Spread { p99: number(p99), share: number(share) };
@@ -105,12 +105,12 @@ impl Yardstick {
         Yardsticks::usual().of(case, dt, calls, field)
     }
 
-    /// What the worst build would be off by in other cells than those of the whole case.
+    /// Estimated errors of the worst build in other cells than those of the whole case.
     ///
-    /// Percentiles of a whole case say little of a few of its columns, which may have been chosen
-    /// for being difficult. The stored build is known in every cell, so its spread among the
-    /// cells at hand, times what the worst build has over it in the whole case, stands for the
-    /// worst build. In the whole case this is just the worst build.
+    /// Percentiles of a whole case do not apply to a few of its columns, which may have been chosen for being
+    /// difficult. The stored build is known in every cell. Its errors in the selected cells, times the ratio of the
+    /// worst build to the stored build in the whole case, are an estimate for the worst build. For the whole case this
+    /// is the worst build itself.
     pub fn scaled(&self, stored: Spread) -> Spread {
         let scale = |here: f64, whole: f64, most: f64| {
             if whole > 0.0 { here * (most / whole).max(1.0) } else { here.max(most) }
@@ -125,10 +125,10 @@ impl Yardstick {
 /// The share of a sample of `at_hand` cells, in columns of `levels` drawn from the `whole` ones of a
 /// case, that may be beyond something that a `share` of the whole is beyond.
 ///
-/// Rounding parts whole columns at a time, so that columns are what is drawn, of which a share of
-/// `share` at most is beyond in all levels. How many of the n drawn are is bounded by Bernstein's
-/// inequality, n share + sqrt(2 n share t) + t/3 but with a probability of exp(-t), which holds for
-/// drawing without replacement too (Hoeffding 1963); and never more than the whole case has.
+/// Rounding affects whole columns at a time, so that the sample consists of columns, of which a fraction of at most
+/// `share` exceeds the limit in all levels. Bernstein's inequality bounds the number among the n drawn by
+/// n·share + √(2 n·share·t) + t/3, except with a probability of exp(-t), which also holds for drawing without
+/// replacement (Hoeffding 1963); the fraction is never more than that of the whole case.
 pub fn share_of_sample(share: f64, levels: usize, at_hand: usize, whole: usize) -> f64 {
     if at_hand >= whole {
         return share;
@@ -139,7 +139,7 @@ pub fn share_of_sample(share: f64, levels: usize, at_hand: usize, whole: usize) 
     (share + more / columns).min(all).min(1.0)
 }
 
-/// Whether a cell counts as off, by the definition of the yardstick.
+/// True if a cell counts as off, by the definition of the reference data.
 fn is_off(error: f64, truth: f64, largest: f64) -> bool {
     error > 1e-5 * (truth.abs() + 1e-3 * largest)
 }

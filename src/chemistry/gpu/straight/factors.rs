@@ -1,4 +1,4 @@
-//! The factorisation.
+//! The factorisation as straight-line code.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use crate::chemistry::gpu::declarations::Text;
 use crate::chemistry::gpu::rounds::{Task, rounds};
 use crate::chemistry::kinetics::{Kinetics, Term};
 
-/// Instructions that fit into the time until a product is there.
+/// Latency of a product, in instructions.
 const LATENCY: usize = 10;
-/// The same for an inverse.
+/// Latency of an inverse, in instructions.
 const INVERSE: usize = 50;
 
-/// The sum of terms of an entry of the Jacobian; none where it is fill.
+/// The sum of terms of an entry of the Jacobian; none if it is fill.
 fn slope(layout: &Layout, terms: &[Term]) -> Option<String> {
     let mut sum: Option<String> = None;
     for term in terms {
@@ -26,13 +26,13 @@ fn slope(layout: &Layout, terms: &[Term]) -> Option<String> {
 /// A task of the factorisation.
 #[derive(Clone, Copy)]
 enum Elimination {
-    /// Makes a row of the matrix.
+    /// Computes a row of the matrix.
     Begin(usize),
-    /// Subtracts from a row the multiple of another, which an entry of L is.
+    /// Subtracts from a row a multiple of another, by an entry of L.
     Subtract(usize, usize),
-    /// Makes a row, and subtracts the first multiple from it: nothing lies in memory meanwhile.
+    /// Computes a row and subtracts the first multiple from it, with the row in registers.
     BeginAndSubtract(usize, usize),
-    /// Inverts the pivot of a row, which is done with that.
+    /// Inverts the pivot of a row and stores the row.
     End(usize),
 }
 
@@ -73,8 +73,8 @@ fn eliminations(kinetics: &Kinetics) -> (Vec<Elimination>, Vec<Task>) {
     (kinds, tasks)
 }
 
-/// Factors of I/(hγ) - J row by row, with the inverse pivots on the diagonal; false where a pivot is zero or
-/// subnormal.
+/// Writes the factorisation of I/(hγ) - J row by row, with the inverse pivots on the diagonal; the function returns
+/// false if a pivot is zero or subnormal.
 pub(super) fn factors(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += &head("bool", "straight_factors", ", double diagonal");
     text.0 += "bool is_regular = true;\n";
@@ -91,7 +91,7 @@ pub(super) fn factors(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += "return is_regular;\n}\n";
 }
 
-/// What a worker does in a round of the factorisation.
+/// Code of a worker in a round of the factorisation.
 fn eliminations_of(
     kinetics: &Kinetics,
     layout: &Layout,
@@ -129,7 +129,7 @@ fn eliminations_of(
             }
             Elimination::End(row) => {
                 let diagonal = lu.diagonal[row] as usize;
-                // What is not a number is no singular matrix: it ends in the error of the step.
+                // A NaN does not count as singular: it makes the error of the step NaN.
                 let _ = writeln!(
                     text,
                     "is_regular = is_regular && !(fabs(e{diagonal}) < SMALLEST_PIVOT);\n\

@@ -1,19 +1,19 @@
-//! The places of the numbers of a cell.
+//! Addresses of the numbers of a cell.
 
 use crate::chemistry::gpu::form::Form;
 use crate::chemistry::kinetics::Kinetics;
 
-/// Reads of a stage's k in a step, besides those of the derivatives that lie there for a while.
+/// Reads of a stage's k in a step, not counting the derivatives that are stored there temporarily.
 const READS_OF_STAGE: usize = 9;
-/// Reads of an array that a step passes through.
+/// Reads of an array in a step, for arrays that a step reads and writes as a whole.
 const READS_OF_ARRAY: usize = 5;
-/// Reads of an entry of the factors by the solutions.
+/// Reads of an entry of the factors by the solutions of a step.
 const READS_BY_SOLUTIONS: usize = 4;
 
-/// Species that loops may work on side by side.
+/// Numbers of species that loops may process together.
 const ABREAST: [usize; 3] = [4, 6, 8];
 
-/// The place of a number.
+/// The address of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) is_shared: bool,
@@ -21,15 +21,15 @@ pub(super) struct Spot {
     pub(super) at: usize,
 }
 
-/// The places of all numbers of a cell.
+/// The addresses of all numbers of a cell.
 #[derive(Clone, Debug)]
 pub(in crate::chemistry::gpu) struct Layout {
     pub(super) cells: usize,
     pub(super) workers: usize,
-    /// Variable species, of which loops work on so many side by side.
+    /// Number of variable species. Loops process `abreast` species together.
     pub(super) variables: usize,
     pub(super) abreast: usize,
-    /// Species of a worker in the loops over them; the last ones may be none.
+    /// Species of a worker in loops, with padding at the end of the last worker's.
     pub(super) share: usize,
     pub(super) concentrations: Spot,
     pub(super) y: Spot,
@@ -46,7 +46,7 @@ pub(in crate::chemistry::gpu) struct Layout {
     pub(in crate::chemistry::gpu) scratch: usize,
 }
 
-/// Places that are given away one after the other.
+/// Allocator of addresses: in shared memory as long as there is space, then in scratch memory.
 #[derive(Default)]
 struct Room {
     most_shared: usize,
@@ -56,7 +56,7 @@ struct Room {
 
 impl Room {
     fn take(&mut self, count: usize) -> Spot {
-        // Arrays begin with a pair.
+        // Arrays begin at a pair.
         let begin = |next: usize| if count > 1 { next.next_multiple_of(2) } else { next };
         let is_shared = begin(self.shared) + count <= self.most_shared;
         let next = if is_shared { &mut self.shared } else { &mut self.scratch };
@@ -66,7 +66,7 @@ impl Room {
     }
 }
 
-/// What a place is wanted for.
+/// The use of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Y,
@@ -90,7 +90,7 @@ fn uses(kinetics: &Kinetics) -> Vec<usize> {
 }
 
 impl Layout {
-    /// Places for so many stages.
+    /// Addresses for a number of stages.
     pub(in crate::chemistry::gpu) fn new(kinetics: &Kinetics, stages: usize, form: Form) -> Self {
         let variables = kinetics.variables();
         let Form { cells, workers, shared_bytes, .. } = form;
@@ -104,7 +104,7 @@ impl Layout {
         let share = padded(&abreast);
         let n = share * workers;
         let mut room = Room { most_shared: shared / cells, ..Room::default() };
-        // A concentration of 1 beside those of the species, as the tables have it.
+        // One concentration more, with the value 1, as in the tables.
         let concentrations = room.take(n + kinetics.fixed.len() + 1);
         let mut wanted = vec![(READS_OF_ARRAY, Wanted::Y), (READS_OF_ARRAY, Wanted::F)];
         wanted.extend((0..stages).map(|stage| (READS_OF_STAGE, Wanted::Stage(stage))));
@@ -140,15 +140,15 @@ impl Layout {
         room.most_shared = 0;
         layout.drift = room.take(n);
         layout.partials = layout.places_of_partials(kinetics, &mut room);
-        // One after the other, behind all that is in pairs.
+        // Single numbers, after all numbers in pairs.
         layout.rates = room.take(kinetics.rates.kept.len() + 1);
         let in_pairs = |count: usize| count.next_multiple_of(2) * cells;
         (layout.shared, layout.scratch) = (in_pairs(room.shared), in_pairs(room.scratch));
         layout
     }
 
-    /// The derivatives of the reactions lie in the places of the stages, which hold nothing while they are needed,
-    /// those that are read most in shared memory.
+    /// Addresses of the derivatives of the reaction rates, in the arrays of the stages, which are not in use while the
+    /// derivatives are; those that are read most often in shared memory.
     fn places_of_partials(&self, kinetics: &Kinetics, room: &mut Room) -> Vec<Spot> {
         let mut free: Vec<Spot> = self
             .stages
@@ -167,7 +167,7 @@ impl Layout {
         kinetics.partials.iter().for_each(|partial| reactants[partial.reaction as usize] += 1);
         let is_pair = |partial: usize| reactants[kinetics.partials[partial].reaction as usize] == 2;
         let mut order: Vec<usize> = (0..reads.len()).collect();
-        // Those of a reaction with two reactants are read together, wherever it changes a species.
+        // The derivatives of a reaction with two reactants are read together for every species that it changes.
         order.sort_by_key(|&partial| (!is_pair(partial), std::cmp::Reverse(reads[partial])));
         let mut spots = vec![self.y; reads.len()];
         for partial in order {
@@ -185,15 +185,15 @@ impl Layout {
         self.number(Spot { at: array.at + element, ..array })
     }
 
-    /// The concentration of a species, behind the variable ones that of a fixed one.
+    /// The concentration of a species; fixed species follow the padded variable ones.
     pub(super) fn concentration(&self, species: usize) -> String {
         let behind = self.share * self.workers - self.variables;
         let place = if species < self.variables { species } else { species + behind };
         self.element(self.concentrations, place)
     }
 
-    /// Doubles between a number of the first cell and the beginning of the memory: two numbers of a cell stand side by
-    /// side, so that one instruction can read both, then those of the other cells.
+    /// Offset of a number of the first cell, in doubles: two numbers of a cell are adjacent, so that one instruction
+    /// can load both, followed by those of the other cells.
     pub(super) fn distance(&self, spot: Spot) -> usize {
         spot.at / 2 * (2 * self.cells) + spot.at % 2
     }

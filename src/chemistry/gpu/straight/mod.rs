@@ -1,11 +1,10 @@
-//! The reactions, the factorisation and the solution of a mechanism as straight-line CUDA text, for one or
-//! several threads a cell.
+//! The reactions, the factorisation and the solution of a mechanism as straight-line CUDA code, for one or several
+//! threads for each cell.
 //!
-//! No index is left to be computed when the kernel runs: every number of a cell has a place of its own, in shared
-//! memory if it is read often, else in the block's scratch, and the text names it. The operations are those of
-//! `crate::chemistry::rosenbrock` in their order.
+//! The kernel computes no indices: every number of a cell has a constant address, in shared memory if it is read often,
+//! else in the block's scratch memory. The operations are those of `crate::chemistry::rosenbrock` in order.
 //!
-//! `layout` says where the numbers are, the other files write the functions: `reactions`, `factors`, `solution`.
+//! `layout` assigns the addresses; `reactions`, `factors` and `solution` write the functions.
 
 mod factors;
 mod layout;
@@ -20,10 +19,10 @@ use super::declarations::Text;
 use crate::chemistry::kinetics::Kinetics;
 use crate::cuda_abi::literal;
 
-/// Instructions of a product with a number from memory.
+/// Cost of a product with a number from memory, in instructions.
 const PRODUCT: usize = 4;
 
-/// The beginning of a function that knows where all numbers of a cell are.
+/// The beginning of a function, with the pointers to the memory of a cell.
 fn head(result: &str, name: &str, more: &str) -> String {
     format!(
         "__device__ __noinline__ {result} {name}(int cell, double* scratch, int worker{more})\n{{\n\
@@ -33,7 +32,7 @@ fn head(result: &str, name: &str, more: &str) -> String {
     )
 }
 
-/// The programs of all workers.
+/// Writes the programs of all workers.
 fn programs(text: &mut Text, programs: Vec<String>) {
     text.0 += "switch (worker) {\n";
     for (worker, program) in programs.into_iter().enumerate() {
@@ -42,15 +41,15 @@ fn programs(text: &mut Text, programs: Vec<String>) {
     text.0 += "}\n";
 }
 
-/// Text of a line that ends a round.
+/// The line that ends a round.
 const WAIT: &str = "wait_for_workers();\n";
 
-/// A sum of terms, the first of which stands alone.
+/// A sum of terms; the first one has no sum to be added to.
 fn added(sum: Option<&str>, coefficient: f64, value: &str) -> String {
     match sum {
         None if coefficient == 1.0 => value.to_owned(),
         None if coefficient == -1.0 => format!("-{value}"),
-        // Products that something is added to are rounded by name.
+        // Products that are summands use __dmul_rn, lest the compiler contract them.
         None => format!("__dmul_rn({}, {value})", literal(coefficient)),
         Some(sum) if coefficient == 1.0 => format!("{sum} + {value}"),
         Some(sum) if coefficient == -1.0 => format!("{sum} - {value}"),
@@ -86,7 +85,7 @@ pub(super) fn write(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     solution::solution(text, kinetics, layout);
 }
 
-/// The arrays of the stages.
+/// Writes the function that sets the arrays of the stages.
 fn stages(text: &mut Text, layout: &Layout) {
     text.0 += "template <class Column>\n__device__ inline void straight_stages(int cell, double* scratch, Column* k)\n\
                {\n[[maybe_unused]] double* const shared = shared_room + 2 * cell;\nscratch += 2 * cell;\n";

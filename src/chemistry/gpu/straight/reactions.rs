@@ -1,4 +1,4 @@
-//! Rates of the reactions, their derivatives, and dy/dt.
+//! Rates of the reactions, their derivatives, and dy/dt as straight-line code.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ fn product(kinetics: &Kinetics, layout: &Layout, reaction: usize, factors: &[u32
     product
 }
 
-/// The derivatives of the reactions at the present concentrations.
+/// Writes the derivatives of the reaction rates at the current concentrations.
 pub(super) fn derivatives(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += &head("void", "straight_derivatives", "");
     let mut lists = vec![String::new(); layout.workers];
@@ -32,8 +32,8 @@ pub(super) fn derivatives(text: &mut Text, kinetics: &Kinetics, layout: &Layout)
     text.0 += "}\n";
 }
 
-/// Shares out the species so that workers have about as many operations, those whose reactions a worker computes anyway
-/// to it.
+/// Distributes the species so that workers have about the same number of operations; a species goes preferably to a
+/// worker that computes its reactions anyway.
 fn shares(kinetics: &Kinetics, workers: usize) -> Vec<Vec<usize>> {
     let operations = |reaction: u32| 2 * kinetics.factors.list(reaction as usize).len() + 1;
     let mut order: Vec<usize> = (0..kinetics.variables()).collect();
@@ -58,7 +58,7 @@ fn shares(kinetics: &Kinetics, workers: usize) -> Vec<Vec<usize>> {
     shares
 }
 
-/// dy/dt at the present concentrations, reaction by reaction: that is the order of the terms of every species, too.
+/// Writes dy/dt at the current concentrations, reaction by reaction, which is the order of terms of every species.
 pub(super) fn tendencies(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += &head("void", "straight_tendencies", "");
     let all = shares(kinetics, layout.workers);
@@ -67,7 +67,7 @@ pub(super) fn tendencies(text: &mut Text, kinetics: &Kinetics, layout: &Layout) 
     text.0 += "}\n";
 }
 
-/// The same for some species.
+/// Code of dy/dt for the species of a worker.
 fn tendencies_of(kinetics: &Kinetics, layout: &Layout, species: &[usize]) -> String {
     let mut text = String::new();
     let mut changes = vec![Vec::new(); kinetics.reactions()];

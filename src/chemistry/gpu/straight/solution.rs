@@ -1,4 +1,4 @@
-//! The solution of a linear system.
+//! The solution of a linear system as straight-line code.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use crate::chemistry::kinetics::Kinetics;
 /// A task of a solution.
 #[derive(Clone, Copy)]
 enum Substitution {
-    /// Takes up the x of a row.
+    /// Loads the x of a row.
     Begin(usize),
-    /// Subtracts from it the product of an entry and the x of its column.
+    /// Subtracts the product of an entry and the x of its column.
     Subtract(usize, usize),
-    /// Multiplies it with the inverse pivot, on the way up, and gives it away.
+    /// Multiplies x by the inverse pivot in back substitution, and stores it.
     End(usize),
 }
 
-/// The tasks of a solution, down the rows with L or up again with U.
+/// The tasks of a solution: forward substitution with L, or back substitution with U.
 fn substitutions(kinetics: &Kinetics, is_down: bool) -> (Vec<Substitution>, Vec<Task>) {
     let lu = &kinetics.lu;
     let (mut kinds, mut tasks) = (Vec::new(), Vec::<Task>::new());
@@ -28,7 +28,7 @@ fn substitutions(kinetics: &Kinetics, is_down: bool) -> (Vec<Substitution>, Vec<
         if is_down { (0..lu.size()).collect() } else { (0..lu.size()).rev().collect() };
     for row in rows {
         let diagonal = lu.diagonal[row] as usize;
-        // The x that is there longest comes first.
+        // The x that was computed first comes first.
         let entries: Vec<usize> = if is_down {
             (lu.row(row).start..diagonal).collect()
         } else {
@@ -52,7 +52,7 @@ fn substitutions(kinetics: &Kinetics, is_down: bool) -> (Vec<Substitution>, Vec<
     (kinds, tasks)
 }
 
-/// The solution in the place of the right side: down the rows with L, up again with U.
+/// Writes the solution in place of the right side: forward substitution with L, then back substitution with U.
 pub(super) fn solution(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += &head("void", "straight_solution", "");
     let mut all = vec![String::new(); layout.workers];
@@ -79,7 +79,7 @@ pub(super) fn solution(text: &mut Text, kinetics: &Kinetics, layout: &Layout) {
     text.0 += "}\n";
 }
 
-/// The text of a task of a solution, for a worker who has some rows in its registers.
+/// Code of a task of a solution, for a worker with the x of rows `own` in registers.
 fn line_of_solution(
     kinetics: &Kinetics,
     layout: &Layout,
