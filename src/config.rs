@@ -14,6 +14,7 @@ use crate::chemistry::mechanism::Mechanism;
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
+use crate::io::wrf::photolysis::Frequency;
 use crate::io::wrf::series::Overlap;
 use crate::passive::Recipe;
 use crate::time_steps::Length;
@@ -86,6 +87,8 @@ pub struct Chosen {
     pub(crate) names: Vec<Option<&'static str>>,
     /// The light.
     pub(crate) light: Light,
+    /// Photolysis frequencies that the input gives.
+    pub(crate) frequencies: Vec<Frequency>,
     /// Words for photolysis frequencies that others stand in for.
     pub(crate) stand_ins: Vec<&'static str>,
     /// Latitude of all cells, degrees north, where it is given.

@@ -3,6 +3,7 @@
 // except for the cosine and its powers. Cells are numbered along the rows inside the sides without chemistry, then
 // along levels.
 #include "chemistry/functions.cuh"
+#include "forcing/blend.cuh"
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
@@ -79,7 +80,12 @@ coupling_gather(const __grid_constant__ CouplingArgs args)
     args.air_density[cell] = m;
     args.hydrolysis[cell] = hydrolysis(relative_humidity(air(2), t, qv));
     for (int n = 0; n < args.frequencies; ++n) {
-        args.photolysis[n * cells + cell] = args.daylight[static_cast<long long>(n) * args.plane + spot.column];
+        double frequency = args.daylight[static_cast<long long>(n) * args.plane + spot.column];
+        if (args.light_before != nullptr) {
+            const long long at = n * args.field + spot.place;
+            frequency = between(args.light_before[at], args.light_after[at], static_cast<real>(args.later));
+        }
+        args.photolysis[n * cells + cell] = frequency;
     }
     args.start[cell] = args.daylight[static_cast<long long>(args.frequencies) * args.plane + spot.column];
     for (int n = 0; n < args.variables; ++n) {

@@ -7,10 +7,12 @@ use rayon::prelude::*;
 
 use super::BudgetDomain;
 use crate::chemistry::cells::{Outcome, integrate};
-use crate::chemistry::coupled::{Coupled, Daylight};
+use crate::chemistry::coupled::{Coupled, Daylight, Light};
 use crate::chemistry::coupling::mixing_ratio;
 use crate::constants::Constants;
 use crate::dry_mass::AirMass;
+use crate::forcing::blend::blend;
+use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::{Grid, Shape, Window};
 use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange};
 
@@ -22,10 +24,14 @@ const SLACK: f64 = 1e-9;
 
 /// A mechanism at work.
 #[derive(Debug)]
-pub(super) struct Chemist {
+pub(super) struct Chemist<R> {
     coupled: Arc<Coupled>,
     /// Time of the end of the present step, s since the first frame of the input.
-    pub(super) now: f64,
+    now: f64,
+    /// The frames of the present step, where they give the light.
+    frames: Option<TimeInterpolant<R>>,
+    /// Photolysis frequencies between two frames, s⁻¹.
+    light: Vec<Array3<R>>,
     /// Tally of all calls.
     pub(super) tally: ChemistryTally,
     /// First steps of the cells' next calls, s; empty where they are the same in every call, and before the first one.
@@ -58,9 +64,10 @@ pub(super) fn cells_of(grid: &Grid) -> Vec<usize> {
         .collect()
 }
 
-impl Chemist {
+impl<R: Constants> Chemist<R> {
     pub(super) fn new(coupled: Arc<Coupled>) -> Self {
-        Self { coupled, now: 0.0, tally: ChemistryTally::default(), first_steps: Vec::new() }
+        let (tally, first_steps) = (ChemistryTally::default(), Vec::new());
+        Self { coupled, now: 0.0, frames: None, light: Vec::new(), tally, first_steps }
     }
 
     /// Goes on from what an earlier run has come to, or from nothing.
@@ -74,9 +81,29 @@ impl Chemist {
         (self.tally, self.first_steps.clone())
     }
 
+    /// Takes the time of the present step, and its light where the input gives it.
+    pub(super) fn drive(&mut self, moment: &TimeInterpolant<R>) {
+        self.now = moment.seconds;
+        self.frames = (self.coupled.light == Light::Prescribed).then(|| moment.clone());
+    }
+
+    /// Makes the photolysis frequencies of the input at a time, s since the first frame.
+    fn light_up(&mut self, seconds: f64) {
+        let Some(TimeInterpolant { before, after: Some(after), times, .. }) = &self.frames else {
+            return;
+        };
+        let weight = weight_between(*times, seconds);
+        if self.light.len() != before.photolysis.len() {
+            self.light.clone_from(&before.photolysis);
+        }
+        for ((out, a), b) in self.light.iter_mut().zip(&before.photolysis).zip(&after.photolysis) {
+            blend(out, a, b, weight);
+        }
+    }
+
     /// Counts a step of `dt` seconds, and has the chemistry of all steps since the last call where it is due; `changes`
     /// are those of the tracers behind the water. True where it was.
-    pub(super) fn step<R: Constants>(
+    pub(super) fn step(
         &mut self,
         dt: f64,
         (grid, region, air): (&Grid, &BudgetDomain, &AirMass<R>),
@@ -90,8 +117,14 @@ impl Chemist {
         }
         let interval = std::mem::take(&mut self.tally.waited);
         let shape = grid.shape;
+        let middle = self.now - 0.5 * interval;
+        self.light_up(middle);
         let coupled = &*self.coupled;
-        let daylight = coupled.daylight([shape.ny, shape.nx], self.now - 0.5 * interval);
+        let daylight = coupled.daylight([shape.ny, shape.nx], middle);
+        let prescribed = match &self.frames {
+            Some(TimeInterpolant { before, after: None, .. }) => &before.photolysis[..],
+            _ => &self.light[..],
+        };
         let fields = coupled.variable();
         let cells = cells_of(grid);
         let wave = TOGETHER * rayon::current_num_threads();
@@ -108,7 +141,8 @@ impl Chemist {
                     let first = number * wave + piece * TOGETHER;
                     let steps = begun.get(first..first + cells.len()).unwrap_or_default();
                     let (at, light) = ((region, air), (&daylight, interval));
-                    solve(coupled, light, at, environment, (state, &fields), (cells, steps))
+                    let given = (environment, prescribed);
+                    solve(coupled, light, at, given, (state, &fields), (cells, steps))
                 })
                 .collect();
             for solved in solved {
@@ -150,11 +184,11 @@ fn solve<R: Constants>(
     coupled: &Coupled,
     (daylight, interval): (&Daylight, f64),
     (region, air): (&BudgetDomain, &AirMass<R>),
-    environment: &Environment<R>,
+    given: (&Environment<R>, &[Array3<R>]),
     (state, fields): (&State<R>, &[usize]),
     (numbers, first_steps): (&[usize], &[f64]),
 ) -> Solved<R> {
-    let mut cells = coupled.cells(state, environment, daylight, numbers);
+    let mut cells = coupled.cells(state, given, daylight, numbers);
     cells.first_step = first_steps.to_vec();
     let outcomes = integrate(&coupled.kinetics, &coupled.settings(interval), &mut cells);
     let (ny, nx) = region.area.dim();

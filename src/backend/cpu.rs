@@ -56,7 +56,7 @@ pub struct Cpu<R: Real> {
     bins: Bins<R>,
     present: Present<R>,
     continuity: Continuity,
-    chemist: Option<Box<Chemist>>,
+    chemist: Option<Box<Chemist<R>>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// Refreshes the margins of a part of a grid.
@@ -393,7 +393,7 @@ where
         let start = Instant::now();
         self.show(moment);
         if let Some(chemist) = &mut self.chemist {
-            chemist.now = moment.seconds;
+            chemist.drive(moment);
         }
         self.times.input.add_host(start.elapsed().as_secs_f64());
         Ok(())

@@ -24,7 +24,14 @@ impl<R: Clone> Present<R> {
     /// The buffer for what lies between frames.
     pub(super) fn between(&mut self) -> &mut Forcing<R> {
         if let Self::Frame(frame) = self {
-            *self = Self::ForcingInterpolator(Box::new(Forcing::clone(frame)));
+            let Forcing { flux, environment, inflow, .. } = &**frame;
+            *self = Self::ForcingInterpolator(Box::new(Forcing {
+                flux: flux.clone(),
+                environment: environment.clone(),
+                inflow: inflow.clone(),
+                // What lies between frames of the light is made when the chemistry is due.
+                photolysis: Vec::new(),
+            }));
         }
         match self {
             Self::ForcingInterpolator(made) => made,

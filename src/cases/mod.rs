@@ -367,6 +367,7 @@ fn air(
             Array2::from_elem((ny, nx), base_mu as f32),
         ],
         sources: Vec::new(),
+        photolysis: Vec::new(),
     }
 }
 

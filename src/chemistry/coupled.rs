@@ -65,6 +65,8 @@ pub enum Light {
     Dark,
     /// Those under a clear sky.
     ClearSky(Vec<ClearSky>),
+    /// Fields of the input, which come with its frames.
+    Prescribed,
 }
 
 impl Light {
@@ -88,9 +90,11 @@ impl Light {
         Ok((Self::ClearSky(skies), words.into_iter().flatten().collect()))
     }
 
-    /// The frequencies (s⁻¹) of a mechanism with so many, with the sun at a zenith angle of this cosine.
+    /// The frequencies (s⁻¹) of a mechanism with so many, with the sun at a zenith angle of this cosine; none where cells
+    /// have their own.
     pub fn frequencies(&self, count: usize, cosine: f64) -> Vec<f64> {
         match self {
+            Self::Prescribed => Vec::new(),
             Self::Dark => vec![0.0; count],
             Self::ClearSky(skies) => skies.iter().map(|sky| sky.frequency(cosine)).collect(),
         }
@@ -140,7 +144,7 @@ pub struct Coupled {
 /// The light of all columns at a time.
 #[derive(Clone, Debug)]
 pub struct Daylight {
-    /// Photolysis frequencies, column by column, s⁻¹.
+    /// Photolysis frequencies, column by column, s⁻¹; none where cells have their own.
     pub frequencies: Vec<f64>,
     /// True solar time of the columns, s.
     pub clock: Vec<f64>,
@@ -197,15 +201,16 @@ impl Coupled {
         daylight
     }
 
-    /// Cells of a state by their numbers in its fields.
+    /// Cells of a state by their numbers in its fields; `prescribed` are the photolysis frequencies (s⁻¹) of
+    /// [`Light::Prescribed`] at the time of the daylight.
     ///
     /// # Panics
     ///
-    /// When a field is not in standard layout, or there is no such cell.
+    /// When a field is not in standard layout or missing, or there is no such cell.
     pub fn cells<R: Constants>(
         &self,
         state: &State<R>,
-        environment: &Environment<R>,
+        (environment, prescribed): (&Environment<R>, &[Array3<R>]),
         daylight: &Daylight,
         cells: &[usize],
     ) -> Cells {
@@ -222,6 +227,17 @@ impl Coupled {
         let density = of(&|cell| air(value(rho, cell)));
         let humidity =
             |cell: usize| relative_humidity(value(p, cell), temperature(cell), value(qv, cell));
+        let is_prescribed = self.light == Light::Prescribed;
+        let lights: Vec<&[R]> = if is_prescribed {
+            assert_eq!(prescribed.len(), count, "a field for each photolysis frequency");
+            prescribed.iter().map(memory).collect()
+        } else {
+            Vec::new()
+        };
+        let frequency = |cell: usize, number: usize| match lights.get(number) {
+            Some(field) => field[cell].f64(),
+            None => daylight.frequencies[cell % columns * count + number],
+        };
         let variable = self.variable();
         let fields: Vec<&[R]> = variable.iter().map(|&n| memory(&state.fields()[n])).collect();
         let fixed = self.fixed();
@@ -247,8 +263,8 @@ impl Coupled {
             hydrolysis: of(&|cell| hydrolysis(humidity(cell))),
             photolysis: cells
                 .iter()
-                .flat_map(|cell| &daylight.frequencies[cell % columns * count..][..count])
-                .copied()
+                .flat_map(|&cell| (0..count).map(move |number| (cell, number)))
+                .map(|(cell, number)| frequency(cell, number))
                 .collect(),
             start: of(&|cell| daylight.clock[cell % columns]),
             first_step: Vec::new(),

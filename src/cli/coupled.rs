@@ -14,6 +14,7 @@ use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
+use crate::cli::light::{Lit, Photolysis};
 use crate::config::Chosen;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
@@ -42,7 +43,7 @@ pub(super) struct Coupling {
     /// Species to write to the output: names with commas between them, or all
     #[arg(long, value_name = "LIST", default_value = "all")]
     chem_output: String,
-    /// Photolysis frequencies [default: clear-sky]
+    /// Photolysis frequencies [default: input, if its first file has fields of all that the mechanism needs, else clear-sky]
     #[arg(long, value_name = "LIGHT", requires = "chemistry")]
     photolysis: Option<Photolysis>,
     /// First step of each call of the chemistry in a cell: the one that its last call would have gone on with, or off
@@ -59,15 +60,6 @@ pub(super) struct Coupling {
     /// 2005 at the time of day of the input]
     #[arg(long, value_name = "YYYY-MM-DD_hh:mm:ss", requires = "chemistry")]
     date: Option<String>,
-}
-
-/// Origin of photolysis frequencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Photolysis {
-    /// A clear sky, by place and date
-    ClearSky,
-    /// None: it is dark
-    None,
 }
 
 /// First step of a call in a cell.
@@ -139,8 +131,7 @@ impl Coupling {
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
         let fields = chemical::fields(&inputs[0])?;
-        let photolysis = self.photolysis.unwrap_or(Photolysis::ClearSky);
-        let (light, stand_ins) = light(photolysis, &mechanism)?;
+        let lit = Lit::choose(self.photolysis, &mechanism, (&inputs[0], &fields))?;
         let about = background.as_deref().unwrap_or(Path::new("--chem-background"));
         let carried = carried(&mechanism, tracers, (about, &background_text), &|name| {
             fields.iter().any(|field| field == name)
@@ -156,10 +147,6 @@ impl Coupling {
         }
         let keeps_steps = self.hstart != Some(FirstStep::Off);
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let photolysis = match photolysis {
-            Photolysis::ClearSky => "clear-sky",
-            Photolysis::None => "none",
-        };
         let kept = vec![
             (MECHANISM, text::read(path)?),
             (NAME, mechanism.name.clone()),
@@ -167,7 +154,7 @@ impl Coupling {
             (FIELDS, carried.from_input.join(" ")),
             (INTERVAL, interval.to_string()),
             (FIRST_STEP, if keeps_steps { "last" } else { "off" }.to_owned()),
-            (LIGHT, photolysis.to_owned()),
+            (LIGHT, lit.name().to_owned()),
             (LATITUDE, number(self.latitude)),
             (LONGITUDE, number(self.longitude)),
             (DATE, date.map_or_else(String::new, calendar::format)),
@@ -180,8 +167,9 @@ impl Coupling {
             mechanism,
             kinetics,
             names: carried.names,
-            light,
-            stand_ins,
+            light: lit.light,
+            frequencies: lit.frequencies,
+            stand_ins: lit.stand_ins,
             latitude: self.latitude,
             longitude: self.longitude,
             date,
@@ -227,9 +215,8 @@ impl Coupling {
         let carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
             from_input.contains(&name)
         })?;
-        let choice =
-            Photolysis::from_str(&photolysis, false).map_err(|_| damaged(LIGHT, &photolysis))?;
-        let (light, stand_ins) = light(choice, &mechanism)?;
+        let lit = Lit::of_restart(&photolysis, &mechanism)
+            .ok_or_else(|| damaged(LIGHT, &photolysis))??;
         let keeps_steps = match from.text(FIRST_STEP)?.as_str() {
             "last" => true,
             "off" => false,
@@ -239,8 +226,10 @@ impl Coupling {
             "" => None,
             text => Some(calendar::parse(text).ok_or_else(|| damaged(DATE, text))?),
         };
-        let names =
-            [MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, LIGHT, LATITUDE, LONGITUDE, DATE];
+        let names = [
+            MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, FIRST_STEP, LIGHT, LATITUDE, LONGITUDE,
+            DATE,
+        ];
         let kept = names.map(|name| (name, from.text(name).unwrap_or_default())).into();
         Ok(Some(Chosen {
             files: Vec::new(),
@@ -250,8 +239,9 @@ impl Coupling {
             mechanism,
             kinetics,
             names: carried.names,
-            light,
-            stand_ins,
+            light: lit.light,
+            frequencies: lit.frequencies,
+            stand_ins: lit.stand_ins,
             latitude: value(LATITUDE)?,
             longitude: value(LONGITUDE)?,
             date,
@@ -320,22 +310,7 @@ fn carried(
     Recipe::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
 }
 
-/// The light, and descriptions of substituted photolysis frequencies.
-fn light(choice: Photolysis, mechanism: &Mechanism) -> Result<(Light, Vec<&'static str>)> {
-    match choice {
-        Photolysis::None => Ok((Light::Dark, Vec::new())),
-        Photolysis::ClearSky => Light::clear_sky(mechanism).map_err(|names| {
-            Error::Usage(format!(
-                "--photolysis clear-sky: nothing is known of {} of {}; rename them to frequencies that nwp-mini \
-                 mechanism lists, or give --photolysis none",
-                names.join(", "),
-                mechanism.name
-            ))
-        }),
-    }
-}
-
-/// The background file of a mechanism, if there is one.
+/// The background beside a mechanism, where there is one.
 fn beside(mechanism: &Path) -> Option<PathBuf> {
     let path = mechanism.with_extension("background.toml");
     path.is_file().then_some(path)
@@ -434,7 +409,11 @@ impl Chosen {
             } else {
                 "every step".to_owned()
             },
-            if self.light == Light::Dark { "in the dark" } else { "under a clear sky" },
+            match self.light {
+                Light::Dark => "in the dark",
+                Light::ClearSky(_) => "under a clear sky",
+                Light::Prescribed => "in the light of the input",
+            },
             if assumed.is_empty() {
                 String::new()
             } else {

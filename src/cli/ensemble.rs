@@ -170,8 +170,17 @@ fn backend<R: Working + OnDevice>(
     let has_sequence = case.has_sequence();
     let tracers = &case.tracers;
     let mapping = None;
-    let setting =
-        Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
+    let chemistry = None;
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        microphysics,
+        mapping,
+        tracers,
+        has_sequence,
+        chemistry,
+    };
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
     Ok(Box::new(GpuBackend::of_members(gpu, &setting, &schemes, start)?))
 }

@@ -15,6 +15,7 @@ mod import;
 mod info;
 mod init;
 mod kernels;
+mod light;
 mod mechanism;
 mod pair;
 mod plot;

@@ -102,15 +102,17 @@ impl Reacted {
             return Ok(());
         }
         writeln!(out, "atoms          inside the outermost rows, mol")?;
-        let names = ["at the start", "through sides", "reactions", "clipping", "at the end"];
-        let [start, sides, reacted, clipped, end] = names;
+        let names =
+            ["at the start", "through sides", "reactions", "integration", "clipping", "at the end"];
+        let [start, sides, reacted, integration, clipped, end] = names;
         writeln!(
             out,
-            "  {:<3}{start:>13} {sides:>13} {reacted:>13} {clipped:>13} {end:>13}  unexplained",
+            "  {:<3}{start:>12} {sides:>13} {reacted:>12} {integration:>12} {clipped:>12} {end:>12}  unexplained",
             ""
         )?;
         for budget in &self.atoms {
-            let AtomBudget { atom, start, sides, reacted, clipped, end, closure_rel, .. } = budget;
+            let AtomBudget { atom, start, sides, reacted, integration, clipped, end, .. } = budget;
+            let closure_rel = budget.closure_rel;
             let unbalanced = match budget.unbalanced_reactions {
                 0 => "every reaction balances it".to_owned(),
                 1 => "1 reaction does not balance it".to_owned(),
@@ -118,8 +120,8 @@ impl Reacted {
             };
             writeln!(
                 out,
-                "  {atom:<3}{start:>13.5e} {sides:>13.5e} {reacted:>13.5e} {clipped:>13.5e} {end:>13.5e}  \
-                 {closure_rel:.1e}; {unbalanced}"
+                "  {atom:<3}{start:>12.5e} {sides:>13.5e} {reacted:>12.5e} {integration:>12.5e} {clipped:>12.5e} \
+                 {end:>12.5e}  {closure_rel:.1e}; {unbalanced}"
             )?;
         }
         Ok(())

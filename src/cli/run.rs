@@ -445,11 +445,16 @@ fn backend<R: Working + OnDevice>(
         let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
         return Ok(Box::new(cpu.with_chemistry(case.chemistry.as_ref())));
     };
-    let has_sequence = case.has_sequence();
-    let tracers = &case.tracers;
-    let mapping = None;
-    let setting =
-        Setting { grid, coordinate, limiter, microphysics, mapping, tracers, has_sequence };
+    let setting = Setting {
+        grid,
+        coordinate,
+        limiter,
+        microphysics,
+        mapping: None,
+        tracers: &case.tracers,
+        has_sequence: case.has_sequence(),
+        chemistry: case.chemistry.as_deref(),
+    };
     let backend = GpuBackend::new(gpu, &setting, &state)?;
     let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.failing_step {

@@ -65,6 +65,9 @@ pub(super) fn ready<R: Working>(
     if let Some(recipe) = &config.tracers {
         series = series.carrying(Arc::clone(recipe));
     }
+    if let Some(chosen) = &config.chemistry {
+        series = series.lit_by(chosen.frequencies.clone());
+    }
     let frame = series.with_sources(frame, &domain)?;
     let (domain, frame, series) =
         refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;

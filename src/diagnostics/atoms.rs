@@ -6,19 +6,21 @@ use super::budget::TracerBudget;
 use crate::chemistry::coupled::Coupled;
 use crate::chemistry::coupling::{MOLAR_MASS_OF_AIR, PPM};
 use crate::chemistry::mechanism::Mechanism;
+use crate::chemistry::mechanism::reach::{self, Parts};
 
 /// Elements with a budget, if the mechanism declares them.
 const BUDGETED: [&str; 3] = ["N", "S", "C"];
 
-/// Imbalance of atoms that a reaction may have by rounding of sums of yields.
-const BALANCED: f64 = 1e-9;
-
-/// Moles of a species in 1 kg of dry air times 1 ppmv.
+/// Moles of a species of which there is 1 kg of dry air times ppmv.
 const MOLES: f64 = PPM * 1e3 / MOLAR_MASS_OF_AIR;
 
 /// Terms of the budget of an atom inside the specified and open rows, mol.
 ///
-/// end = start + sides + reacted + clipped
+/// end = start + sides + reacted + integration + clipped
+///
+/// With the atoms w of the species and the differences Δy of the states before and after the integration, `reacted` is
+/// (P w)·Δy and `integration` (w - P w)·Δy, where P w is the part that reactions can change by their stoichiometry
+/// ([`reach`]): nothing at all of an element that all of them balance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AtomBudget {
     /// Symbol of the element.
@@ -29,7 +31,9 @@ pub struct AtomBudget {
     pub sides: f64,
     /// Change by reactions: the difference of the states before and after the integration.
     pub reacted: f64,
-    /// Added by clipping at zero around the chemistry.
+    /// Made by the integration beside the reactions: its error of conservation.
+    pub integration: f64,
+    /// Made by clipping at zero around the chemistry.
     pub clipped: f64,
     /// Amount at the end.
     pub end: f64,
@@ -63,35 +67,34 @@ fn budget(
     names: &[Option<&str>],
     tracers: &[TracerBudget],
 ) -> AtomBudget {
-    let mut sums = [0.0; 5];
+    let atoms: Vec<f64> =
+        (0..mechanism.species.len()).map(|species| count(mechanism, species, atom)).collect();
+    let Parts { reachable, invariant, changing } = reach::split(mechanism, &atoms);
+    let mut sums = [0.0; 6];
     for (species, field) in names.iter().enumerate() {
-        let weight = MOLES * count(mechanism, species, atom);
         let tracer = tracers.iter().find(|tracer| Some(tracer.name) == *field);
-        let (Some(tracer), true) = (tracer, weight != 0.0) else { continue };
+        let Some(tracer) = tracer else { continue };
         let TracerBudget { start, sides, reacted, clipped, end, .. } = *tracer;
-        for (sum, term) in sums.iter_mut().zip([start, sides, reacted, clipped, end]) {
-            *sum += weight * term;
+        let all = atoms[species];
+        let parts = [reachable[species] * reacted, invariant[species] * reacted];
+        let [reacted, integration] = parts;
+        let terms = [all * start, all * sides, reacted, integration, all * clipped, all * end];
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            *sum += MOLES * term;
         }
     }
-    let [start, sides, reacted, clipped, end] = sums;
+    let [start, sides, reacted, integration, clipped, end] = sums;
     let scale = sums.iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
-    let left = end - (start + sides + reacted + clipped);
-    let is_unbalanced = |net: Vec<(usize, f64)>| {
-        let made: f64 = net.iter().map(|&(s, n)| n * count(mechanism, s, atom)).sum();
-        made.abs() > BALANCED
-    };
+    let left = end - (start + sides + reacted + integration + clipped);
     AtomBudget {
         atom: name.to_owned(),
         start,
         sides,
         reacted,
+        integration,
         clipped,
         end,
         closure_rel: if scale > 0.0 { left / scale } else { 0.0 },
-        unbalanced_reactions: mechanism
-            .reactions
-            .iter()
-            .filter(|reaction| is_unbalanced(reaction.net()))
-            .count(),
+        unbalanced_reactions: changing,
     }
 }

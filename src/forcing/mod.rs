@@ -17,7 +17,7 @@ pub mod gpu;
 
 use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
 
 use crate::dry_mass::MassFlux;
 use crate::grid::Grid;
@@ -36,6 +36,9 @@ pub struct Forcing<R> {
     /// Boundary values of the fields of [`State`](crate::state::State), in its order and units; `None` for the value of
     /// the neighbour inside.
     pub inflow: Vec<Option<BoundaryValues<R>>>,
+    /// Photolysis frequencies of the input in the order of a mechanism, s⁻¹; none where the input does not give the light.
+    /// Shape of each: (nz, ny, nx).
+    pub photolysis: Vec<Array3<R>>,
 }
 
 /// A time between two frames of the input, or after the last frame.
@@ -55,6 +58,13 @@ pub struct TimeInterpolant<R> {
     pub air_weight: f64,
     /// The time of the air, s since the first frame.
     pub seconds: f64,
+    /// Times of the two frames, s since the first one; twice that of the frame before where it holds from here on.
+    pub times: [f64; 2],
+}
+
+/// Weight of the later of two frames at a time, 0 to 1; 0 before both, and where there is only one.
+pub fn weight_between([before, after]: [f64; 2], seconds: f64) -> f64 {
+    if after > before { ((seconds - before) / (after - before)).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 impl<R: Real> TimeInterpolant<R> {
@@ -67,6 +77,7 @@ impl<R: Real> TimeInterpolant<R> {
             flux_weight: 0.0,
             air_weight: 0.0,
             seconds: 0.0,
+            times: [0.0; 2],
         }
     }
 
@@ -93,6 +104,7 @@ impl<R: Real> TimeInterpolant<R> {
             flux_weight: self.flux_weight,
             air_weight: self.air_weight,
             seconds: self.seconds,
+            times: self.times,
         }
     }
 }
@@ -157,6 +169,7 @@ impl<R: Real> Forcing<R> {
                     })
                 })
                 .collect(),
+            photolysis: self.photolysis.iter().map(|field| field.map(wide)).collect(),
         }
     }
 }
@@ -174,6 +187,7 @@ impl<R: Real> Forcing<R> {
             flux: self.flux.part(part),
             environment: self.environment.part(part),
             inflow: self.inflow.iter().map(of_part).collect(),
+            photolysis: self.photolysis.iter().map(|field| part.cells(field)).collect(),
         }
     }
 }

@@ -115,7 +115,7 @@ impl<R: Working> Tiled<R> {
         Self {
             grid: Grid::whole(shape, [1.0; 2], Sides::all(Side::Periodic)),
             coordinate,
-            forcing: Arc::new(Forcing { flux, environment, inflow }),
+            forcing: Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() }),
             state,
             has_winds: false,
         }
@@ -174,7 +174,8 @@ impl<R: Working> Tiled<R> {
         Continuity::new(&coordinate).close(&mut flux);
         let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
         let environment = Environment { rho, exner, p, dz };
-        let forcing = Arc::new(Forcing { flux, environment, inflow });
+        let photolysis = Vec::new();
+        let forcing = Arc::new(Forcing { flux, environment, inflow, photolysis });
         Self { grid, coordinate, forcing, state, has_winds: self.has_winds }
     }
 

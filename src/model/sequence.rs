@@ -15,7 +15,7 @@ use super::ahead::Ahead;
 use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
-use crate::forcing::{Forcing, TimeInterpolant};
+use crate::forcing::{Forcing, TimeInterpolant, weight_between};
 use crate::io::output::Given;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
@@ -63,7 +63,7 @@ pub(super) fn prepare<R: Working>(
     let change = frame.mu() - &coordinate.mu;
     let environment = frame.environment();
     let time = crate::calendar::format(frame.time);
-    let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
+    let Frame { state, u, v, pressure, geopotential, column_mass, photolysis, .. } = frame;
     let state = state.into_map(promote);
     let winds = Winds { u: promote(u), v: promote(v) };
     let maps = &domain.face_maps;
@@ -104,8 +104,9 @@ pub(super) fn prepare<R: Working>(
         Inflow::ZeroGradient => None,
     });
     let inflow = inflow.collect();
+    let photolysis = photolysis.into_iter().map(promote).collect();
     let prescribed = Prescribed {
-        forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow }),
+        forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow, photolysis }),
         winds: Arc::new([u, v, w]),
         given: Arc::new(Given { pressure, geopotential, column_mass }),
     };
@@ -220,6 +221,7 @@ impl<R: Working> Sequence<R> {
             flux_weight: self.weight(fluxes),
             air_weight: self.weight(air),
             seconds: air,
+            times: self.times(),
         }
     }
 
@@ -258,10 +260,12 @@ impl<R: Working> Sequence<R> {
 
     /// Interpolation weight of a time between the frame before and the frame after.
     fn weight(&self, seconds: f64) -> f64 {
-        if self.after.is_none() {
-            return 0.0;
-        }
-        let [a, b] = [self.number, self.number + 1].map(|n| self.series.seconds(n));
-        ((seconds - a) / (b - a)).clamp(0.0, 1.0)
+        weight_between(self.times(), seconds)
+    }
+
+    /// Times of the frame before and of the one after; twice the same beyond the last.
+    fn times(&self) -> [f64; 2] {
+        let after = if self.after.is_some() { self.number + 1 } else { self.number };
+        [self.number, after].map(|n| self.series.seconds(n))
     }
 }

@@ -109,6 +109,7 @@ fn check<R: Working + OnDevice>(
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: is_moving,
+        chemistry: None,
     };
     let schemes: Vec<Scheme<R>> =
         (0..MEMBERS).map(|member| scheme(member, microphysics.fallout())).collect();
@@ -165,6 +166,7 @@ fn a_member_that_blows_up_is_named() {
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
+        chemistry: None,
     };
     let schemes = vec![Scheme::<f32>::default(); 4];
     let spoilt = |member: usize| {

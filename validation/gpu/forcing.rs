@@ -38,7 +38,7 @@ fn forcing<R: Real>(source: &mut Random, shape: Shape) -> Forcing<R> {
         north: random(source, (nz, nx), 1.0),
     };
     let inflow = (0..STATE_FIELDS).map(|_| Some(values())).collect();
-    Forcing { flux, environment, inflow }
+    Forcing { flux, environment, inflow, photolysis: Vec::new() }
 }
 
 fn coordinate(shape: Shape) -> MassCoordinate {
@@ -95,8 +95,15 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let (a, b) = (Arc::new(a), Arc::new(b));
         for (flux_weight, air_weight) in [(0.0, 0.0), (0.3, 0.7), (0.999, 1.0), (1.0, 1.0)] {
             let (before, after) = (Arc::clone(&a), Some(Arc::clone(&b)));
-            let moment =
-                TimeInterpolant { number: 0, before, after, flux_weight, air_weight, seconds: 0.0 };
+            let moment = TimeInterpolant {
+                number: 0,
+                before,
+                after,
+                flux_weight,
+                air_weight,
+                seconds: 0.0,
+                times: [0.0, 1.0],
+            };
             expected.set(&moment, &mut continuity);
             between.weigh(flux_weight, air_weight).unwrap();
             between.drive(&out).unwrap();

@@ -12,6 +12,7 @@ mod forcing;
 mod kessler;
 mod lattice;
 mod memory;
+mod needs;
 mod reduce;
 mod restart;
 mod runtime;

@@ -106,6 +106,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
+        chemistry: None,
     };
     let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());

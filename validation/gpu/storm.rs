@@ -47,6 +47,7 @@ impl<R: Working + OnDevice> Pair<R> {
             mapping,
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
+            chemistry: None,
         };
         let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();

@@ -46,6 +46,7 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence,
+        chemistry: None,
     };
     let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
     let mut moment = TimeInterpolant::lasting(&case.forcing);

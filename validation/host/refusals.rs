@@ -172,7 +172,8 @@ fn tracers_that_do_not_fit_are_refused() {
 fn a_backend_refuses_steps_of_no_length() {
     let values = || Some(BoundaryValues::of(&Array3::zeros(SHAPE.centre())));
     let inflow = (0..STATE_FIELDS).map(|_| values()).collect();
-    let forcing = Forcing { flux: flux(SHAPE), environment: air(SHAPE), inflow };
+    let forcing =
+        Forcing { flux: flux(SHAPE), environment: air(SHAPE), inflow, photolysis: Vec::new() };
     let (grid, coordinate, limiter) = (grid(SHAPE), coordinate(SHAPE), Limiter::PositiveDefinite);
     let fallout = Sedimentation::default();
     let mut cpu = Cpu::new(&grid, &coordinate, limiter, fallout, &Arc::new(forcing), state(SHAPE));

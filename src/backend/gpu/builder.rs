@@ -9,7 +9,7 @@ use super::member::{Member, terms_of};
 use super::memory::Needs;
 use super::order::Order;
 use super::samples::Samples;
-use super::setting::{Setting, steps_together, transport_settings};
+use super::setting::{Setting, inside_of, steps_together, transport_settings};
 use super::steps::Waiting;
 use super::{Air, GpuBackend, OnDevice};
 use crate::advection::gpu::TransportSettings;
@@ -28,12 +28,12 @@ use crate::gpu::budget::{self, Budget, Columns};
 use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::summary;
 use crate::gpu::watch::Watch;
-use crate::grid::{Grid, Window};
+use crate::grid::Grid;
 use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::state::State;
-use crate::wsm5::gpu::clouds::{self, Clouds, Inside, planes_of};
+use crate::wsm5::gpu::clouds::{self, Clouds, planes_of};
 use crate::wsm5::gpu::{KernelVariant, Mapping};
 use crate::wsm5::scheme::Scheme;
 
@@ -78,7 +78,7 @@ impl<R: OnDevice> GpuBackend<R> {
         let (shape, count) = (grid.shape, schemes.len());
         refuse_margins(grid)?;
         refuse_too_many(count, setting.tracers.len())?;
-        Needs::of_members::<R>(gpu, setting, count).check(gpu)?;
+        Needs::of_members::<R>(gpu, setting, count)?.check(gpu)?;
         let region = BudgetDomain::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
         let order = Order::new(setting.tracers, setting.limiter, count);
@@ -179,12 +179,6 @@ impl<R: OnDevice> GpuBackend<R> {
             clock: Clock::new(gpu)?,
         })
     }
-}
-
-/// The columns that the microphysics acts in: all owned ones but those of the specified rows.
-fn inside_of(grid: &Grid) -> Inside {
-    let Window { rows, columns } = grid.unspecified();
-    Inside { rows, columns }
 }
 
 /// Fails for a part of a grid whose margins would have to be refreshed.

@@ -3,15 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{GpuBackend, OnDevice};
+use super::setting::inside_of;
+use super::{Air, GpuBackend, OnDevice};
 use crate::backend::chemist::is_due;
 use crate::chemistry::coupled::Coupled;
-use crate::chemistry::gpu::coupling::{Coupling, Done, Parts};
+use crate::chemistry::gpu::coupling::{Coupling, Done, Lit, Parts};
 use crate::chemistry::zenith::Sun;
 use crate::device::Event;
 use crate::error::Result;
-use crate::grid::Side;
+use crate::forcing::{TimeInterpolant, weight_between};
+use crate::grid::gpu::Layout;
 use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
+use crate::wsm5::gpu::clouds::Inside;
 
 /// Most calls whose times are not read yet.
 const MOST_RUNNING: usize = 64;
@@ -24,7 +27,9 @@ pub(super) struct Chemist<R> {
     /// Rows and columns with chemistry.
     parts: Parts,
     /// Time of the end of the present step, s since the first frame of the input.
-    pub(super) now: f64,
+    now: f64,
+    /// Times of the frames before and after the present step.
+    frames: [f64; 2],
     /// Tally before the words of the device were set.
     before: ChemistryTally,
     /// Time since the last call, s.
@@ -47,23 +52,21 @@ impl<R: OnDevice> GpuBackend<R> {
     /// Those of the device.
     pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
         let Some(coupled) = coupled else { return Ok(self) };
-        let (shape, sides) = (self.grid.shape, self.grid.sides);
-        let inside = |low: Side, high: Side, n: usize| {
-            usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-        };
-        let rows = inside(sides.south, sides.north, shape.ny);
-        let columns = inside(sides.west, sides.east, shape.nx);
+        let Inside { rows, columns } = inside_of(&self.grid);
         let inner = [self.region.rows.clone(), self.region.columns.clone()];
         let parts = Parts { reacting: [rows, columns], inner };
         let order = &self.order;
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
-        let coupling = Coupling::new(&self.gpu, coupled, (self.layout, &parts), mass, &place)?;
+        let has_sequence = matches!(self.air, Air::ForcingInterpolator(_));
+        let grid = (self.layout, &parts);
+        let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
         self.chemist = Some(Box::new(Chemist {
             coupled: Arc::clone(coupled),
             coupling,
             parts,
             now: 0.0,
+            frames: [0.0; 2],
             before: ChemistryTally::default(),
             waited: 0.0,
             calls: 0,
@@ -91,7 +94,11 @@ impl<R: OnDevice> GpuBackend<R> {
         self.flush_pending_steps()?;
         let interval = std::mem::take(&mut chemist.waited);
         chemist.calls += 1;
-        let sun = Sun::at(chemist.coupled.date, chemist.now - 0.5 * interval);
+        let middle = chemist.now - 0.5 * interval;
+        let light = Lit {
+            sun: Sun::at(chemist.coupled.date, middle),
+            weight: weight_between(chemist.frames, middle),
+        };
         let marks = match chemist.idle.pop() {
             Some(marks) => marks,
             None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
@@ -99,7 +106,7 @@ impl<R: OnDevice> GpuBackend<R> {
         marks[0].record(&self.gpu)?;
         let fields = (&self.tracers[self.now], self.air.array(&self.transport));
         let coupled = (&*chemist.coupled, interval);
-        chemist.coupling.react(fields, coupled, &sun, chemist.calls)?;
+        chemist.coupling.react(fields, coupled, &light, chemist.calls)?;
         marks[1].record(&self.gpu)?;
         chemist.running.push_back(marks);
         Ok(())
@@ -107,6 +114,17 @@ impl<R: OnDevice> GpuBackend<R> {
 }
 
 impl<R: OnDevice> Chemist<R> {
+    /// Takes the time of the present step and those of its frames.
+    pub(super) fn drive(&mut self, moment: &TimeInterpolant<R>) {
+        (self.now, self.frames) = (moment.seconds, moment.times);
+    }
+
+    /// Copies the light of the frames of a moment to the device, where they give it.
+    pub(super) fn bring(&self, moment: &TimeInterpolant<R>, layout: Layout) -> Result<()> {
+        let after = moment.after.as_ref().unwrap_or(&moment.before);
+        self.coupling.light_up(layout, [&moment.before.photolysis, &after.photolysis])
+    }
+
     /// Adds up the times of the calls that are done. Calls differ, from cold cells to warm ones, so each is timed. Waits
     /// while too many are under way.
     fn read(&mut self) -> Result<()> {

@@ -4,15 +4,16 @@ use super::OnDevice;
 use super::frame_layout::FrameLayout;
 use super::frame_reductions::Summing;
 use super::order::Order;
-use super::setting::{Setting, steps_together, transport_settings};
+use super::setting::{Setting, inside_of, steps_together, transport_settings};
 use crate::advection::gpu::transport::Transport;
+use crate::chemistry::gpu::coupling::Coupling;
 use crate::device::Gpu;
 use crate::error::{Advice, Error, Result};
 use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
-use crate::wsm5::gpu::clouds::SURFACE_PLANES;
+use crate::wsm5::gpu::clouds::{Inside, SURFACE_PLANES};
 
 /// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
@@ -34,15 +35,39 @@ impl Needs {
         Self { device, shape, states: 1, each: device }
     }
 
-    /// Needs of a run of this setting.
-    pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Self {
+    /// What a run of this setting takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] for a mechanism that there are no kernels for.
+    pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Result<Self> {
         Self::of_members::<R>(gpu, setting, 1)
     }
 
-    /// Needs of a number of members of this setting.
-    pub fn of_members<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> Self {
+    /// What a number of members of this setting takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Needs::of`].
+    pub fn of_members<R: OnDevice>(
+        gpu: &Gpu,
+        setting: &Setting<'_>,
+        states: usize,
+    ) -> Result<Self> {
         let [device, fewer] = [states, states - 1].map(|n| Self::bytes::<R>(gpu, setting, n));
-        Self { device, shape: setting.grid.shape, states, each: device - fewer }
+        let chemistry = Self::bytes_of_chemistry::<R>(gpu, setting)?;
+        let shape = setting.grid.shape;
+        Ok(Self { device: device + chemistry, shape, states, each: device - fewer })
+    }
+
+    /// Bytes that chemistry takes beside its species, which are tracers.
+    fn bytes_of_chemistry<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Result<usize> {
+        let Some(coupled) = setting.chemistry else { return Ok(0) };
+        let order = Order::new(setting.tracers, setting.limiter, 1);
+        let layout = transport_settings::<R>(gpu, setting, &order)[0].layout(setting.grid);
+        let Inside { rows, columns } = inside_of(setting.grid);
+        let cells = setting.grid.shape.nz * rows.len() * columns.len();
+        Coupling::<R>::bytes(gpu, (coupled, setting.has_sequence), layout, cells)
     }
 
     fn bytes<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> usize {

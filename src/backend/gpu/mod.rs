@@ -264,6 +264,9 @@ impl<R: OnDevice> GpuBackend<R> {
                 upload_air(&moment.before.environment, air, self.layout)?;
             }
         }
+        if let Some(chemist) = &self.chemist {
+            chemist.bring(moment, self.layout)?;
+        }
         self.uploaded = Some(frames);
         self.clock.upload += start.elapsed().as_secs_f64();
         Ok(())
@@ -316,7 +319,7 @@ impl<R: OnDevice> Backend<R> for GpuBackend<R> {
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.bring(moment)?;
         if let Some(chemist) = &mut self.chemist {
-            chemist.now = moment.seconds;
+            chemist.drive(moment);
         }
         self.between()
             .map_or(Ok(()), |between| between.weigh(moment.flux_weight, moment.air_weight))

@@ -8,12 +8,14 @@ use super::steps::together;
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Microphysics;
+use crate::chemistry::coupled::Coupled;
 use crate::device::Gpu;
 use crate::dry_mass::MassCoordinate;
-use crate::grid::Grid;
+use crate::grid::{Grid, Side};
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::gpu::Mapping;
+use crate::wsm5::gpu::clouds::Inside;
 
 /// Grid, schemes and tracers that a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,20 @@ pub struct Setting<'a> {
     pub tracers: &'a Arc<TracerSet>,
     /// `true` for an input of several frames.
     pub has_sequence: bool,
+    /// The chemistry of species among the tracers, for the memory that it takes.
+    pub chemistry: Option<&'a Coupled>,
+}
+
+/// The columns that the microphysics and the chemistry act in: all but those of the specified rows.
+pub(super) fn inside_of(grid: &Grid) -> Inside {
+    let inside = |low: Side, high: Side, n: usize| {
+        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
+    };
+    let (shape, sides) = (grid.shape, grid.sides);
+    Inside {
+        rows: inside(sides.south, sides.north, shape.ny),
+        columns: inside(sides.west, sides.east, shape.nx),
+    }
 }
 
 /// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.

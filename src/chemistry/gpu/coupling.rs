@@ -1,14 +1,16 @@
 //! The air of a run on the device as the chemistry of its cells sees it, and the species back in their fields.
 
+use ndarray::Array3;
+
+use super::coupling_arguments::CouplingArgs;
 use super::declarations::Text;
-use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS};
+use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS, needs};
 use crate::chemistry::cells::{Cells, LuPrecision, Settings};
 use crate::chemistry::coupled::{Coupled, FixedSource, Light};
 use crate::chemistry::coupling::constants as coupling_constants;
 use crate::chemistry::rosenbrock::Status;
 use crate::chemistry::zenith::Sun;
 use crate::constants::Constants;
-use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
@@ -26,94 +28,13 @@ const OF_OXYGEN: i32 = -2;
 const OF_NITROGEN: i32 = -3;
 const OF_WATER: i32 = -4;
 
+/// Values that are kept of a column, see `where_columns_are`, and parameters of a photolysis frequency under a clear sky.
+const COLUMN_VALUES: usize = 3;
+/// See [`COLUMN_VALUES`].
+const SKY_VALUES: usize = 3;
+
 /// Words of the tally on the device: steps, most steps of a cell, cells that failed, the first of them.
 const TALLY: usize = 4;
-
-shared_struct! {
-    /// Arguments of the kernels between a run and its chemistry. Cells are those that have chemistry; arrays are
-    /// (quantity, cell), planes and fields have rows as the layout has them.
-    #[derive(Default)]
-    pub struct CouplingArgs<R> {
-        /// All fields of the run.
-        tracers: DevicePointer<R>, "any";
-        /// Density, Exner function, pressure, one after the other.
-        air: ReadPointer<R>, "SI";
-        /// Mass of the cells.
-        mass: LayeredPointers<R>, "kg";
-        /// Places among the fields of the variable species, then origins of the fixed ones.
-        places: ReadPointer<i32>, "1";
-        /// Sine and cosine of the latitude, and the clock by the longitude, of every column.
-        columns: ReadPointer<f64>, "1 and s";
-        /// Parameters l, m, n of every photolysis frequency; nothing in the dark.
-        skies: ReadPointer<f64>, "s⁻¹ and 1";
-        /// Photolysis frequencies and true solar time of every column.
-        daylight: DevicePointer<f64>, "s⁻¹ and s";
-        /// Variable species.
-        variable: DevicePointer<f64>, "molecules cm⁻³";
-        /// Fixed species.
-        fixed: DevicePointer<f64>, "molecules cm⁻³";
-        /// Temperature.
-        temperature: DevicePointer<f64>, "K";
-        /// 1e-6 of the number density of air.
-        air_factor: DevicePointer<f64>, "molecules cm⁻³";
-        /// Number density of air.
-        air_density: DevicePointer<f64>, "molecules cm⁻³";
-        /// Hydrolysis of N2O5.
-        hydrolysis: DevicePointer<f64>, "s⁻¹";
-        /// Photolysis frequencies.
-        photolysis: DevicePointer<f64>, "s⁻¹";
-        /// True solar time.
-        start: DevicePointer<f64>, "s";
-        /// The end of every cell's integration.
-        status: ReadPointer<i32>, "1";
-        /// Counters of every cell.
-        counters: ReadPointer<i32>, "1";
-        /// The step that every cell's integration would go on with.
-        next_steps: ReadPointer<f64>, "s";
-        /// The first step of every cell's next call, 0 for that of all; nothing where that is the same in every call.
-        first_steps: DevicePointer<f64>, "s";
-        /// Made by reactions and by clipping: (species, term, block).
-        sums: DevicePointer<f64>, "kg ppmv";
-        /// Steps, most steps of a cell, cells that failed, the first of them.
-        tally: DevicePointer<u64>, "1";
-        /// Number of the call.
-        call: u64, "1";
-        /// Sine and cosine of the declination of the sun.
-        declination: [f64; 2], "1";
-        /// True solar time at longitude 0.
-        clock: f64, "s";
-        /// Number of cells.
-        cells: i64, "1";
-        /// Places of a field.
-        field: i64, "1";
-        /// Places of a plane.
-        plane: i32, "1";
-        /// Places of a row.
-        pitch: i32, "1";
-        /// Rows and places of a row that have chemistry: the first and the one beyond the last.
-        first_row: i32, "1";
-        /// See `first_row`.
-        end_row: i32, "1";
-        /// See `first_row`.
-        first_column: i32, "1";
-        /// See `first_row`.
-        end_column: i32, "1";
-        /// Rows and places of a row that budgets are of.
-        inner: [i32; 4], "1";
-        /// Numbers of photolysis frequencies, of variable and of fixed species.
-        frequencies: i32, "1";
-        /// See `frequencies`.
-        variables: i32, "1";
-        /// See `frequencies`.
-        fixed_species: i32, "1";
-        /// Places of potential temperature and vapour among the fields.
-        temperature_field: i32, "1";
-        /// See `temperature_field`.
-        vapour: i32, "1";
-        /// Nothing: the size is a multiple of the largest member's.
-        filler: i32, "1";
-    }
-}
 
 /// The kernels for a precision.
 pub fn source(precision: Precision) -> Source {
@@ -171,7 +92,18 @@ pub struct Coupling<R> {
     species: usize,
     sums: Buffer<f64>,
     words: Buffer<u64>,
+    /// Photolysis frequencies of the frames of the input, where these give the light: of one that holds, or of two.
+    frames: Vec<Buffer<R>>,
     _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
+}
+
+/// The light of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Lit {
+    /// The sun.
+    pub sun: Sun,
+    /// Weight of the later frame of the input, where that gives the light, 0 to 1.
+    pub weight: f64,
 }
 
 /// Tally on the device since the sums were set.
@@ -188,25 +120,23 @@ pub struct Done {
 }
 
 impl<R: Real + Element> Coupling<R> {
-    /// Compiles the kernels and takes the memory. `place` tells where a field of the state lies among those on the device.
+    /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a sequence.
+    /// `place` tells where a field of the state lies among those on the device.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(
         gpu: &Gpu,
-        coupled: &Coupled,
+        (coupled, has_sequence): (&Coupled, bool),
         (layout, parts): (Layout, &Parts),
         mass: LayeredPointers<R>,
         place: &dyn Fn(usize) -> usize,
     ) -> Result<Self> {
-        let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(1.0) };
         let kinetics = &coupled.kinetics;
         let [rows, columns] = parts.reacting.clone();
         let count = layout.shape.nz * rows.len() * columns.len();
-        let Settings { method, rates, lu, .. } = settings;
-        let form = Mapping::Auto.form_on(gpu, kinetics, lu, count)?;
-        let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
+        let integrator = Integrator::new(gpu, kinetics, plan(gpu, coupled, count)?)?;
         let module = gpu.module(&source(R::PRECISION))?;
 
         let (variables, fixed) = (kinetics.variables(), kinetics.fixed.len());
@@ -226,12 +156,17 @@ impl<R: Real + Element> Coupling<R> {
         let places = gpu.upload(&places(coupled, place))?;
         let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
         let skies = match &coupled.light {
-            Light::Dark => None,
+            Light::Dark | Light::Prescribed => None,
             Light::ClearSky(skies) => {
                 let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
                 Some(gpu.upload(&values.collect::<Vec<f64>>())?)
             }
         };
+        let frames = (0..frames(coupled, has_sequence))
+            .map(|_| gpu.zeros(frequencies * layout.cells()))
+            .collect::<Result<Vec<Buffer<R>>>>()?;
+        let lit = |buffer: Option<&Buffer<R>>| buffer.map(|buffer| buffer.pointer().read());
+        let [before, after] = [frames.first(), frames.last()].map(|x| lit(x).unwrap_or_default());
         let daylight = gpu.zeros((frequencies + 1) * layout.columns())?;
         let sums = gpu.zeros(variables * 2 * SUM_BLOCKS)?;
         let words: Buffer<u64> = gpu.zeros(TALLY)?;
@@ -248,6 +183,8 @@ impl<R: Real + Element> Coupling<R> {
             places: places.pointer().read(),
             columns: where_columns_are.pointer().read(),
             skies: skies.as_ref().map(|skies| skies.pointer().read()).unwrap_or_default(),
+            light_before: before,
+            light_after: after,
             daylight: daylight.pointer(),
             variable: cells.variable.pointer(),
             fixed: cells.fixed.pointer(),
@@ -291,10 +228,35 @@ impl<R: Real + Element> Coupling<R> {
             species: variables,
             sums,
             words,
+            frames,
             _kept: (places, where_columns_are, skies, daylight),
         };
         coupling.resume(&[])?;
         Ok(coupling)
+    }
+
+    /// Most bytes of device memory that it takes for so many cells.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    pub fn bytes(
+        gpu: &Gpu,
+        (coupled, has_sequence): (&Coupled, bool),
+        layout: Layout,
+        cells: usize,
+    ) -> Result<usize> {
+        let (kinetics, frequencies) = (&coupled.kinetics, coupled.mechanism.photolysis.len());
+        let plan = plan(gpu, coupled, cells)?;
+        let integration = needs::bytes(gpu.device(), (kinetics, &plan), [cells, frequencies]);
+        let (variables, plane) = (kinetics.variables(), layout.columns());
+        let (of_columns, of_skies) = (COLUMN_VALUES * plane, SKY_VALUES * frequencies);
+        let doubles = of_columns + of_skies + (frequencies + 1) * plane;
+        let first_steps = if coupled.keeps_steps { cells } else { 0 };
+        let sums = variables * 2 * SUM_BLOCKS + TALLY + first_steps;
+        let places = (variables + kinetics.fixed.len()) * size_of::<i32>();
+        let light = frames(coupled, has_sequence) * frequencies * layout.cells() * size_of::<R>();
+        Ok(integration + (doubles + sums) * size_of::<f64>() + places + light)
     }
 
     /// Number of cells.
@@ -302,7 +264,27 @@ impl<R: Real + Element> Coupling<R> {
         self.args.cells as usize
     }
 
-    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, with the sun where it is; `call` counts.
+    /// Copies the photolysis frequencies (s⁻¹) of the frames before and after, where the input gives the light.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coupling::new`].
+    ///
+    /// # Panics
+    ///
+    /// When a frame does not have all of them, in standard layout.
+    pub fn light_up(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
+        for (buffer, fields) in self.frames.iter().zip(light) {
+            assert_eq!(fields.len() * layout.cells(), buffer.len(), "a field for each frequency");
+            for (number, field) in fields.iter().enumerate() {
+                let places = layout.lay(field.as_slice().expect("standard layout"));
+                buffer.upload_to(number * places.len(), &places)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, in a light; `call` counts.
     ///
     /// # Errors
     ///
@@ -311,14 +293,15 @@ impl<R: Real + Element> Coupling<R> {
         &self,
         (tracers, air): (&Buffer<R>, &Buffer<R>),
         (coupled, interval): (&Coupled, f64),
-        sun: &Sun,
+        light: &Lit,
         call: u64,
     ) -> Result<()> {
         let args = CouplingArgs {
             tracers: tracers.pointer(),
             air: air.pointer().read(),
-            declination: sun.declination,
-            clock: sun.clock,
+            later: light.weight,
+            declination: light.sun.declination,
+            clock: light.sun.clock,
             call,
             ..self.args
         };
@@ -403,6 +386,24 @@ impl<R: Real + Element> Coupling<R> {
         }
         self.sums.upload(&sums)?;
         self.words.upload(&[0, 0, 0, u64::MAX])
+    }
+}
+
+/// Choices of the integration.
+fn plan(gpu: &Gpu, coupled: &Coupled, cells: usize) -> Result<Plan> {
+    let Settings { method, rates, .. } = coupled.settings(1.0);
+    let lu = LuPrecision::F64;
+    let form = Mapping::Auto.form_on(gpu, &coupled.kinetics, lu, cells)?;
+    Ok(Plan { method, rates, lu, form })
+}
+
+/// Frames of the input whose light is held at a time.
+fn frames(coupled: &Coupled, has_sequence: bool) -> usize {
+    match coupled.light {
+        Light::Prescribed if !coupled.mechanism.photolysis.is_empty() => {
+            1 + usize::from(has_sequence)
+        }
+        _ => 0,
     }
 }
 

@@ -14,8 +14,10 @@
 
 pub mod arguments;
 pub mod coupling;
+mod coupling_arguments;
 mod declarations;
 mod form;
+mod needs;
 mod rates;
 mod rounds;
 mod schedule;

@@ -10,6 +10,7 @@ mod equations;
 pub mod expression;
 pub mod functions;
 mod lexer;
+pub mod reach;
 mod sections;
 pub mod tables;
 

@@ -422,6 +422,7 @@ fn step<R: Working + OnDevice>(
             mapping,
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
+            chemistry: None,
         };
         let mut run = GpuBackend::new(gpu, &setting, state)?;
         run.drive(&TimeInterpolant::lasting(forcing))?;

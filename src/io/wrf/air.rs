@@ -87,8 +87,8 @@ pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
 /// Values of a thread's part of the check.
 const LOOKED_AT: usize = 1 << 14;
 
-/// Fails if a field is out of range, with the first such position.
-fn within<R: Real>(
+/// Fails where a field lies outside of a range, with the first such place.
+pub(super) fn within<R: Real>(
     reader: &Reader,
     field: &Array3<R>,
     range: RangeInclusive<f64>,

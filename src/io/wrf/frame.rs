@@ -50,6 +50,7 @@ fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin
         geopotential: [volume("PH", Stagger::FaceZ)?, volume("PHB", Stagger::FaceZ)?],
         column_mass: [source.plane("MU", Stagger::Centre)?, source.plane("MUB", Stagger::Centre)?],
         sources: Vec::new(),
+        photolysis: Vec::new(),
     };
     Ok((frame, origin))
 }

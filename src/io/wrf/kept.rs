@@ -97,6 +97,7 @@ pub(in crate::io) fn frame(
         ],
         column_mass: [plane(perturbation)?, plane(base)?],
         sources: Vec::new(),
+        photolysis: Vec::new(),
     };
     check_air(reader, &frame)?;
     Ok(frame)

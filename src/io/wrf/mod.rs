@@ -10,6 +10,7 @@ pub mod grid;
 mod holes;
 pub mod inspect;
 pub(in crate::io) mod kept;
+pub mod photolysis;
 pub mod plottable;
 pub mod refine;
 pub mod series;
@@ -99,6 +100,9 @@ pub struct Frame {
     pub column_mass: [Array2<f32>; 2],
     /// Source variables of passive tracers, in their own units. Shape of each: (nz, ny, nx).
     pub sources: Vec<Array3<f32>>,
+    /// Photolysis frequencies in the order of a mechanism, s⁻¹; none where the file does not give the light. Shape of each:
+    /// (nz, ny, nx).
+    pub photolysis: Vec<Array3<f32>>,
 }
 
 impl Frame {

@@ -178,6 +178,7 @@ pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
         geopotential: coarse.geopotential.each_ref().map(|field| divide.cells(field)),
         column_mass,
         sources: coarse.sources.iter().map(|field| divide.cells(field)).collect(),
+        photolysis: coarse.photolysis.iter().map(|field| divide.cells(field)).collect(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
+use super::photolysis::Frequency;
 use super::source::{Source, Stagger::Centre};
 use super::{
     Domain, Frame, Vertical, coordinates, holes, kept, read_frame, read_maps, refine,
@@ -37,16 +38,18 @@ impl Moment {
         &self,
         reader: &Reader,
         shape: Shape,
-        variables: &[&'static str],
+        (variables, frequencies): (&[&'static str], &[Frequency]),
     ) -> Result<Vec<Array3<f32>>> {
         let source = Source::new(reader, shape, self.index);
+        let kept = |name: &str| kept::source(reader, shape, self.index, name);
         let read = |name: &&'static str| {
-            if self.is_kept {
-                return kept::source(reader, shape, self.index, name);
-            }
-            source.volume(name, Centre)
+            if self.is_kept { kept(name) } else { source.volume(name, Centre) }
         };
-        variables.iter().map(read).collect()
+        let read_light = |frequency: &Frequency| {
+            if self.is_kept { kept(frequency.kept) } else { frequency.read(&source) }
+        };
+        let light = frequencies.iter().map(read_light);
+        variables.iter().map(read).chain(light).collect()
     }
 }
 
@@ -77,6 +80,8 @@ pub struct Series {
     division: Option<(Box<Domain>, usize)>,
     /// The passive tracers, whose initial and boundary values come from the frames.
     recipe: Option<Arc<Recipe>>,
+    /// Photolysis frequencies that the frames give.
+    frequencies: Vec<Frequency>,
 }
 
 impl Series {
@@ -132,7 +137,8 @@ impl Series {
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
-        Ok(Self { moments, first: 0, start, division: None, recipe: None })
+        let frequencies = Vec::new();
+        Ok(Self { moments, first: 0, start, division: None, recipe: None, frequencies })
     }
 
     /// The remaining times of a restart file, the first of which has the index `first`, and the reference time.
@@ -149,7 +155,8 @@ impl Series {
             is_kept: true,
         };
         let moments = times.iter().enumerate().map(moment).collect();
-        Self { moments, first, start, division: None, recipe: None }
+        let frequencies = Vec::new();
+        Self { moments, first, start, division: None, recipe: None, frequencies }
     }
 
     /// Refinement: divides every cell of `coarse`, the grid of the files, into `count` x `count`.
@@ -162,8 +169,20 @@ impl Series {
         Self { recipe: Some(recipe), ..self }
     }
 
-    /// Source variables of passive tracers.
+    /// Lets the frames give photolysis frequencies too, with the tracers.
+    pub fn lit_by(self, frequencies: Vec<Frequency>) -> Self {
+        Self { frequencies, ..self }
+    }
+
+    /// Variables that are read for passive tracers alone, then names of the photolysis frequencies that a frame gives.
     pub fn variables(&self) -> Vec<&'static str> {
+        let mut all = self.of_tracers();
+        all.extend(self.frequencies.iter().map(|frequency| frequency.kept));
+        all
+    }
+
+    /// Variables that are read for passive tracers alone.
+    fn of_tracers(&self) -> Vec<&'static str> {
         self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
     }
 
@@ -173,22 +192,23 @@ impl Series {
     ///
     /// As [`Series::frame`].
     pub fn with_sources(&self, frame: Frame, domain: &Domain) -> Result<Frame> {
-        let variables = self.variables();
-        let (Some(first), false) = (self.moments.first(), variables.is_empty()) else {
+        let (Some(first), false) = (self.moments.first(), self.variables().is_empty()) else {
             return Ok(frame);
         };
         let reader = Reader::open(&first.path)?;
-        let sources = first.sources(&reader, domain.grid.shape, &variables)?;
+        let variables = (&self.of_tracers()[..], &self.frequencies[..]);
+        let sources = first.sources(&reader, domain.grid.shape, variables)?;
         Ok(Frame { sources, ..frame })
     }
 
     /// A frame on the grid of the run, which is `domain`, with its passive tracers.
-    pub fn complete(&self, frame: Frame, domain: &Domain) -> Frame {
+    pub fn complete(&self, mut frame: Frame, domain: &Domain) -> Frame {
         let Some(recipe) = &self.recipe else { return frame };
+        let photolysis = frame.sources.split_off(self.of_tracers().len());
         let heights = frame.heights();
         let place = CellPositions { grid: &domain.grid, heights: &heights };
         let state = recipe.complete(frame.state, &place, &frame.sources);
-        Frame { state, sources: Vec::new(), ..frame }
+        Frame { state, sources: Vec::new(), photolysis, ..frame }
     }
 
     /// Number of times, including past ones.
@@ -289,7 +309,8 @@ impl Series {
             check_same_grid(&source, domain)?;
             frame
         };
-        let sources = moment.sources(&reader, domain.grid.shape, &self.variables())?;
+        let variables = (&self.of_tracers()[..], &self.frequencies[..]);
+        let sources = moment.sources(&reader, domain.grid.shape, variables)?;
         Ok(Frame { sources, ..frame })
     }
 }

@@ -16,7 +16,13 @@ const GEOPOTENTIAL: Units =
     Units { name: "m2 s-2", spellings: &["m2s-2", "m2/s2", "jkg-1", "j/kg"] };
 const HEIGHT: Units = Units { name: "m", spellings: &["m", "meter", "meters", "metre", "metres"] };
 
-/// The required units of a variable; `None` if any will do.
+/// Frequencies: units, and how many of them are 1 s⁻¹.
+pub(super) const FREQUENCIES: [(Units, f64); 2] = [
+    (Units { name: "s-1", spellings: &["s-1", "/s", "1/s"] }, 1.0),
+    (Units { name: "min-1", spellings: &["min-1", "/min", "1/min"] }, 60.0),
+];
+
+/// The units that a variable must have; `None` where nothing depends on them.
 pub(super) fn of(name: &str) -> Option<Units> {
     Some(match name {
         "P" | "PB" | "MU" | "MUB" | "P_TOP" => PRESSURE,

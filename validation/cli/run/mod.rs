@@ -11,6 +11,7 @@ mod driver;
 mod hard;
 mod interrupt;
 mod job;
+mod light;
 #[cfg(unix)]
 mod links;
 mod memory;

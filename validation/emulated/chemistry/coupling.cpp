@@ -21,6 +21,12 @@ int main(int count, char** arguments)
     args.places = input.array<int>("places");
     args.columns = input.array<double>("columns");
     args.skies = input.array<double>("skies");
+    if (input.scalar<int>("is_prescribed") != 0) {
+        args.light_before = input.array<real>("light_before");
+        args.light_after = input.array<real>("light_after");
+        args.later = *input.array<double>("later");
+        args.skies = nullptr;
+    }
     args.daylight = input.array<double>("daylight");
     args.variable = input.array<double>("variable");
     args.fixed = input.array<double>("fixed");

@@ -146,8 +146,9 @@ fn step<R: Working + OnDevice>(
         mapping,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
+        chemistry: None,
     };
-    let needs = Needs::of::<R>(gpu, &setting);
+    let needs = Needs::of::<R>(gpu, &setting)?;
     let mut run = room(GpuBackend::new(gpu, &setting, state))?;
     run.drive(&TimeInterpolant::lasting(forcing))?;
     let times = step_times(gpu, bench.runs, &mut run, state, bench.dt)?;

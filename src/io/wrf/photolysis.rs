@@ -1,0 +1,166 @@
+//! Photolysis frequencies of a WRF file: fields under the names that a mechanism gives to them, or WRF-Chem's.
+//!
+//! WRF-Chem keeps frequencies per minute in variables that are numbered (`PHOTR4` is that of NO2); its mechanisms know
+//! them under other names (`Pj_no2`), per second. Names and numbers are those of its `Registry/registry.chem`.
+
+use ndarray::Array3;
+
+use super::air;
+use super::source::{Source, Stagger};
+use super::units::FREQUENCIES;
+use crate::error::Result;
+use crate::io::reader::Reader;
+use crate::tracers::interned;
+
+/// Beginning of the name that a mechanism of WRF-Chem gives to a frequency.
+const OF_MECHANISM: &str = "Pj_";
+/// Beginning of the name of WRF-Chem's variable.
+const OF_VARIABLE: &str = "PHOTR";
+
+/// Numbers of WRF-Chem's variables, with the rest of the name in its mechanisms.
+const NUMBERS: [(u32, &str); 48] = [
+    (1, "macr"),
+    (2, "o31d"),
+    (3, "o33p"),
+    (4, "no2"),
+    (5, "no3o2"),
+    (6, "no3o"),
+    (7, "hno2"),
+    (8, "hno3"),
+    (9, "hno4"),
+    (10, "h2o2"),
+    (11, "ch2or"),
+    (12, "ch2om"),
+    (13, "ch3cho"),
+    (14, "ch3coch3"),
+    (15, "ch3coc2h5"),
+    (16, "hcocho"),
+    (17, "ch3cocho"),
+    (18, "hcochest"),
+    (19, "ch3o2h"),
+    (20, "ch3coo2h"),
+    (21, "ch3ono2"),
+    (22, "hcochob"),
+    (23, "n2o5"),
+    (24, "o2"),
+    (101, "pan"),
+    (102, "acet"),
+    (103, "mglo"),
+    (104, "hno4_2"),
+    (114, "n2o"),
+    (118, "pooh"),
+    (119, "mpan"),
+    (120, "etooh"),
+    (121, "prooh"),
+    (122, "onitr"),
+    (123, "acetol"),
+    (124, "glyald"),
+    (125, "mek"),
+    (126, "open"),
+    (127, "gly"),
+    (128, "acetp"),
+    (129, "xooh"),
+    (130, "isooh"),
+    (131, "alkooh"),
+    (132, "mekooh"),
+    (133, "tolooh"),
+    (134, "terpooh"),
+    (135, "mvk"),
+    (140, "hyac"),
+];
+
+/// Frequencies that some reaction can have, s⁻¹: the fastest in the troposphere, that of NO3, is 0.3.
+const POSSIBLE: std::ops::RangeInclusive<f64> = 0.0..=10.0;
+
+/// A photolysis frequency and the variable that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frequency {
+    /// Name in restart files.
+    pub(super) kept: &'static str,
+    /// Variable of the input.
+    variable: String,
+}
+
+/// WRF-Chem's variable of a frequency, by the name in its mechanisms in any case.
+pub fn of_wrf_chem(name: &str) -> Option<String> {
+    let (start, rest) = name.split_at_checked(OF_MECHANISM.len())?;
+    let is_named =
+        |other: &str| start.eq_ignore_ascii_case(OF_MECHANISM) && rest.eq_ignore_ascii_case(other);
+    let (number, _) = NUMBERS.into_iter().find(|(_, other)| is_named(other))?;
+    Some(format!("{OF_VARIABLE}{number}"))
+}
+
+impl Frequency {
+    /// That of a name of a mechanism among the fields of a file: the field of that name, else WRF-Chem's.
+    pub fn among(fields: &[String], name: &str) -> Option<Self> {
+        let names = [Some(name.to_owned()), of_wrf_chem(name)];
+        let variable = names.into_iter().flatten().find(|name| fields.contains(name))?;
+        Some(Self { variable, ..Self::kept(name) })
+    }
+
+    /// That of a name of a mechanism in a restart file.
+    pub fn kept(name: &str) -> Self {
+        Self { kept: interned(&format!("photolysis_{name}")), variable: String::new() }
+    }
+
+    /// The variable of the input.
+    pub fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    /// Values, s⁻¹, by the units that the variable tells; without any, WRF-Chem's variables are per minute.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`](crate::error::Error::Input) for other units, and for values that are none of a frequency.
+    pub(super) fn read(&self, source: &Source<'_>) -> Result<Array3<f32>> {
+        let name = &self.variable;
+        let mut values = source.volume(name, Stagger::Centre)?;
+        let told = Reader::units(&source.reader.variable(name)?).unwrap_or_default();
+        let [per_second, per_minute] = FREQUENCIES;
+        let found = if matches!(told.trim(), "" | "-") {
+            if name.starts_with(OF_VARIABLE) { per_minute } else { per_second }
+        } else {
+            let found = FREQUENCIES.into_iter().find(|(units, _)| units.are(&told));
+            found.ok_or_else(|| {
+                source.reader.error(format!(
+                    "variable {name} has the units {told:?}; {:?} or {:?} is needed; convert it, or correct the attribute",
+                    per_second.0.name(),
+                    per_minute.0.name()
+                ))
+            })?
+        };
+        if found.1 != 1.0 {
+            values.mapv_inplace(|value| (f64::from(value) / found.1) as f32);
+        }
+        air::within(source.reader, &values, POSSIBLE, &format!("{name} (s-1)"))?;
+        Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_under_either_name() {
+        let fields = ["PHOTR4", "Pj_o31d", "PHOTR2", "Pj_odd"].map(str::to_owned);
+        let found = |name: &str| Some(Frequency::among(&fields, name)?.variable);
+        assert_eq!(found("Pj_no2").as_deref(), Some("PHOTR4"));
+        assert_eq!(found("pj_NO2").as_deref(), Some("PHOTR4"));
+        // The name of the mechanism counts first, whatever it is.
+        assert_eq!(found("Pj_o31d").as_deref(), Some("Pj_o31d"));
+        assert_eq!(found("Pj_odd").as_deref(), Some("Pj_odd"));
+        for name in ["Pj_hno3", "no2", "PHOTR2x", "J", "Pj_\u{e4}"] {
+            assert_eq!(found(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_number_stands_once() {
+        for (place, (number, name)) in NUMBERS.iter().enumerate() {
+            let is_other = |(n, other): &(u32, &str)| n != number && other != name;
+            assert!(NUMBERS[..place].iter().all(is_other), "{number} {name}");
+        }
+    }
+}

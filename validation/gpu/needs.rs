@@ -1,0 +1,88 @@
+//! The memory that a run takes on the device, against what is told of it before any is taken.
+
+use std::path::Path;
+
+use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Microphysics;
+use nwp_mini::backend::gpu::{GpuBackend, Needs, Setting};
+use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
+use nwp_mini::chemistry::kinetics::Kinetics;
+use nwp_mini::chemistry::mechanism::{self, Role};
+use nwp_mini::io::wrf;
+use nwp_mini::model::Case;
+use nwp_mini::state::State;
+use nwp_mini::tracers::{Inflow, Limiter as OfTracer, Tracer, TracerSet, interned};
+use std::sync::Arc;
+use time::macros::datetime;
+
+use crate::small::Small;
+use crate::{gpu, project};
+
+fn species(name: &str) -> Tracer {
+    let name = interned(&name.to_lowercase());
+    Tracer {
+        name,
+        variable: name,
+        units: "ppmv",
+        description: "a species",
+        role: nwp_mini::tracers::Role::Species,
+        limiter: Some(OfTracer::PositiveDefinite),
+        inflow: Inflow::Input,
+        decay: None,
+    }
+}
+
+/// Memory of the driver, of kernels, and of gaps between the pieces, bytes.
+const BESIDE: f64 = (64 << 20) as f64;
+
+#[test]
+fn a_run_takes_the_memory_that_is_told() {
+    let Some(gpu) = gpu(true) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.nc");
+    Small::of([96, 80, 27], true).write(&path);
+    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let case = Case::<f32>::new(domain, frame).unwrap();
+    let file = Path::new(&project()).join("data/chemistry/radm2.kpp");
+    let (mechanism, _) = mechanism::read(&file).unwrap().mechanism().unwrap();
+    let carried = mechanism.species.iter().filter(|species| species.role == Role::Variable);
+    let set = Arc::new(TracerSet::with_passive(carried.map(|x| species(&x.name))));
+    let coupled = |light: Light| Coupled {
+        fields: mechanism.species.iter().map(|x| set.position(&x.name.to_lowercase())).collect(),
+        kinetics: Kinetics::new(&mechanism).unwrap(),
+        mechanism: mechanism.clone(),
+        light,
+        place: [Degrees::One(45.0), Degrees::One(9.0)],
+        date: datetime!(2005-06-21 12:00:00),
+        interval: 0.0,
+    };
+    let (clear, _) = Light::clear_sky(&mechanism).unwrap();
+    let mut told = Vec::new();
+    for (light, has_sequence) in
+        [(None, false), (Some(clear), false), (Some(Light::Prescribed), true)]
+    {
+        let coupled = light.map(|light| Arc::new(coupled(light)));
+        let setting = Setting {
+            grid: &case.domain.grid,
+            coordinate: &case.domain.coordinate,
+            limiter: Limiter::PositiveDefinite,
+            microphysics: Microphysics::default(),
+            mapping: None,
+            tracers: &set,
+            has_sequence,
+            chemistry: coupled.as_deref(),
+        };
+        let needs = Needs::of::<f32>(&gpu, &setting).unwrap().device as f64;
+        let [before, _] = gpu.memory().unwrap();
+        let state = State::zeros_of(Arc::clone(&set), case.domain.grid.shape);
+        let run = GpuBackend::new(&gpu, &setting, &state).unwrap();
+        let run = run.with_chemistry(coupled.as_ref()).unwrap();
+        let [after, _] = gpu.memory().unwrap();
+        let taken = before as f64 - after as f64;
+        println!("{:.1} MB told, {:.1} MB taken", needs / 1e6, taken / 1e6);
+        assert!(taken <= needs + BESIDE && taken >= 0.9 * needs - BESIDE, "{needs} {taken}");
+        drop(run);
+        told.push(needs);
+    }
+    assert!(told[1] > 2.0 * told[0] && told[2] > 1.05 * told[1], "{told:?}");
+}
