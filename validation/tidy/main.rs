@@ -94,6 +94,11 @@ fn public_items_are_those_of_the_list() {
 }
 
 #[test]
+fn the_backend_is_one_small_trait() {
+    expect_none(rules::wide_backend(&rust_of_the_crate()));
+}
+
+#[test]
 fn nothing_is_left_unfinished() {
     expect_none(project().iter().flat_map(rules::unfinished));
 }

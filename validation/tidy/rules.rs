@@ -276,6 +276,31 @@ pub(crate) fn unfinished(source: &Source) -> Vec<Finding> {
     findings
 }
 
+/// Most methods of the interface to CPU and GPU.
+const BACKEND_METHODS: usize = 8;
+
+/// The interface to CPU and GPU, where it has more methods than it may, or supertraits that add to them; exactly one
+/// file declares it.
+pub(crate) fn wide_backend(sources: &[Source]) -> Vec<String> {
+    let declared = sources.iter().filter_map(|source| {
+        let (_, body) = source.text.split_once("pub trait Backend<R>")?;
+        Some((source, body.split("\n}").next().unwrap_or(body)))
+    });
+    let declared: Vec<_> = declared.collect();
+    let [(source, body)] = declared[..] else {
+        return vec![format!("{} files declare the trait Backend", declared.len())];
+    };
+    let methods = body.lines().filter(|line| line.trim_start().starts_with("fn ")).count();
+    let mut found = Vec::new();
+    if methods > BACKEND_METHODS {
+        found.push(format!("{}: {methods} methods; {BACKEND_METHODS} are the most", source.path));
+    }
+    if !body.starts_with(" {") {
+        found.push(format!("{}: supertraits hide methods of Backend", source.path));
+    }
+    found
+}
+
 /// Files that are too long or named after nothing.
 pub(crate) fn bad_file(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -317,6 +342,19 @@ mod tests {
         assert_eq!(imports("src/dry_mass.rs", "use super::state::State;").len(), 1);
         assert_eq!(imports("src/wsm5/warm.rs", "use crate::{real::Real, model::M};").len(), 1);
         assert_eq!(imports("src/forcing/air.rs", "use super::super::advection::flux;").len(), 1);
+    }
+
+    #[test]
+    fn a_wide_backend_is_found() {
+        let backend = |text: &str| wide_backend(&[source("src/backend/mod.rs", text)]);
+        let methods = |count: usize| "    /// A.\n    fn a(&self);\n".repeat(count);
+        let after = "impl X {\n    fn b() {}\n}\n";
+        let small = format!("pub trait Backend<R> {{\n{}}}\n{after}", methods(8));
+        assert_eq!(backend(&small), Vec::<String>::new());
+        let large = format!("pub trait Backend<R> {{\n{}}}\n{after}", methods(9));
+        assert_eq!(backend(&large).len(), 1);
+        assert_eq!(backend("pub trait Backend<R>: Other<R> {\n}\n").len(), 1);
+        assert_eq!(backend(after).len(), 1);
     }
 
     #[test]
