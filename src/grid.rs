@@ -13,6 +13,18 @@
 //! margin and do not distinguish the two; sums, checks of finite values, microphysics and frames of output use
 //! [`Grid::owned`], [`Grid::inner`] and [`Grid::unspecified`], in which a cell of the global grid is in exactly one
 //! part. A grid by itself owns all of its cells and has no margin.
+//!
+//! # Decisions
+//!
+//! **A part has one wide margin, refreshed once a step.** A step of the transport reaches as far as
+//! [`MARGIN`](crate::advection::MARGIN): three stages of three cells, and one for the limiter. Kernels run unchanged on
+//! the part with its margin, and repeat cells of their neighbours. Refreshing after every stage would transfer as many
+//! cells in three times as many messages, and would divide a step.
+//!
+//! **A cut side is treated as a side, and the margin absorbs the error.** It has the kind of the side at the other end
+//! of its axis, or is periodic if both are cut, so that no kernel has a further kind. All that a run computes of the
+//! grid as a whole (the projection of winds, their longest time step, perturbations) is computed before it is cut, and
+//! parts have slices of it.
 
 #[cfg(feature = "gpu")]
 pub mod gpu;

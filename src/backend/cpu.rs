@@ -15,7 +15,7 @@ use member::{Member, warm_rain};
 use super::chemist::Chemist;
 use super::column_profiles::ProfileExtractor;
 use super::interpolation::Operator;
-use super::margins::{Margins, refresh};
+use super::margins::{Neighbours, refresh};
 use super::nan_check::check_owned;
 use super::present::Present;
 use super::{
@@ -59,9 +59,9 @@ pub struct Cpu<R: Real> {
     chemist: Option<Box<Chemist<R>>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
-    /// Refreshes the margins of a part of a grid.
-    margins: Option<Box<dyn Margins<R>>>,
-    /// Mass mismatch of the changes of the last call, where rho dz of a cell is not its dry mass, kg m⁻².
+    /// Neighbours of a part of a grid, which refresh its margins.
+    neighbours: Option<Box<dyn Neighbours<R>>>,
+    /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
     /// Frames under way, with the numbers of their members.
     frames: VecDeque<(usize, Box<Captured<R>>)>,
@@ -125,7 +125,7 @@ impl<R: Computing> Cpu<R> {
             present: Present::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
             chemist: None,
-            margins: None,
+            neighbours: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
             region,
@@ -150,11 +150,11 @@ impl<R: Computing> Cpu<R> {
         Self { chemist, ..self }
     }
 
-    /// Has the margins of a part of a grid refreshed; the grid, the coordinate, the forcing and the state of the
+    /// Refreshes the margins of a part of a grid by its neighbours; grid, coordinate, forcing and state of the
     /// constructor are those of the part.
     #[must_use]
-    pub fn with_margins(self, margins: Box<dyn Margins<R>>) -> Self {
-        Self { margins: Some(margins), ..self }
+    pub fn with_neighbours(self, neighbours: Box<dyn Neighbours<R>>) -> Self {
+        Self { neighbours: Some(neighbours), ..self }
     }
 
     /// Moves all fields of the first member with the air, and lets its passive tracers decay; returns the water that
@@ -237,8 +237,7 @@ impl<R: Computing> Cpu<R> {
         self.kessler.as_mut().map(|(scheme, _)| scheme)
     }
 
-    /// Moves every value by a unit in the last place up or down before every step from here on,
-    /// as `seed` has it: what arithmetic that rounds otherwise does.
+    /// Moves every value by one ULP up or down, by `seed`, before every later step: the effect of other rounding.
     pub fn disturb(&mut self, seed: Option<u64>) {
         self.disturbance = seed;
     }
@@ -306,8 +305,8 @@ impl<R: Computing + Number> Cpu<R> {
         let working = &self.operators[operator];
         assert!(working.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
         let (mut columns, air) = working.gather(state, &self.present.get().environment);
-        let fields =
-            DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, &mut columns.diagnostics);
+        let diagnostics = &mut columns.diagnostics;
+        let fields = DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, diagnostics);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
         let products = working.products(&columns, surface);
         self.operators[operator].under_way.push_back(products);
@@ -409,7 +408,7 @@ where
             }
             let start = Instant::now();
             let state = &mut self.members[member].state;
-            refresh(&self.grid, self.margins.as_deref_mut(), state)?;
+            refresh(&self.grid, self.neighbours.as_deref_mut(), state)?;
             let sides = self.transport_of(member, dt);
             let between = Instant::now();
             self.times.advection.add_host((between - start).as_secs_f64());

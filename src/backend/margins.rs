@@ -1,4 +1,4 @@
-//! The margins of a part of a grid, refreshed once a step.
+//! The margins of a part of a grid, refreshed by its neighbours once a step.
 
 use std::fmt::Debug;
 
@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::grid::Grid;
 use crate::state::State;
 
-/// Refreshes the margins of a part before the transport of every step: the one place of a step in which cells of other
-/// parts come in.
+/// Neighbours of a part, by which its margins are refreshed before the transport of every step: the one place of a step
+/// in which cells of other parts come in.
 ///
 /// With a margin of [`MARGIN`](crate::advection::MARGIN) cells a step needs nothing else of its neighbours: the
 /// transport runs on the part with its margin as on any grid, what is wrong at its cut sides spreads over no more than
 /// the margin, and the microphysics is of the column. [`Parts`](crate::grid::Parts) says which cells come from where.
-pub trait Margins<R>: Debug + Send + Sync {
+pub trait Neighbours<R>: Debug + Send + Sync {
     /// Sets the cells of `state` outside [`Grid::owned`](crate::grid::Grid::owned) to those of their owners at the
     /// start of the step. All parts call it as often.
     ///
@@ -22,19 +22,22 @@ pub trait Margins<R>: Debug + Send + Sync {
     fn refresh(&mut self, state: &mut State<R>) -> Result<()>;
 }
 
-/// Refreshes the margins of a grid; one by itself has none.
+/// Refreshes the margins of a grid; one by itself has neither margins nor neighbours.
 ///
 /// # Panics
 ///
-/// When a part has margins and nothing refreshes them.
+/// When a part has no neighbours.
 pub(super) fn refresh<R>(
     grid: &Grid,
-    margins: Option<&mut (dyn Margins<R> + 'static)>,
+    neighbours: Option<&mut (dyn Neighbours<R> + 'static)>,
     state: &mut State<R>,
 ) -> Result<()> {
-    let Some(margins) = margins else {
-        assert!(grid.owns_all(), "the margins of a part of a grid have to be refreshed");
+    let Some(neighbours) = neighbours else {
+        assert!(
+            grid.is_whole(),
+            "the margins of a part of a grid have to be refreshed by its neighbours"
+        );
         return Ok(());
     };
-    margins.refresh(state)
+    neighbours.refresh(state)
 }

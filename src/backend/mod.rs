@@ -27,7 +27,7 @@ pub use crate::state::{Accumulators, Checkpoint, SPECIES, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
 use crate::wsm5;
 pub use budget_domain::BudgetDomain;
-pub use margins::Margins;
+pub use margins::Neighbours;
 pub use microphysics::Microphysics;
 pub use nan_check::check_finite;
 pub use output::{

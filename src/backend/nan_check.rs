@@ -45,7 +45,7 @@ pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
 ///
 /// When a field is not of the grid.
 pub(super) fn check_owned<R: Real>(grid: &Grid, state: &State<R>, step: usize) -> Result<()> {
-    if grid.owns_all() {
+    if grid.is_whole() {
         return check_finite(state, step);
     }
     let Window { rows, columns } = grid.owned();

@@ -59,7 +59,7 @@ fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statisti
         let values = field.to_slice().expect("fields are in standard layout");
         statistics_of_segments(values, Segments::adjacent(nz, ny * nx))
     };
-    if grid.owns_all() {
+    if grid.is_whole() {
         return of_levels(field.view());
     }
     let owned = grid.owned();

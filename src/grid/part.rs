@@ -198,9 +198,9 @@ impl Grid {
         Window { rows: y.range(), columns: x.range() }
     }
 
-    /// Returns `true` if the grid owns all of its columns.
-    pub fn owns_all(&self) -> bool {
-        self.margins() == Margins::default()
+    /// Returns `true` if the grid owns all columns of the global grid.
+    pub fn is_whole(&self) -> bool {
+        self.owned().shape(self.shape.nz) == self.global()
     }
 
     /// The specified and open sides of the global grid at owned columns: west, east, south, north. Periodic sides and

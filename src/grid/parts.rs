@@ -212,10 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_by_itself_owns_all_and_has_no_margin() {
+    fn a_grid_by_itself_is_whole_and_has_no_margin() {
         let sides = Sides { east: Side::Open, ..Sides::all(Side::Specified) };
         let whole = Grid::whole(Shape { nx: 6, ny: 5, nz: 2 }, [1.0, 1.0], sides);
-        assert!(whole.owns_all());
+        assert!(whole.is_whole());
         assert_eq!(whole.owned(), Window { rows: 0..5, columns: 0..6 });
         assert_eq!(whole.inner(), Window { rows: 1..4, columns: 1..5 });
         assert_eq!(whole.unspecified(), Window { rows: 1..4, columns: 1..6 });
@@ -223,7 +223,7 @@ mod tests {
         let faces = Array3::from_shape_fn(whole.shape.x_face(), |(k, j, i)| [k, j, i]);
         assert_eq!(whole.x_faces(&faces), faces);
         let one = Parts::new(&whole, [&[], &[]], [10, 10]);
-        assert!(one.grids()[0].owns_all() && one.pieces(0).is_empty());
+        assert!(one.grids()[0].is_whole() && one.pieces(0).is_empty());
         assert_eq!(one.grids()[0].sides, whole.sides);
     }
 

@@ -6,6 +6,7 @@ mod chemistry;
 mod kessler;
 mod lattice;
 mod matrix;
+mod parts;
 mod passive;
 mod reduce;
 mod solver;

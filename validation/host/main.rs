@@ -6,6 +6,7 @@ mod kessler;
 mod lanes;
 mod lattice;
 mod pair;
+mod parts;
 mod primitives;
 mod projection;
 mod refusals;

@@ -14,6 +14,7 @@ pub mod files;
 pub mod kernels;
 pub mod kessler;
 mod larger;
+pub mod parts;
 pub mod products;
 pub mod random;
 pub mod real;

@@ -29,6 +29,7 @@ use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::summary;
 use crate::gpu::watch::Watch;
 use crate::grid::Grid;
+use crate::grid::gpu::Layout;
 use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
@@ -118,17 +119,7 @@ impl<R: OnDevice> GpuBackend<R> {
             0 => None,
             count => Some(Passive::new(gpu, layout, inner, transport.cell_mass(), count)?),
         };
-        let air = if setting.has_sequence {
-            let continuity = Continuity::new(coordinate);
-            Air::ForcingInterpolator(Box::new(ForcingInterpolator::new(
-                gpu,
-                layout,
-                &continuity,
-                &order.numbers(),
-            )?))
-        } else {
-            Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?)
-        };
+        let air = Self::air_of(gpu, setting, layout, &order)?;
         let driving = DeviceForcing::new(gpu, layout, &order.numbers())?;
         let summing = Summing::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
         let watch = Watch::new(gpu, layout, order.len())?;
@@ -179,11 +170,21 @@ impl<R: OnDevice> GpuBackend<R> {
             clock: Clock::new(gpu)?,
         })
     }
+
+    /// Memory of the air: of the present frame, or of what is between two frames.
+    fn air_of(gpu: &Gpu, setting: &Setting<'_>, layout: Layout, order: &Order) -> Result<Air<R>> {
+        if !setting.has_sequence {
+            return Ok(Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?));
+        }
+        let (continuity, numbers) = (Continuity::new(setting.coordinate), order.numbers());
+        let between = ForcingInterpolator::new(gpu, layout, &continuity, &numbers)?;
+        Ok(Air::Between(Box::new(between)))
+    }
 }
 
 /// Fails for a part of a grid whose margins would have to be refreshed.
 fn refuse_margins(grid: &Grid) -> Result<()> {
-    if grid.owns_all() {
+    if grid.is_whole() {
         return Ok(());
     }
     let (part, global) = (grid.shape, grid.global());

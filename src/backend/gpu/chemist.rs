@@ -58,7 +58,7 @@ impl<R: OnDevice> GpuBackend<R> {
         let order = &self.order;
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
-        let has_sequence = matches!(self.air, Air::ForcingInterpolator(_));
+        let has_sequence = matches!(self.air, Air::Between(_));
         let grid = (self.layout, &parts);
         let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
         self.chemist = Some(Box::new(Chemist {

@@ -123,14 +123,14 @@ enum Air<R> {
     Kept(Buffer<R>),
     /// Made from two frames of the input when it is needed, in the memory that the stages of the
     /// transport use otherwise.
-    ForcingInterpolator(Box<ForcingInterpolator<R>>),
+    Between(Box<ForcingInterpolator<R>>),
 }
 
 impl<R: OnDevice> Air<R> {
     fn array<'a>(&'a self, transport: &'a Transport<R>) -> &'a Buffer<R> {
         match self {
             Self::Kept(air) => air,
-            Self::ForcingInterpolator(_) => transport.spare(),
+            Self::Between(_) => transport.spare(),
         }
     }
 }
@@ -186,7 +186,7 @@ impl<R: OnDevice> GpuBackend<R> {
     /// Interpolation between two frames, where the device holds two.
     fn between(&self) -> Option<&ForcingInterpolator<R>> {
         match (&self.air, self.uploaded) {
-            (Air::ForcingInterpolator(between), Some(_)) => Some(between),
+            (Air::Between(between), Some(_)) => Some(between),
             _ => None,
         }
     }
@@ -252,13 +252,9 @@ impl<R: OnDevice> GpuBackend<R> {
         self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         match (&self.air, &moment.after) {
-            (Air::ForcingInterpolator(between), Some(after)) => {
-                between.upload(&moment.before, after)?
-            }
+            (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
             // The last frame holds: it lies between itself and itself.
-            (Air::ForcingInterpolator(between), None) => {
-                between.upload(&moment.before, &moment.before)?
-            }
+            (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
             (Air::Kept(air), _) => {
                 self.driving.upload(&moment.before)?;
                 upload_air(&moment.before.environment, air, self.layout)?;

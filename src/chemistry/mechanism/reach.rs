@@ -82,7 +82,9 @@ fn basis(columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         }
         let left = dot(&column, &column).sqrt();
         if left > INDEPENDENT * length {
-            column.iter_mut().for_each(|x| *x /= left);
+            for x in &mut column {
+                *x /= left;
+            }
             basis.push(column);
         }
     }
@@ -94,7 +96,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn add(to: &mut [f64], factor: f64, direction: &[f64]) {
-    to.iter_mut().zip(direction).for_each(|(x, d)| *x += factor * d);
+    for (x, d) in to.iter_mut().zip(direction) {
+        *x += factor * d;
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 #![allow(clippy::float_cmp, reason = "equal bits are what some tests are about")]
 
-mod host;
+pub(crate) mod host;
 mod reference;
 mod same_bits;
 
@@ -13,7 +13,7 @@ use nwp_mini_support::emulator;
 use nwp_mini::advection::gpu::{Block, Shares};
 
 /// Shares with small blocks of two sizes.
-fn shares(cells: usize, levels: usize) -> Shares {
+pub(crate) fn shares(cells: usize, levels: usize) -> Shares {
     let block = |threads| Block { threads, resident: 1 };
     Shares {
         stage: block(64),

@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 
-mod clouds;
+pub(crate) mod clouds;
 mod diagnosis;
 mod faults;
 mod flaws;

@@ -317,7 +317,7 @@ impl<R: Precision> Weather<R> {
                 let waters = self.state.fields().iter().zip(before.state.fields()).skip(1);
                 for (now, then) in waters {
                     expected += (mass - rho_dz) * (now[at].f64() - then[at].f64());
-                    terms += (mass + rho_dz) * (now[at].f64() + then[at].f64());
+                    terms += (mass + rho_dz) * (now[at].f64().abs() + then[at].f64().abs());
                 }
             }
             // One rounding in each of some operations.
