@@ -40,8 +40,7 @@ use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{self, DiagnosticFields};
 
-/// The states of all members and what a step needs beside them. Members are computed one after the other, each on all
-/// cores.
+/// States of all members, which are computed one after the other on all cores, and the data of a step.
 #[derive(Debug)]
 pub struct Cpu<R: Real> {
     grid: Grid,

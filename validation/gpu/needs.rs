@@ -74,7 +74,7 @@ fn a_run_takes_the_memory_that_is_told() {
         };
         let needs = Needs::of::<f32>(&gpu, &setting).unwrap().device as f64;
         let [before, _] = gpu.memory().unwrap();
-        let state = State::zeros_of(Arc::clone(&set), case.domain.grid.shape);
+        let state = State::<f32>::zeros_of(Arc::clone(&set), case.domain.grid.shape);
         let run = GpuBackend::new(&gpu, &setting, &state).unwrap();
         let run = run.with_chemistry(coupled.as_ref()).unwrap();
         let [after, _] = gpu.memory().unwrap();
