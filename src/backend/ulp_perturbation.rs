@@ -98,7 +98,7 @@ mod tests {
                     UlpPerturbation::Down(_) => assert_eq!(up, 0),
                     // Of 4,000 throws, 1,750 to 2,250 of a kind: eight standard deviations.
                     UlpPerturbation::Either { .. } => {
-                        assert!(up > 1750 && down > 1750, "{up} {down}")
+                        assert!(up > 1750 && down > 1750, "{up} {down}");
                     }
                 }
             }

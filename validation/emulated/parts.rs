@@ -15,7 +15,7 @@ use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini_support::parts::storm::{DT, Storm};
-use nwp_mini_support::wsm5::weather::{BudgetDomain, Mass, Weather};
+use nwp_mini_support::wsm5::weather::{Mass, Region, Weather};
 
 use crate::advection::host::{self, Rounding, Transport};
 use crate::advection::shares;
@@ -98,7 +98,7 @@ impl<R: Exchanged> Run<R> {
             mass: Mass { with_mu, without_mu, c1, c2, per_area },
         };
         let Window { rows, columns } = grid.unspecified();
-        let region = BudgetDomain { rows, columns };
+        let region = Region { rows, columns };
         kernels.clouds.call(&scheme(), R::of(DT), &mut weather, &region, seed);
         (self.state, self.surface) = (weather.state, weather.surface);
     }

@@ -55,6 +55,7 @@ fn a_run_takes_the_memory_that_is_told() {
         place: [Degrees::One(45.0), Degrees::One(9.0)],
         date: datetime!(2005-06-21 12:00:00),
         interval: 0.0,
+        keeps_steps: true,
     };
     let (clear, _) = Light::clear_sky(&mechanism).unwrap();
     let mut told = Vec::new();

@@ -5,7 +5,9 @@
 use ndarray::{Array, Dimension, s};
 use nwp_mini::advection::{Limiter, MARGIN};
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{Backend, Captured, Computing, TracerAmount, WaterChange};
+use nwp_mini::backend::{
+    Backend, Captured, Collected, Computing, Output, Start, TracerAmount, WaterChange,
+};
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Grid, Parts, Shape, Side, Sides};
 use nwp_mini::primitives::reduce::Number;
@@ -71,14 +73,16 @@ struct Ended<R> {
 
 impl<R: Precision> Ended<R> {
     fn of(mut cpu: Cpu<R>, storm: &Storm<R>) -> Self {
-        cpu.capture(&storm.moment(STEPS)).expect("no error on the CPU");
-        let frame = cpu.collect(true).expect("finite").expect("a frame");
+        cpu.capture(Output::Frame(0), &storm.moment(STEPS)).expect("no error on the CPU");
+        let output = cpu.collect(Output::Frame(0), true).expect("finite");
+        let frame = output.and_then(Collected::frame).expect("a frame");
+        let account = cpu.account(0).expect("sums");
         Self {
             frame,
-            water: cpu.water().expect("a sum"),
-            changes: cpu.water_changes().expect("sums"),
-            smoke: cpu.passive().expect("sums")[0],
-            most: cpu.precipitation().expect("sums").most,
+            water: account.water,
+            changes: account.changes,
+            smoke: account.passive[0],
+            most: account.precipitation.most,
         }
     }
 
@@ -123,7 +127,7 @@ fn run_parts<R: Precision>(storm: &Storm<R>, parts: &Parts, limiter: Limiter) ->
             field.fill(R::nan());
             storm.grid.owned().of_mut(field).assign(&owned);
         }
-        cpu.restore(&state).expect("no error on the CPU");
+        cpu.start(Start::from(&state)).expect("no error on the CPU");
         cpu
     };
     let mut cpus: Vec<Cpu<R>> = storms.iter().enumerate().map(with_neighbours).collect();
