@@ -3,10 +3,10 @@
 #include "primitives/pdl_wait.cuh"
 #include "wsm5/column/column.cuh"
 #include "wsm5/column/sedimentation.cuh"
-#include "wsm5/common/flaw.cuh"
-#include "wsm5/common/place.cuh"
+#include "wsm5/mapping/flaw.cuh"
+#include "wsm5/mapping/place.cuh"
 #include "wsm5/column/substepped_sedimentation.cuh"
-#include "wsm5/common/surface.cuh"
+#include "wsm5/mapping/surface.cuh"
 
 // One minor step: the processes of the scheme in order. See src/wsm5/mod.rs.
 __device__ inline void minor_step(const Wsm5Params& p, real dt_cloud, Column& column, Precipitation& sum)

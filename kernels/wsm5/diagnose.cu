@@ -3,7 +3,7 @@
 // A block has as many columns as a warp has lanes, and several levels of each at a time. Results have the shape
 // (levels, columns).
 
-#include "wsm5/common/place.cuh"
+#include "wsm5/mapping/place.cuh"
 #include "wsm5/radii.cuh"
 #include "wsm5/reflectivity.cuh"
 

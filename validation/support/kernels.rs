@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Folders of parts of kernels. They know of threads, and Rust has no functions like theirs.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "advection/march/",
     "advection/tile/",
     "chemistry/",
@@ -11,6 +11,7 @@ const PARTS: [&str; 8] = [
     "primitives/",
     "step_end/",
     "wsm5/column/",
+    "wsm5/mapping/",
     "wsm5/tile/",
 ];
 

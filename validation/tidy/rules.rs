@@ -371,7 +371,7 @@ mod tests {
             ("src/dry_mass.rs", "mod tests { use super::*; }"),
             ("src/main.rs", "fn main() { nwp_mini::cli::main() }"),
             ("src/lib.rs", "pub mod cli; pub use crate::cli::main;"),
-            ("src/real.rs", "use crate::shared::shared_constants;"),
+            ("src/real.rs", "use crate::cuda_abi::shared_constants;"),
         ] {
             assert_eq!(imports(path, text), [""; 0], "{path}");
         }
@@ -395,14 +395,14 @@ mod tests {
         assert_eq!(of(&[(c, "use crate::io::wrf::series::Series;"), (d, "")]), 0);
         let back = "use crate::io::restart::{load, save::{Saved, write}};";
         assert_eq!(of(&[(c, "use crate::io::wrf::series::Series;"), (d, back)]), 2);
-        let real = ("src/real.rs", "crate::lanes::Lane");
+        let real = ("src/real.rs", "crate::simd::Lane");
         assert_eq!(of(&[real, ("src/simd/mod.rs", "mod float;")]), 0);
         assert_eq!(
             of(&[real, ("src/simd/mod.rs", ""), ("src/simd/float.rs", "crate::real::R")]),
             2
         );
-        let (making, memory) = ("src/backend/gpu/builder.rs", "src/backend/gpu/memory.rs");
-        assert_eq!(of(&[(making, "super::memory::of();"), (memory, "use super::making::S;")]), 2);
+        let (builder, memory) = ("src/backend/gpu/builder.rs", "src/backend/gpu/memory.rs");
+        assert_eq!(of(&[(builder, "super::memory::of();"), (memory, "use super::builder::S;")]), 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // One column during a call, from the ground up, in the local memory of its thread. See src/wsm5/mod.rs.
 #pragma once
 
-#include "wsm5/common/species.cuh"
+#include "wsm5/mapping/species.cuh"
 #include "wsm5/step.cuh"
 
 struct Column {

@@ -5,9 +5,9 @@
 // processes a thread has any active cell, and stores it.
 #pragma once
 
-#include "wsm5/common/flaw.cuh"
-#include "wsm5/common/place.cuh"
-#include "wsm5/common/surface.cuh"
+#include "wsm5/mapping/flaw.cuh"
+#include "wsm5/mapping/place.cuh"
+#include "wsm5/mapping/surface.cuh"
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;

@@ -232,5 +232,5 @@ fn gpu_that_cannot_be_used() {
 fn blow_up() {
     let mut columns = columns(5);
     columns.tendencies = Some([Array2::from_elem((5, 3), 1e38), Array2::zeros((5, 3))]);
-    Scene::with(&columns).refuses(&["--dt", "100"], 5, &["theta", "step 1"]);
+    Scene::with(&columns).refuses(&["--dt", "100"], 5, &["th became NaN", "step 1"]);
 }

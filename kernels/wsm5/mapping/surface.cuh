@@ -4,7 +4,7 @@
 #include "dry_mass/mismatch.cuh"
 #include "primitives/div_rn.cuh"
 #include "primitives/layered.cuh"
-#include "wsm5/common/species.cuh"
+#include "wsm5/mapping/species.cuh"
 #include "wsm5/step.cuh"
 
 // Stores the potential temperature of a cell with temperature `before` at the start of the call, unless the temperature
