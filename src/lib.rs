@@ -27,7 +27,7 @@
 //! assert!(column.cells.iter().all(|cell| cell.qc >= 0.0 && cell.qr >= 0.0));
 //! ```
 //!
-//! [`wsm5::call`] does the same for whole fields, with many columns side by side in vector registers.
+//! [`physics::call`] does the same for whole fields, with many columns side by side in vector registers.
 //!
 //! # A tracer in the wind
 //!

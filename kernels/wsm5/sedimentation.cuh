@@ -1,7 +1,7 @@
 // Semi-Lagrangian sedimentation of precipitation, piecewise linear. See src/wsm5/sedimentation.rs.
 #pragma once
 
-namespace fall {
+namespace sedimentation {
 
 // Number of layers that take part in the sedimentation of a species. See src/wsm5/sedimentation.rs.
 __device__ inline int reach(int highest, int nz)
@@ -90,4 +90,4 @@ __device__ inline real land(const Air& air, real content, real& q)
     return content < 0 ? -(content * air.dz) : real(0);
 }
 
-}  // namespace fall
+}  // namespace sedimentation

@@ -3,7 +3,7 @@
 
 #include "wsm5/slope.cuh"
 
-namespace substep {
+namespace substepped_sedimentation {
 
 // Slope of the snow at the start of the minor step. See src/wsm5/substepped_sedimentation.rs.
 __device__ inline Slope snow_slope(const Wsm5Params& p, const Air& air, const Cell& cell)
@@ -37,4 +37,4 @@ __device__ inline real passed(real q, real leaving, real arriving, real q_above)
     return q - leaving * q + arriving * q_above;
 }
 
-}  // namespace substep
+}  // namespace substepped_sedimentation

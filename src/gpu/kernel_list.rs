@@ -138,7 +138,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
 ///
 /// # Errors
 ///
-/// Those of [`chemistry::gpu::kernel_list`].
+/// Those of [`chemistry::gpu::catalogue`].
 pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for kinetics in mechanisms {

@@ -4,15 +4,15 @@
 //! function of scalars, grouped in files by kind. Signs are in [`balance`] for rates and in [`melt`] for instantaneous
 //! changes.
 //!
-//! On a CPU with vector instructions [`call`] computes many columns side by side (`abreast`, `descent`) with the same
-//! functions; [`Column`] is the reference.
+//! On a CPU with vector instructions [`physics::call`](crate::physics::call) computes many columns side by side
+//! (`simd_columns`, `sedimentation_work`) with the same functions; [`Column`] is the reference.
 //!
-//! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`fall`]) or sub-stepped
-//! ([`substep`]). Terminal velocities are in [`slope`].
+//! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`sedimentation`]) or sub-stepped
+//! ([`substepped_sedimentation`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
 //!
-//! **On the CPU 32 columns are computed side by side** (`abreast`, `descent`). This applies to semi-Lagrangian
+//! **On the CPU 32 columns are computed side by side** (`simd_columns`, `sedimentation_work`). This applies to semi-Lagrangian
 //! sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells of melting
 //! snow. The formulas are the same generic functions as everywhere; loops over columns call them. The compiler
 //! vectorises these loops, since everything is inlined, each column writes to its own lane only, and `simd::Lane` has

@@ -39,12 +39,12 @@ struct Pace {
 
 __device__ inline real flux_of(const Column& column, int k)
 {
-    return fall::flux(column.rho[k], column.qr_falling[k], column.speed[k]);
+    return sedimentation::flux(column.rho[k], column.qr_falling[k], column.speed[k]);
 }
 
 __device__ inline void set_speed(const KesslerFactors& p, Column& column, int k)
 {
-    column.speed[k] = fall::fall_speed(p, column.rho[k], column.density_factor[k], column.qr_falling[k]);
+    column.speed[k] = sedimentation::fall_speed(p, column.rho[k], column.density_factor[k], column.qr_falling[k]);
 }
 
 // Sets the invariants of the sedimentation, and the first terminal velocities.
@@ -56,9 +56,9 @@ __device__ inline void prepare(const KesslerArgs& a, int place, int reach, Colum
         // For the uppermost layer, the distance to the layer above is taken to be that to the layer below.
         const int lower = min(k, NZ - 2);
         const real dz = a.dz[lower * a.level + place], dz_above = a.dz[(lower + 1) * a.level + place];
-        column.density_factor[k] = fall::density_factor(rho_lowest, column.rho[k]);
+        column.density_factor[k] = sedimentation::density_factor(rho_lowest, column.rho[k]);
         column.per_depth[k] = 1 / a.dz[k * a.level + place];
-        column.per_mass[k] = 1 / (fall::distance(dz, dz_above) * column.rho[k]);
+        column.per_mass[k] = 1 / (sedimentation::distance(dz, dz_above) * column.rho[k]);
         set_speed(a.factors, column, k);
     }
 }
@@ -69,8 +69,8 @@ __device__ inline real substeps_for(const Column& column, real span, int reach)
     real largest = 0;
 #pragma unroll 1
     for (int k = 0; k < reach; ++k)
-        largest = max(fall::courant(column.speed[k], span, column.per_depth[k]), largest);
-    return fall::number_of_substeps(largest);
+        largest = max(sedimentation::courant(column.speed[k], span, column.per_depth[k]), largest);
+    return sedimentation::number_of_substeps(largest);
 }
 
 // One sub-step.
@@ -78,7 +78,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
 {
     pace.time -= pace.substep;
     real flux = flux_of(column, 0);
-    ground.rainncv = fall::precipitation(flux, pace.substep);
+    ground.rainncv = sedimentation::precipitation(flux, pace.substep);
     ground.rain += ground.rainncv;
     // A millimetre of water is a kilogram per square metre.
     ground.fallen += ground.rainncv;
@@ -87,7 +87,7 @@ __device__ inline void substep(const KesslerFactors& p, int reach, Column& colum
 #pragma unroll 1
     for (int k = 0; k < reach; ++k) {
         const real above = k + 1 < reach ? flux_of(column, k + 1) : real(0);
-        column.qr_falling[k] = fall::passed(column.qr_falling[k], pace.substep, column.per_mass[k], flux, above);
+        column.qr_falling[k] = sedimentation::passed(column.qr_falling[k], pace.substep, column.per_mass[k], flux, above);
         flux = above;
         if (pace.left != 0) set_speed(p, column, k);
     }
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__g
 #pragma unroll 1
         for (int k = 0; k < reach; ++k) {
             const int at = k * a.level + place;
-            ground.fall_residual += fall::gained(column.rho[k], a.dz[at], a.qr[at], column.qr_falling[k]);
+            ground.fall_residual += sedimentation::gained(column.rho[k], a.dz[at], a.qr[at], column.qr_falling[k]);
         }
     }
     process(a, place, column, ground);

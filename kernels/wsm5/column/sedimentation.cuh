@@ -31,11 +31,11 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
     const real* u = work.mean_speed;
     real* w = work.interface_speed;
     w[0] = u[0];
-    w[1] = fall::interface_speed_outer(u[0], u[1]);
+    w[1] = sedimentation::interface_speed_outer(u[0], u[1]);
 #pragma unroll 1
     for (int k = 2; k < nz - 1; ++k)
-        w[k] = fall::interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
-    w[nz - 1] = fall::interface_speed_outer(u[nz - 2], u[nz - 1]);
+        w[k] = sedimentation::interface_speed_inner(u[k - 2], u[k - 1], u[k], u[k + 1]);
+    w[nz - 1] = sedimentation::interface_speed_outer(u[nz - 2], u[nz - 1]);
     w[nz] = u[nz - 1];
     // The top of a group of precipitating layers falls as fast as the layer below it.
 #pragma unroll 1
@@ -43,7 +43,7 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
         if (u[k] == 0) w[k] = u[k - 1];
 #pragma unroll 1
     for (int k = nz - 1; k >= 0; --k)
-        w[k] = fall::limited_speed(w[k], w[k + 1], height[k + 1] - height[k], dt_cloud);
+        w[k] = sedimentation::limited_speed(w[k], w[k + 1], height[k + 1] - height[k], dt_cloud);
 }
 
 // Moves the interfaces, and computes thickness and density of the layers between them.
@@ -52,12 +52,12 @@ __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cl
     set_interface_speeds(work, height, nz, dt_cloud);
 #pragma unroll 1
     for (int k = 0; k <= nz; ++k)
-        work.arrival[k] = fall::arrival(height[k], work.interface_speed[k], dt_cloud);
+        work.arrival[k] = sedimentation::arrival(height[k], work.interface_speed[k], dt_cloud);
 #pragma unroll 1
     for (int k = 0; k < nz; ++k) {
         work.thickness[k] = work.arrival[k + 1] - work.arrival[k];
         const real depth = height[k + 1] - height[k];
-        work.density[k] = fall::arrived_density(work.content[k], depth, work.thickness[k]);
+        work.density[k] = sedimentation::arrived_density(work.content[k], depth, work.thickness[k]);
     }
     work.thickness[nz] = height[nz] - work.arrival[nz];
     work.density[nz] = 0;
@@ -69,11 +69,11 @@ __device__ inline void set_profiles(Fall& work, int nz)
     const real* q = work.density;
     const real* d = work.thickness;
     work.profile[0] = Profile{q[0], 0};
-    real below = fall::rise(q[0], q[1], d[0], d[1]);
+    real below = sedimentation::rise(q[0], q[1], d[0], d[1]);
 #pragma unroll 1
     for (int k = 1; k < nz; ++k) {
-        const real above = fall::rise(q[k], q[k + 1], d[k], d[k + 1]);
-        work.profile[k] = fall::profile(q[k], d[k], below, above);
+        const real above = sedimentation::rise(q[k], q[k + 1], d[k], d[k + 1]);
+        work.profile[k] = sedimentation::profile(q[k], d[k], below, above);
         below = above;
     }
 }
@@ -85,15 +85,15 @@ __device__ inline real mean_between(const Fall& work, int bottom, int top, real 
     const real* q = work.density;
     const real z_low = low - work.arrival[bottom];
     const real z_high = high - work.arrival[top];
-    if (bottom == top) return fall::mean_within(work.profile[bottom], z_low, z_high);
+    if (bottom == top) return sedimentation::mean_within(work.profile[bottom], z_low, z_high);
     real depth = d[bottom] - z_low;
-    real mass = q[bottom] * d[bottom] - fall::mass_up_to(work.profile[bottom], z_low);
+    real mass = q[bottom] * d[bottom] - sedimentation::mass_up_to(work.profile[bottom], z_low);
     for (int j = bottom + 1; j < top; ++j) {
         depth += d[j];
         mass += q[j] * d[j];
     }
     depth += z_high;
-    mass += fall::mass_up_to(work.profile[top], z_high);
+    mass += sedimentation::mass_up_to(work.profile[top], z_high);
     return mass / depth;
 }
 
@@ -120,7 +120,7 @@ __device__ inline real accumulate_precipitation(const Fall& work, int nz)
     real ground = 0;
 #pragma unroll 1
     for (int k = 0; k < nz && work.arrival[k] < 0; ++k)
-        ground += fall::mass_in_ground(work.arrival[k], work.arrival[k + 1], work.thickness[k],
+        ground += sedimentation::mass_in_ground(work.arrival[k], work.arrival[k + 1], work.thickness[k],
                                        work.density[k]);
     return ground;
 }
@@ -131,7 +131,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
 {
     const int highest = highest_with<KIND>(column);
     if (highest < 0) return 0;
-    const int reach = fall::reach(highest, NZ);
+    const int reach = sedimentation::reach(highest, NZ);
     Fall work;
     real n0s_factor[NZ];
     real content = 0;
@@ -155,7 +155,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
             for (int k = 0; k < reach; ++k) {
                 const Air& air = column.air[k];
                 const real then = fall_speed<KIND>(p, air, work.density[k] / air.rho, n0s_factor[k]);
-                work.mean_speed[k] = fall::mean_speed(work.speed[k], then);
+                work.mean_speed[k] = sedimentation::mean_speed(work.speed[k], then);
             }
             arrive(work, column.height, reach, dt_cloud);
         }
@@ -166,7 +166,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     }
 #pragma unroll 1
     for (int k = 0; k < reach; ++k)
-        sum.clipped += fall::land(column.air[k], work.content[k], amount<KIND>(column.cells[k]));
+        sum.clipped += sedimentation::land(column.air[k], work.content[k], amount<KIND>(column.cells[k]));
     return ground;
 }
 

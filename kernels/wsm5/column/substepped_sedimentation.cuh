@@ -20,7 +20,7 @@ __device__ inline void divide(const Column& column, int reach, real substeps, Su
 #pragma unroll 1
     for (int k = 0; k + 1 < reach; ++k)
         descent.arriving[k] =
-            substep::arriving(descent.leaving[k + 1], column.air[k], column.air[k + 1]);
+            substepped_sedimentation::arriving(descent.leaving[k + 1], column.air[k], column.air[k + 1]);
 }
 
 // One sub-step in the lowest `reach` layers; the species is zero above them. Returns the outflow of the lowest layer,
@@ -35,7 +35,7 @@ __device__ inline real fall_once(const SubsteppedFall& descent, int reach, Colum
     for (int k = 0; k < highest; ++k) {
         const real above = amount<KIND>(column.cells[k + 1]);
         real& q = amount<KIND>(column.cells[k]);
-        q = substep::passed(q, descent.leaving[k], descent.arriving[k], above);
+        q = substepped_sedimentation::passed(q, descent.leaving[k], descent.arriving[k], above);
     }
     real& q = amount<KIND>(column.cells[highest]);
     q = q - descent.leaving[highest] * q;
@@ -60,14 +60,14 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
         const Cell& cell = column.cells[k];
         const Air& air = column.air[k];
         const Slope rain_slope = slope::slope_rain(p, air.rho, cell.qr);
-        snow_slope[k] = substep::snow_slope(p, air, cell);
+        snow_slope[k] = substepped_sedimentation::snow_slope(p, air, cell);
         const real rain_speed = slope::fall_speed(p.pvtr, rain_slope, air.density_factor);
         const real snow_speed = slope::fall_speed(p.pvts, snow_slope[k], air.density_factor);
-        rain.courant[k] = substep::courant(rain_speed, air.dz, dt_cloud);
-        snow.courant[k] = substep::courant(snow_speed, air.dz, dt_cloud);
+        rain.courant[k] = substepped_sedimentation::courant(rain_speed, air.dz, dt_cloud);
+        snow.courant[k] = substepped_sedimentation::courant(snow_speed, air.dz, dt_cloud);
         largest = max(largest, max(rain.courant[k], snow.courant[k]));
     }
-    const real substeps = substep::number_of_substeps(largest);
+    const real substeps = substepped_sedimentation::number_of_substeps(largest);
     divide(column, reach, substeps, rain);
     divide(column, reach, substeps, snow);
     for (int step = 0; step < int(substeps); ++step) {
@@ -92,10 +92,10 @@ __device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& colu
     for (int k = 0; k < reach; ++k) {
         const Air& air = column.air[k];
         const real speed = fall_speed<Species::ICE>(p, air, column.cells[k].qi, 1);
-        ice.courant[k] = substep::courant(speed, air.dz, dt_cloud);
+        ice.courant[k] = substepped_sedimentation::courant(speed, air.dz, dt_cloud);
         largest = max(largest, ice.courant[k]);
     }
-    const real substeps = substep::number_of_substeps(largest);
+    const real substeps = substepped_sedimentation::number_of_substeps(largest);
     divide(column, reach, substeps, ice);
     real fallen = 0;
     for (int step = 0; step < int(substeps); ++step)

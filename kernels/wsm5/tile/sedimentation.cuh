@@ -122,9 +122,9 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
         const int k = level_of(m);
 #pragma unroll
         for (int s = 0; s < COUNT; ++s) {
-            const real inner = fall::interface_speed_inner(from_below(u_below[s], m), u_below[s][m], u[s][m],
+            const real inner = sedimentation::interface_speed_inner(from_below(u_below[s], m), u_below[s][m], u[s][m],
                                                            from_above(u[s], m));
-            const real outer = fall::interface_speed_outer(u_below[s][m], u[s][m]);
+            const real outer = sedimentation::interface_speed_outer(u_below[s][m], u[s][m]);
             // At the lowest slot from_below returns the slot's own speed, so that the interface at the ground has that
             // speed.
             w[s][m] = k <= 1 || k == NZ - 1 ? outer : inner;
@@ -139,7 +139,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
 #pragma unroll
         for (int s = 0; s < COUNT; ++s) {
             if (above[s][m] > own[s][m]) w[s][m] = above[s][m] + c * grid.height[m];
-            layers.arrival[s][m] = fall::arrival(grid.height[m], w[s][m], dt_cloud);
+            layers.arrival[s][m] = sedimentation::arrival(grid.height[m], w[s][m], dt_cloud);
         }
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m)
@@ -147,7 +147,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
         for (int s = 0; s < COUNT; ++s) {
             layers.thickness[s][m] = from_above(layers.arrival[s], m) - layers.arrival[s][m];
             const real density =
-                fall::arrived_density(layers.content[s][m], grid.depth[m], layers.thickness[s][m]);
+                sedimentation::arrived_density(layers.content[s][m], grid.depth[m], layers.thickness[s][m]);
             layers.density[s][m] = has_level(m) ? density : real(0);
         }
 }
@@ -161,7 +161,7 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 #pragma unroll
         for (int s = 0; s < KINDS; ++s)
             rise[s][m] =
-                fall::rise(layers.density[s][m], from_above(layers.density[s], m), layers.thickness[s][m],
+                sedimentation::rise(layers.density[s][m], from_above(layers.density[s], m), layers.thickness[s][m],
                            from_above(layers.thickness[s], m));
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
@@ -170,7 +170,7 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
         for (int s = 0; s < KINDS; ++s) {
             // The gradient below the lowest layer is set to zero, which makes its density uniform.
             const real rise_below = from_below(rise[s], m);
-            const Profile profile = fall::profile(layers.density[s][m], layers.thickness[s][m],
+            const Profile profile = sedimentation::profile(layers.density[s][m], layers.thickness[s][m],
                                                   k == 0 ? real(0) : rise_below, rise[s][m]);
             const real arrival = layers.arrival[s][m];
             work[s].arrival[k] = arrival;
@@ -228,7 +228,7 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
         for (int s = 0; s < KINDS; ++s) {
             const Arrived& here = arrived[s][m] = work[s].arrived[next[s][m] - 1];
             z[s][m] = grid.height[m] - here.arrival;
-            mass_below[s][m] = fall::mass_up_to(here.profile, z[s][m]);
+            mass_below[s][m] = sedimentation::mass_up_to(here.profile, z[s][m]);
         }
     }
 #pragma unroll
@@ -237,7 +237,7 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Fall 
         for (int s = 0; s < KINDS; ++s) {
             const Arrived& here = arrived[s][m];
             const int next_above = from_above(next[s], m);
-            const real within = fall::mean_within(here.profile, z[s][m], from_above(z[s], m));
+            const real within = sedimentation::mean_within(here.profile, z[s][m], from_above(z[s], m));
             real mass = here.mass - mass_below[s][m];
 #pragma unroll 1
             for (int j = next[s][m]; j < next_above - 1; ++j) mass += work[s].arrived[j].mass;
@@ -315,7 +315,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
             for (int m = 0; m < SLOTS; ++m) here[s][m] = layers.density[s][m] / grid.air[m].rho;
             set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, then);
 #pragma unroll
-            for (int m = 0; m < SLOTS; ++m) speed[s][m] = fall::mean_speed(speed[s][m], then[m]);
+            for (int m = 0; m < SLOTS; ++m) speed[s][m] = sedimentation::mean_speed(speed[s][m], then[m]);
         }
         arrive<COUNT>(a.dt_cloud, grid, speed, layers);
     }
@@ -333,7 +333,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
             residual += (content[s][m] - layers.content[s][m]) * grid.depth[m];
             is_below_zero |= content[s][m] < 0;
             if (has_level(m) && is_own)
-                fall::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
+                sedimentation::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
         }
     residual = group_sum(residual);
 #pragma unroll
@@ -345,7 +345,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
             for (int m = 0; m < SLOTS; ++m) {
                 const real top = layers.arrival[s][m] + layers.thickness[s][m];
                 if (has_level(m))
-                    ground[s] += fall::mass_in_ground(layers.arrival[s][m], top, layers.thickness[s][m],
+                    ground[s] += sedimentation::mass_in_ground(layers.arrival[s][m], top, layers.thickness[s][m],
                                                       layers.density[s][m]);
             }
             ground[s] = group_sum(ground[s]);
@@ -358,7 +358,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-            for (int s = 0; s < KINDS; ++s) clipped += fall::land(grid.air[m], content[s][m], landed);
+            for (int s = 0; s < KINDS; ++s) clipped += sedimentation::land(grid.air[m], content[s][m], landed);
         clipped = group_sum(clipped);
     }
     if (member() == 0 && is_own) {

@@ -31,7 +31,7 @@ __device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, 
         const real leaving_above = next_level(descent.leaving, m);
         if (k + 1 >= NZ) continue;
         descent.arriving[m] =
-            substep::arriving(leaving_above, sinking_air(a, tile, k, column), sinking_air(a, tile, k + 1, column));
+            substepped_sedimentation::arriving(leaving_above, sinking_air(a, tile, k, column), sinking_air(a, tile, k + 1, column));
     }
 }
 
@@ -46,7 +46,7 @@ __device__ inline real fall_once(SubsteppedFall& descent)
         // Nothing arrives in the highest level.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;
         descent.q[m] =
-            substep::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
+            substepped_sedimentation::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
     }
     return ground;
 }
@@ -70,7 +70,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
         air[m].p = a.p[at];
         air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
         cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
-        slope[m] = substep::snow_slope(p, air[m], cell[m]);
+        slope[m] = substepped_sedimentation::snow_slope(p, air[m], cell[m]);
         const real rain_speed =
             slope::fall_speed(p.pvtr, slope::slope_rain(p, air[m].rho, cell[m].qr), air[m].density_factor);
         const real snow_speed = slope::fall_speed(p.pvts, slope[m], air[m].density_factor);
@@ -79,14 +79,14 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
         rain.q[m] = cell[m].qr;
         snow.q[m] = cell[m].qs;
         ice.q[m] = cell[m].qi;
-        rain.courant[m] = substep::courant(rain_speed, air[m].dz, a.dt_cloud);
-        snow.courant[m] = substep::courant(snow_speed, air[m].dz, a.dt_cloud);
-        ice.courant[m] = substep::courant(ice_speed, air[m].dz, a.dt_cloud);
+        rain.courant[m] = substepped_sedimentation::courant(rain_speed, air[m].dz, a.dt_cloud);
+        snow.courant[m] = substepped_sedimentation::courant(snow_speed, air[m].dz, a.dt_cloud);
+        ice.courant[m] = substepped_sedimentation::courant(ice_speed, air[m].dz, a.dt_cloud);
         largest = max(largest, max(rain.courant[m], snow.courant[m]));
         largest_ice = max(largest_ice, ice.courant[m]);
     }
-    const int steps = warp_max(int(substep::number_of_substeps(largest)));
-    const int ice_steps = warp_max(int(substep::number_of_substeps(largest_ice)));
+    const int steps = warp_max(int(substepped_sedimentation::number_of_substeps(largest)));
+    const int ice_steps = warp_max(int(substepped_sedimentation::number_of_substeps(largest_ice)));
     const real substeps = steps;
     divide(a, tile, column, substeps, rain);
     divide(a, tile, column, substeps, snow);

@@ -2,7 +2,7 @@
 //!
 //! The scheme of WRF's `mp_physics = 1`, from the COMMAS model. One call, in this order:
 //!
-//! 1. Rain falls by upstream differences, in sub-steps whose number is recomputed after each ([`fall`]).
+//! 1. Rain falls by upstream differences, in sub-steps whose number is recomputed after each ([`sedimentation`]).
 //! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air is
 //!    brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
 //!

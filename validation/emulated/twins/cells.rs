@@ -52,7 +52,7 @@ pub(crate) fn cells<R: Precision>() -> Vec<Pair<R>> {
             before = d.any_q(),
             after = d.any_q()
         ) => mismatch::mass_mismatch(mass, per_area, rho, dz, before, after);
-        "cell::settle"(cell = d.cell(), air = d.air()) => nothing(|| cell::set_call_invariants(&cell, &mut air)), air;
+        "cell::set_call_invariants"(cell = d.cell(), air = d.air()) => nothing(|| cell::set_call_invariants(&cell, &mut air)), air;
         "cell::onset"(air = d.air(), cell = d.cell()) => cell::onset(p, &air, &cell);
         "cell::coefficients"(air = d.air(), onset = d.onset(), cell = d.cell())
             => cell::coefficients(p, &air, &onset, &cell);
@@ -104,7 +104,7 @@ pub(crate) fn melt<R: Precision>() -> Vec<Pair<R>> {
             qr = d.q(&[]),
             rain = d.slope()
         ) => melt::psfrz(p, dt_cloud, cold, rho, qr, rain);
-        "melt::instantaneous"(
+        "melt::adjust_phase"(
             dt_cloud = d.dt(),
             air = d.air(),
             qr_for_slope = d.q(&[]),

@@ -31,7 +31,8 @@ const TILES: [Tile; 2] =
 fn without_barriers() -> Vec<(String, PathBuf)> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut copies = Vec::new();
-    for (file, barrier) in [("tile.cu", "__syncthreads();\n"), ("tile/fall.cuh", "__syncwarp();\n")]
+    for (file, barrier) in
+        [("tile.cu", "__syncthreads();\n"), ("tile/sedimentation.cuh", "__syncwarp();\n")]
     {
         let text = fs::read_to_string(project.join("kernels/wsm5").join(file)).unwrap();
         for (number, (at, _)) in text.match_indices(barrier).enumerate() {
