@@ -1,7 +1,7 @@
 // Sedimentation of rain by upstream differences in sub-steps. See src/physics/kessler/sedimentation.rs.
 #pragma once
 
-namespace kessler::fall {
+namespace kessler::sedimentation {
 
 // Factor by which thin air speeds up the fall, 1.
 __device__ inline real density_factor(real rho_lowest, real rho) { return sqrt(rho_lowest / rho); }
@@ -45,4 +45,4 @@ __device__ inline real passed(real qr, real substep, real per_mass, real flux, r
 // Water that sedimentation creates in a layer, not counting the outflow to the ground, kg m-2.
 __device__ inline real gained(real rho, real dz, real qr, real qr_fallen) { return rho * dz * (qr_fallen - qr); }
 
-}  // namespace kessler::fall
+}  // namespace kessler::sedimentation
