@@ -93,7 +93,7 @@
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
 //! use nwp_mini::wsm5::gpu::Mapping;
-//! use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, Place, SURFACE_PLANES};
+//! use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, DeviceFields, SURFACE_PLANES};
 //! use nwp_mini::wsm5::scheme::Scheme;
 //! use nwp_mini::wsm5;
 //!
@@ -123,7 +123,7 @@
 //!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
 //! let (layout, all) = (Layout::tight(shape), Inside::all(shape));
 //! let clouds = Clouds::new(&gpu, layout, all, scheme.clone(), mapping, 300.0)?;
-//! let place = Place { state: &there, air: &air_there, surface: &ground_there };
+//! let place = DeviceFields { state: &there, air: &air_there, surface: &ground_there };
 //! clouds.call(&place, dt)?;
 //!
 //! // On the CPU.

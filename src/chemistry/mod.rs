@@ -40,12 +40,11 @@
 //!     air_density: vec![2.46e19],
 //!     hydrolysis: vec![0.0],
 //!     start: vec![0.0],
-//!     first_step: Vec::new(),
 //!     ..Cells::default()
 //! };
 //! let outcomes = integrate(&kinetics, &settings, &mut cells);
 //! assert!(outcomes[0].status.is_success());
-//! Equilibrium of A and B at 3 to 1.
+//! // Equilibrium of A and B at 3 to 1.
 //! assert!((cells.variable[0] - 3e6).abs() < 10.0);
 //! ```
 
