@@ -29,7 +29,7 @@ impl<R: Clone> Present<R> {
                 flux: flux.clone(),
                 environment: environment.clone(),
                 inflow: inflow.clone(),
-                // What lies between frames of the light is made when the chemistry is due.
+                // The light between two frames is interpolated when the chemistry is due.
                 photolysis: Vec::new(),
             }));
         }

@@ -43,17 +43,24 @@ pub struct Entry {
     pub most_spilled: u32,
 }
 
+impl Entry {
+    /// Makes entries of a precision and a number of levels from a source, its variant, and whether its kernels are hot.
+    fn maker(precision: Precision, nz: usize) -> impl Fn(Source, &str, bool) -> Self {
+        move |source, variant, hot| Self {
+            source,
+            precision,
+            nz,
+            variant: variant.to_owned(),
+            hot,
+            most_spilled: 0,
+        }
+    }
+}
+
 /// Every compilation for runs of `nz` levels in this precision: for a small and a large grid, with specified and with
 /// periodic sides, which use different variants of the kernels.
 pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
-    let entry = |source, variant: &str, hot| Entry {
-        source,
-        precision,
-        nz,
-        variant: variant.to_owned(),
-        hot,
-        most_spilled: 0,
-    };
+    let entry = Entry::maker(precision, nz);
     let mut entries = vec![
         entry(forcing::gpu::source(precision, nz), "", false),
         entry(budget::source(precision, nz), "", false),
@@ -141,30 +148,17 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
 /// Those of [`chemistry::gpu::catalogue`].
 pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
+    let entry = Entry::maker(Precision::F64, 1);
     for kinetics in mechanisms {
         let all = chemistry::gpu::catalogue(kinetics)?.into_iter();
-        entries.extend(all.map(|(source, variant)| Entry {
-            source,
-            precision: Precision::F64,
-            nz: 1,
-            variant,
-            hot: false,
-            most_spilled: 0,
-        }));
+        entries.extend(all.map(|(source, variant)| entry(source, &variant, false)));
     }
     Ok(entries)
 }
 
 /// The kernels of WSM5.
 fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
-    let entry = |source, variant: &str, hot| Entry {
-        source,
-        precision,
-        nz,
-        variant: variant.to_owned(),
-        hot,
-        most_spilled: 0,
-    };
+    let entry = Entry::maker(precision, nz);
     let mut entries = Vec::new();
     for fallout in Sedimentation::ALL {
         let name = match fallout {
@@ -201,14 +195,8 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
 /// The kernels of the Wilson operator whose speed is measured.
 fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
     let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
-    let entry = |source, variant: &str| Entry {
-        source,
-        precision,
-        nz,
-        variant: variant.to_owned(),
-        hot: true,
-        most_spilled: 0,
-    };
+    let maker = Entry::maker(precision, nz);
+    let entry = |source, variant| maker(source, variant, true);
     let form = |reals| lattice::gpu::Form::choose(precision, extents, reals);
     let mut entries = Vec::new();
     for (reals, name) in [(lattice::gpu::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {

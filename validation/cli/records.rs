@@ -237,6 +237,11 @@ fn without_a_gpu_there_is_nothing_to_tune() {
     assert_eq!(found.status.code(), Some(4), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    // A mechanism is read before anything is measured, and before a device is looked for.
+    for parts in [&["tune"][..], &["tune", "chemistry"]] {
+        let mechanism = ["--mechanism", "nowhere.kpp"];
+        refused(3, &[parts, &mechanism].concat(), &["nowhere.kpp"]);
+    }
     refused(2, &["tune", "--dt", "0"], &["--dt 0"]);
     refused(2, &["tune", "--dry-run", "--output", "a"], &["--dry-run", "--output"]);
     for value in ["1", "true", "0", ""] {

@@ -9,30 +9,14 @@ use nwp_mini::backend::{
     Backend, Captured, Collected, Computing, Output, Start, TracerAmount, WaterChange,
 };
 use nwp_mini::error::Error;
-use nwp_mini::grid::{Grid, Parts, Shape, Side, Sides};
+use nwp_mini::grid::{Grid, Parts, Shape, Side};
 use nwp_mini::primitives::reduce::Number;
 use nwp_mini::real::Real;
 use nwp_mini::wsm5::Sedimentation;
+use nwp_mini_support::advection::made_up::{KINDS, sides};
 use nwp_mini_support::parts::Board;
 use nwp_mini_support::parts::storm::{DT, Storm};
 use rayon::prelude::*;
-
-const P: Side = Side::Periodic;
-const S: Side = Side::Specified;
-const O: Side = Side::Open;
-
-/// Kinds of sides that differ in what happens in the outermost rows: west, east, south, north.
-const KINDS: [[Side; 4]; 9] = [
-    [P, P, P, P],
-    [S, S, S, S],
-    [O, O, O, O],
-    [P, P, S, S],
-    [O, O, P, P],
-    [S, S, P, P],
-    [O, S, S, O],
-    [S, O, O, S],
-    [S, O, O, O],
-];
 
 const LIMITERS: [Limiter; 3] = [Limiter::None, Limiter::PositiveDefinite, Limiter::Monotonic];
 
@@ -45,10 +29,6 @@ const CUTS: [&[usize]; 2] = [&[13], &[27]];
 /// Other ones, also with parts that have others on all sides, and along one axis alone.
 const OTHER_CUTS: [[&[usize]; 2]; 3] =
     [[&[24], &[20]], [&[11, 29], &[15, 26]], [&[], &[10, 21, 31]]];
-
-fn sides([west, east, south, north]: [Side; 4]) -> Sides {
-    Sides { west, east, south, north }
-}
 
 /// A precision that a storm can be run in.
 trait Precision: Computing + Number + Default {}
@@ -294,7 +274,11 @@ fn a_narrower_margin_is_noticed() {
 /// The storm rains, freezes and is carried: nothing of what is compared stands still.
 #[test]
 fn the_storm_is_at_work() {
-    let storm = Storm::<f64>::new(SHAPE, sides([S, O, P, P]), 7);
+    let storm = Storm::<f64>::new(
+        SHAPE,
+        sides([Side::Specified, Side::Open, Side::Periodic, Side::Periodic]),
+        7,
+    );
     let ended = run_whole(&storm, Limiter::PositiveDefinite);
     for (tracer, (before, after)) in
         storm.state.set().iter().zip(storm.state.fields().iter().zip(ended.frame.state.fields()))
@@ -314,7 +298,11 @@ fn the_storm_is_at_work() {
 /// A value that is not finite is found by the part that owns its cell, under its number in the whole, and by no other.
 #[test]
 fn the_owner_finds_what_is_not_finite() {
-    let storm = Storm::<f64>::new(SHAPE, sides([P, P, S, S]), 7);
+    let storm = Storm::<f64>::new(
+        SHAPE,
+        sides([Side::Periodic, Side::Periodic, Side::Specified, Side::Specified]),
+        7,
+    );
     let parts = Parts::new(&storm.grid, CUTS, [MARGIN; 2]);
     // In the first part, and in the margins of all others.
     let cell = [3, 24, 9];
@@ -336,7 +324,7 @@ fn the_owner_finds_what_is_not_finite() {
 #[test]
 #[should_panic(expected = "have to be refreshed by its neighbours")]
 fn a_part_does_not_step_without_its_neighbours() {
-    let storm = Storm::<f32>::new(SHAPE, sides([S; 4]), 7);
+    let storm = Storm::<f32>::new(SHAPE, sides([Side::Specified; 4]), 7);
     let parts = Parts::new(&storm.grid, CUTS, [MARGIN; 2]);
     let _ = backend(&storm.part(&parts.grids()[0]), Limiter::None).step(DT);
 }

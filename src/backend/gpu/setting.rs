@@ -11,7 +11,7 @@ use crate::backend::Microphysics;
 use crate::chemistry::coupled::Coupled;
 use crate::device::Gpu;
 use crate::dry_mass::MassCoordinate;
-use crate::grid::{Grid, Side};
+use crate::grid::{Grid, Window};
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::gpu::Mapping;
@@ -38,16 +38,10 @@ pub struct Setting<'a> {
     pub chemistry: Option<&'a Coupled>,
 }
 
-/// The columns that the microphysics and the chemistry act in: all but those of the specified rows.
+/// The columns of the microphysics and of the chemistry.
 pub(super) fn inside_of(grid: &Grid) -> Inside {
-    let inside = |low: Side, high: Side, n: usize| {
-        usize::from(low == Side::Specified)..n - usize::from(high == Side::Specified)
-    };
-    let (shape, sides) = (grid.shape, grid.sides);
-    Inside {
-        rows: inside(sides.south, sides.north, shape.ny),
-        columns: inside(sides.west, sides.east, shape.nx),
-    }
+    let Window { rows, columns } = grid.unspecified();
+    Inside { rows, columns }
 }
 
 /// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.

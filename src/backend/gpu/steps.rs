@@ -71,7 +71,7 @@ impl<R: OnDevice> GpuBackend<R> {
         let is_timed =
             self.steps % TIMED_EVERY.max(self.together + 1) == 1 && !self.clock.is_running;
         let is_failing = self.failing == Some(self.steps + 1);
-        // What lies between two frames has been set for this very step.
+        // The interpolation between two frames has been set for this very step.
         let is_single = is_timed || is_failing || self.between().is_some();
         if is_single || self.waiting.dt != dt {
             self.flush_pending_steps()?;

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::simd::Instructions;
 
 /// Interval, s, as in a weather model.
-const INTERVAL: f64 = 60.0;
+pub(in crate::cli) const INTERVAL: f64 = 60.0;
 /// First step as a fraction of the interval, as in WRF-Chem.
 const FIRST_STEP: f64 = 0.01;
 /// Interval of the spin-up of warm cells, s.

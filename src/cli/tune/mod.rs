@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use search::{Contest, Trial};
 
 use super::bench::source;
+use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
 use super::{FalloutChoice, Precision};
 use crate::backend::gpu::OnDevice;
@@ -33,9 +34,10 @@ use crate::wsm5::Sedimentation;
 /// of falling the shapes of the blocks that the microphysics is shared out among, on a small grid and
 /// on a large one, and the size from which on the setting of the large one is faster. The winners are
 /// kept in a small file for each kind of GPU in the user's cache folder, beside the compiled kernels,
-/// and every later run with as many levels uses them; nwp-mini info shows them. A file that was made by another version or for other kernels is
-/// not used. For a mechanism of reactions: the mapping of cells to threads, for few cells and for many. Results do not depend on the settings but for rounding, and a setting whose results
-/// differ by more is left out.
+/// and every later run with as many levels uses them; nwp-mini info shows them. A file that was made by
+/// another version or for other kernels is not used. For a mechanism of reactions: the mapping of cells
+/// to threads, for few cells and for many. Results do not depend on the settings but for rounding, and a
+/// setting whose results differ by more is left out.
 ///
 /// Example: nwp-mini tune
 ///
@@ -44,7 +46,7 @@ use crate::wsm5::Sedimentation;
 /// Example: nwp-mini tune --input wrfout_d01.nc --precision f64 --dry-run
 #[derive(Debug, Args)]
 pub(super) struct Tune {
-    /// What to tune [default: all]
+    /// Parts to tune [default: advection and wsm5, and chemistry with --mechanism]
     #[arg(value_name = "PART")]
     parts: Vec<Part>,
     /// WRF file, or columns as nwp-mini columns takes them: the levels and the weather to measure on
@@ -62,9 +64,9 @@ pub(super) struct Tune {
     /// How precipitation falls [default: both ways]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
-    /// Mechanism of reactions to tune the chemistry for
-    #[arg(long, value_name = "FILE.kpp", default_value = "data/chemistry/radm2.kpp")]
-    mechanism: PathBuf,
+    /// Mechanism of reactions to tune the chemistry for [default with chemistry: data/chemistry/radm2.kpp]
+    #[arg(long, value_name = "FILE.kpp")]
+    mechanism: Option<PathBuf>,
     /// Precision of the computation
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
@@ -94,6 +96,9 @@ pub(super) struct Tune {
     force: bool,
 }
 
+/// Mechanism of the chemistry if none is given.
+const MECHANISM: &str = "data/chemistry/radm2.kpp";
+
 /// Parts that can be tuned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
@@ -119,18 +124,20 @@ impl Tune {
             path.as_ref().map(|path| Pending::new(path, self.force)).transpose()
         };
         let (json, output) = (pending(&self.json)?, pending(&self.output)?);
+        // Before the weather is measured, which takes minutes.
+        let mechanism = self.mechanism().map(read_mechanism).transpose()?;
         let options = Options { device: self.device, tuning: None, ..self.place.options() };
         let gpu = Gpu::open(&options)?;
         let mut out = io::stdout().lock();
         let (mut choices, mut trials) = (Vec::new(), Vec::new());
-        if self.parts.iter().any(|part| *part != Part::Chemistry) || self.parts.is_empty() {
+        if self.parts.is_empty() || self.parts.iter().any(|part| *part != Part::Chemistry) {
             (choices, trials) = match self.precision {
                 Precision::F32 => self.measure::<f32>(&gpu, &mut out)?,
                 Precision::F64 => self.measure::<f64>(&gpu, &mut out)?,
             };
         }
-        if self.parts.contains(&Part::Chemistry) || self.parts.is_empty() {
-            let (more_choices, more_trials) = cells::measure(self, &gpu, &mut out)?;
+        if let Some(mechanism) = &mechanism {
+            let (more_choices, more_trials) = cells::measure(self, &gpu, mechanism, &mut out)?;
             choices.extend(more_choices);
             trials.extend(more_trials);
         }
@@ -156,6 +163,15 @@ impl Tune {
         };
         writeln!(out, "\nkept in {}", kept.shown())?;
         Ok(())
+    }
+
+    /// The mechanism to tune for, if there is one.
+    fn mechanism(&self) -> Option<&Path> {
+        let is_part = self.parts.contains(&Part::Chemistry);
+        if !self.parts.is_empty() && !is_part {
+            return None;
+        }
+        self.mechanism.as_deref().or(is_part.then_some(Path::new(MECHANISM)))
     }
 
     fn wants(&self, knob: Knob) -> bool {

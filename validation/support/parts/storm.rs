@@ -63,7 +63,7 @@ impl<R: Real> Storm<R> {
         let frame = |random: &mut Random| {
             let flux = flux(&grid, &coordinate, random);
             let inflow = |(n, field): (usize, &Array3<R>)| {
-                // What comes in is more than what is there, or as much as the neighbour has.
+                // Inflow brings more than the storm has at its sides, or as much as the neighbouring cell.
                 let more = R::of(random.between(1.0, 1.5));
                 (n % 3 != 2).then(|| BoundaryValues::of(&field.mapv(|q| q * more)))
             };
