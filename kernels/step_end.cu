@@ -2,7 +2,7 @@
 // since neither part occupies a device fully.
 #include "primitives/pdl_wait.cuh"
 #include "primitives/ticket.cuh"
-#include "step_end/entered.cuh"
+#include "step_end/inflow.cuh"
 #include "step_end/tally.cuh"
 
 // Counts the steps that have ended, and copies the notes to memory that the host reads.
@@ -21,7 +21,7 @@ step_end_acc64(const __grid_constant__ StepEndArgs args)
     begin(args.transport.marks, MARK_STEP_END_ACC64);
     const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
     if (block < args.entered_blocks)
-        add_entered(args.transport, args.steps, args.side_values, block);
+        add_inflow(args.transport, args.steps, args.side_values, block);
     else
         tally(args.tally, args.steps, block - args.entered_blocks);
     __syncthreads();

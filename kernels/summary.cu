@@ -46,5 +46,5 @@ summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
             fastest = max(fastest, first_of_largest(static_cast<float>(rate), cell));
         }
     }
-    note_largest(args.fastest, fastest);
+    update_largest(args.fastest, fastest);
 }

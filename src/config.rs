@@ -16,7 +16,7 @@ use crate::grid::Sides;
 use crate::io::output::Storage;
 use crate::io::wrf::photolysis::Frequency;
 use crate::io::wrf::series::Overlap;
-use crate::passive::Recipe;
+use crate::passive::PassiveTracers;
 use crate::time_steps::Length;
 
 /// A run as the user wants it.
@@ -37,15 +37,15 @@ pub struct RunConfig {
     /// The members that are run in the place of one run.
     pub ensemble: Option<Ensemble>,
     /// The passive tracers that are carried beside the water.
-    pub tracers: Option<Arc<Recipe>>,
+    pub tracers: Option<Arc<PassiveTracers>>,
     /// The chemistry of species that are carried too.
-    pub chemistry: Option<Chosen>,
+    pub chemistry: Option<ChemistryConfig>,
     /// Outputs beside the main one.
-    pub beside: Beside,
+    pub beside: AuxConfig,
     /// In which form the output is written.
     pub storage: Storage,
     /// Checkpoint to go on from, and checkpoints to write.
-    pub restarts: Restarts,
+    pub restarts: RestartConfig,
     /// Limiter of the water species.
     pub limiter: Limiter,
     /// The microphysics.
@@ -70,13 +70,13 @@ pub struct RunConfig {
 
 /// The chemistry of a run, before its place is known.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct ChemistryConfig {
     /// Files that are read for it; none where a run goes on.
     pub files: Vec<PathBuf>,
     /// Attributes of a restart file that keep it: names and values.
     pub kept: Vec<(&'static str, String)>,
     /// The passive tracers with the species behind them.
-    pub recipe: Recipe,
+    pub recipe: PassiveTracers,
     /// Names of the species that are not written.
     pub hidden: Vec<&'static str>,
     /// The mechanism.
@@ -107,7 +107,7 @@ pub struct Chosen {
 
 /// Going on where an earlier run stood.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Restarts {
+pub struct RestartConfig {
     /// Go on from a restart file, in the place of --input: it holds the state, what has fallen, the
     /// winds that are left, dt and the options of the scheme, and the bits are those of a run without a
     /// break. --steps and --hours count from there; times, RAINNC and the water budget from the start of
@@ -126,7 +126,7 @@ pub struct Restarts {
 
 /// Outputs of a run beside the main one.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Beside {
+pub struct AuxConfig {
     /// Write the fields on another grid too, by a weight file in the form of SCRIP or ESMF (nwp-mini
     /// weights makes one)
     #[arg(long, value_name = "WEIGHTS")]

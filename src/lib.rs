@@ -79,8 +79,8 @@
 //!
 //! # The same scheme on the CPU and on the GPU
 //!
-//! The launcher of a kernel is in the module `gpu` of its subject (feature `gpu`). It compiles the kernel for the device
-//! at hand, and works on arrays in device memory, in which the fields of the CPU follow one another.
+//! The launcher of a kernel is in the module `gpu` of its subject (feature `gpu`). It compiles the kernel for the
+//! device at hand, and works on arrays in device memory, in which the fields of the CPU follow one another.
 //!
 //! ```no_run
 //! # #[cfg(feature = "gpu")]
@@ -93,7 +93,7 @@
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
 //! use nwp_mini::wsm5::gpu::Mapping;
-//! use nwp_mini::wsm5::gpu::clouds::{Clouds, Inside, DeviceFields, SURFACE_PLANES};
+//! use nwp_mini::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
 //! use nwp_mini::wsm5::scheme::Scheme;
 //! use nwp_mini::wsm5;
 //!
@@ -121,8 +121,8 @@
 //! let ground_there = gpu.zeros::<f32>(SURFACE_PLANES * shape.columns())?;
 //! let mapping =
 //!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
-//! let (layout, all) = (Layout::tight(shape), Inside::all(shape));
-//! let clouds = Clouds::new(&gpu, layout, all, scheme.clone(), mapping, 300.0)?;
+//! let (layout, all) = (Layout::tight(shape), ActiveColumns::all(shape));
+//! let clouds = Wsm5Gpu::new(&gpu, layout, all, scheme.clone(), mapping, 300.0)?;
 //! let place = DeviceFields { state: &there, air: &air_there, surface: &ground_there };
 //! clouds.call(&place, dt)?;
 //!
@@ -145,12 +145,12 @@
 //!
 //! | process | Rust | CUDA | launcher |
 //! |---|---|---|---|
-//! | a call on one column | [`wsm5::Column`] | `kernels/wsm5/column.cu`, `tile.cu` | `wsm5::gpu::clouds` |
+//! | a call on one column | [`wsm5::Column`] | `kernels/wsm5/column.cu`, `tile.cu` | `wsm5::gpu::launch` |
 //! | warm rain | [`wsm5::warm`] | `kernels/wsm5/warm.cuh` | |
 //! | cold rates | [`wsm5::ice`] | `kernels/wsm5/ice.cuh` | |
 //! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
 //! | sedimentation of rain, snow and ice | [`wsm5::sedimentation`] | `kernels/wsm5/sedimentation.cuh` | |
-//! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::clouds` |
+//! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::launch` |
 //! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
 //! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |

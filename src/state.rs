@@ -32,7 +32,7 @@ const QS: usize = 5;
 /// Fields of WSM5, which are the first of every state.
 pub const STATE_FIELDS: usize = MOIST_AIR;
 /// Species of water, which follow the potential temperature.
-pub const SPECIES: usize = STATE_FIELDS - 1;
+pub const WATER_SPECIES: usize = STATE_FIELDS - 1;
 
 /// A field by its name, for reading and for writing.
 macro_rules! named {
@@ -116,7 +116,7 @@ impl<R> State<R> {
 
     /// The species of water.
     pub fn water(&self) -> &[Array3<R>] {
-        &self.fields[STATE_FIELDS - SPECIES..STATE_FIELDS]
+        &self.fields[STATE_FIELDS - WATER_SPECIES..STATE_FIELDS]
     }
 
     /// The fields of the passive tracers.

@@ -4,10 +4,10 @@
 #include "advection/tile/limited.cuh"
 #include "advection/tile/stage.cuh"
 #include "primitives/pdl_wait.cuh"
-#include "step_end/entered.cuh"
+#include "step_end/inflow.cuh"
 
 // Shared memory of the blocks of tiles.
-extern __shared__ Line rooms[];
+extern __shared__ Line smem_lines[];
 
 // Marches a thread, with the code for inner places if the place is one.
 template <void (*MARCH)(const TransportArgs&, const Place&)>
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(STAGES_TILED ? STAGE_ROWS * LANES :
 transport_stage(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_STAGE);
-    if (STAGES_TILED) return advance_by_tiles(args, TRACERS, rooms);
+    if (STAGES_TILED) return advance_by_tiles(args, TRACERS, smem_lines);
     Place place;
     if (find_place(args, 0, TRACERS, place)) march<advance>(args, place);
 }
@@ -47,7 +47,7 @@ transport_unlimited(const __grid_constant__ TransportArgs args)
 {
     if (!TILED) return;
     begin(args.marks, MARK_TRANSPORT_UNLIMITED);
-    if (STAGES_TILED) return advance_by_tiles(args, UNLIMITED, rooms);
+    if (STAGES_TILED) return advance_by_tiles(args, UNLIMITED, smem_lines);
     Place place;
     if (find_place(args, 0, UNLIMITED, place)) march<advance>(args, place);
 }
@@ -59,11 +59,11 @@ transport_limit(const __grid_constant__ TransportArgs args)
     if (!TILED) return;
     begin(args.marks, MARK_TRANSPORT_LIMIT);
     const TilePlace tile = find_place_in_tile(args, UNLIMITED);
-    LimitRoom& room = *reinterpret_cast<LimitRoom*>(&rooms[0].group[tile.place_in_line]);
+    LimitSmem& smem = *reinterpret_cast<LimitSmem*>(&smem_lines[0].group[tile.place_in_line]);
     if (tile.place.is_inner)
-        limit(args, {inner(args, tile.place), tile.first_row, tile.place_in_line, tile.owns}, room);
+        limit(args, {inner(args, tile.place), tile.first_row, tile.place_in_line, tile.owns}, smem);
     else
-        limit(args, tile, room);
+        limit(args, tile, smem);
 }
 
 // The last stage: the first pass of the limited tracers, and the whole stage of the other tracers.
@@ -95,5 +95,5 @@ extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 transport_entered_acc64(const __grid_constant__ TransportArgs args)
 {
     begin(args.marks, MARK_TRANSPORT_ENTERED_ACC64);
-    add_entered(args, 1, 0, static_cast<int>(blockIdx.x));
+    add_inflow(args, 1, 0, static_cast<int>(blockIdx.x));
 }

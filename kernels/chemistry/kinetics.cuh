@@ -23,43 +23,43 @@ __device__ inline double product_of(double* rates, double* y, const Factors<COUN
 }
 
 // Rates of this worker's reactions, at the current concentrations.
-__device__ inline void react(const Room& room, int worker)
+__device__ inline void reaction_rates(const CellArrays& arrays, int worker)
 {
 #pragma unroll 2
     for (int r = worker; r < REACTIONS; r += WORKERS)
-        room.reactions[r * CELLS] = product_of(room.rates, room.concentrations, REACTION[r]);
+        arrays.reactions[r * CELLS] = product_of(arrays.rates, arrays.concentrations, REACTION[r]);
 }
 
 // Derivatives of the rates of the reactions, this worker's share.
-__device__ inline void differentiate(const Room& room, int worker)
+__device__ inline void differentiate(const CellArrays& arrays, int worker)
 {
 #pragma unroll 2
     for (int p = worker; p < PARTIALS; p += WORKERS)
-        room.partials[p * CELLS] = product_of(room.rates, room.concentrations, PARTIAL[p]);
+        arrays.partials[p * CELLS] = product_of(arrays.rates, arrays.concentrations, PARTIAL[p]);
 }
 
 // J k reaction by reaction, with k in place of the concentrations.
-__device__ inline void react_along(const Room& room, int worker)
+__device__ inline void reaction_rates_along(const CellArrays& arrays, int worker)
 {
     for (int r = worker; r < REACTIONS; r += WORKERS) {
         double sum = 0;
         for (int p = PARTIAL_START[r]; p < PARTIAL_START[r + 1]; ++p)
-            sum = fma(PARTIAL_MULTIPLICITY[p] * room.partials[p * CELLS],
-                      at(room.concentrations, PARTIAL_SPECIES[p]), sum);
-        room.reactions[r * CELLS] = sum;
+            sum = fma(PARTIAL_MULTIPLICITY[p] * arrays.partials[p * CELLS],
+                      at(arrays.concentrations, PARTIAL_SPECIES[p]), sum);
+        arrays.reactions[r * CELLS] = sum;
     }
 }
 
 // dy/dt of a species from the rates of the reactions.
-__device__ inline double made_of(const Room& room, int species)
+__device__ inline double net_production(const CellArrays& arrays, int species)
 {
-    return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], room.reactions);
+    return sum_of(NET_ELEMENT, NET_COEFFICIENT, NET_START[species], NET_START[species + 1], arrays.reactions);
 }
 
 // dy/dt of a worker's species at the current concentrations, once all workers have written them.
-__device__ inline void tendencies(const Room& room, Owned& own, int worker)
+__device__ inline void tendencies(const CellArrays& arrays, Owned& own, int worker)
 {
-    react(room, worker);
+    reaction_rates(arrays, worker);
     wait_for_workers();
-    for_owned(worker, [&](int place, int species) { own.f[place] = made_of(room, species); });
+    for_owned(worker, [&](int place, int species) { own.f[place] = net_production(arrays, species); });
 }

@@ -1,5 +1,5 @@
 // The integration of many cells, each with its own step. Compiled for a mechanism, a method and a mapping, whose tables
-// are in the text before this file (src/chemistry/gpu/text.rs).
+// are in the text before this file (src/chemistry/gpu/source_text.rs).
 //
 // A block has CELLS cells at a time, and WORKERS threads for each: thread LANES * worker + place. Cells that are done
 // are replaced by the next ones, several at a time. Every sum is computed by one thread in the order of the CPU
@@ -26,16 +26,16 @@ __device__ inline int next_cell(const ChemistryArgs& args)
 }
 
 // Loads a cell: its concentrations, its rate constants and its interval.
-__device__ inline void load(const ChemistryArgs& args, const Room& room, Owned& own, int worker, Cell& cell)
+__device__ inline void load(const ChemistryArgs& args, const CellArrays& arrays, Owned& own, int worker, Cell& cell)
 {
     const long long n = cell.number, cells = args.cells;
     set_owned(worker, [&](auto, int species) { return species < VARIABLES ? args.variable[species * cells + n] : 0.0; },
               [&](auto place, int, double y) { own.y[place] = y; });
     for (int i = worker; i < FIXED; i += WORKERS)
-        concentration_at(room, FIRST_FIXED + i, FIRST_FIXED + i) = args.fixed[i * cells + n];
-    if (worker == 0) concentration_at(room, FIRST_FIXED + FIXED, FIRST_FIXED + FIXED) = 1;
+        concentration_at(arrays, FIRST_FIXED + i, FIRST_FIXED + i) = args.fixed[i * cells + n];
+    if (worker == 0) concentration_at(arrays, FIRST_FIXED + FIXED, FIRST_FIXED + FIXED) = 1;
 #pragma unroll 8
-    for (int i = worker; i < RATES; i += WORKERS) room.rates[i * CELLS] = __ldg(&args.rates[i * cells + n]);
+    for (int i = worker; i < RATES; i += WORKERS) arrays.rates[i * CELLS] = __ldg(&args.rates[i * cells + n]);
     const double start = FOLLOWS_SUN ? args.start[n] : 0.0;
     const double own_step = args.first_steps ? args.first_steps[n] : 0.0;
     cell.control = control_of(start, start + args.interval, own_step > 0.0 ? own_step : args.first_step);
@@ -66,20 +66,21 @@ __device__ inline void store(const ChemistryArgs& args, const Owned& own, int wo
 }
 
 // Attempts the current step of every cell of the block.
-__device__ inline void attempt(const ChemistryArgs& args, const Room& room, Owned& own, int worker, int place, Cell& cell)
+__device__ inline void attempt(const ChemistryArgs& args, const CellArrays& arrays, Owned& own, int worker, int place,
+                               Cell& cell)
 {
     __shared__ bool is_regular_of[WORKERS][CELLS];
     Control& control = cell.control;
     // A dummy step for a place without a running cell.
     const bool is_running = cell.number >= 0 && cell.status == STATUS_RUNNING;
     const double step = is_running ? control.step : 1.0;
-    begin(room, own, worker, control.time);
-    const bool is_regular_here = factorise(room, worker, 1.0 / (step * METHOD_GAMMA[0]));
+    begin(arrays, own, worker, control.time);
+    const bool is_regular_here = factorise(arrays, worker, 1.0 / (step * METHOD_GAMMA[0]));
     if (worker < WORKERS) is_regular_of[worker][place] = is_regular_here;
-    advance(room, own, worker, control.time, step);
-    find_error(room, own, worker, args.relative, args.absolute);
+    advance(arrays, own, worker, control.time, step);
+    find_error(arrays, own, worker, args.relative, args.absolute);
     if (!is_running) return;
-    const double error = concentration_at(room, 0, 0);
+    const double error = concentration_at(arrays, 0, 0);
     bool is_regular = true, is_accepted = false;
     for (int other = 0; other < WORKERS; ++other) is_regular = is_regular && is_regular_of[other][place];
     control.factorisations += 1;
@@ -104,8 +105,8 @@ chemistry_integrate(const __grid_constant__ ChemistryArgs args)
     const int thread = static_cast<int>(threadIdx.x), place = thread % LANES;
     const bool is_idle = place >= CELLS;
     const int worker = is_idle ? IDLE_WORKER : thread / LANES;
-    const Room room = room_of(args.scratch, is_idle ? 0 : place);
-    Owned own = owned_of(room);
+    const CellArrays arrays = arrays_of(args.scratch, is_idle ? 0 : place);
+    Owned own = owned_of(arrays);
     Cell cell = {};
     cell.number = -1;
     bool are_more = !is_idle;
@@ -124,11 +125,11 @@ chemistry_integrate(const __grid_constant__ ChemistryArgs args)
             if (is_free) {
                 cell.number = next_of[place];
                 are_more = cell.number >= 0;
-                if (are_more) load(args, room, own, worker, cell);
+                if (are_more) load(args, arrays, own, worker, cell);
             }
             if (!__syncthreads_or(cell.number >= 0)) break;
             continue;
         }
-        attempt(args, room, own, worker, place, cell);
+        attempt(args, arrays, own, worker, place, cell);
     }
 }

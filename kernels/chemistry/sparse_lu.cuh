@@ -11,7 +11,7 @@ __device__ inline float less_product(float self, float factor, float other) { re
 //
 // Every entry is a task: its value in the matrix, minus the products of entries to the left and above in the order of
 // elimination, times the inverse of the pivot if it belongs to L.
-__device__ inline bool factorise(const Room& room, int worker, double diagonal)
+__device__ inline bool factorise(const CellArrays& arrays, int worker, double diagonal)
 {
     bool is_regular = true;
     const FactorList* lists = FACTOR_LISTS + column_of(worker);
@@ -22,21 +22,22 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
         int term = list.term, pair = list.pair;
         for (int number = list.first; number < list.last; ++number) {
             const FactorTask task = FACTOR_TASKS[number];
-            const double slope = sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, term, task.last_term, room.partials);
+            const double slope = sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, term, task.last_term,
+                                        arrays.partials);
             Entry value = static_cast<Entry>(task.kind == ON_DIAGONAL ? diagonal - slope : -slope);
 #pragma unroll 4
             for (; pair < task.last_pair; ++pair) {
                 const Pair factors = FACTOR_PAIRS[pair];
-                value = less_product(value, at(room.factors, factors.first), at(room.factors, factors.second));
+                value = less_product(value, at(arrays.factors, factors.first), at(arrays.factors, factors.second));
             }
             if (task.kind == ON_DIAGONAL) {
                 // A NaN does not count as singular: it makes the error of the step NaN.
                 is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
                 value = 1 / value;
             } else if (task.kind != RIGHT_OF_DIAGONAL) {
-                value *= at(room.factors, task.kind);
+                value *= at(arrays.factors, task.kind);
             }
-            at(room.factors, task.entry) = value;
+            at(arrays.factors, task.entry) = value;
             term = task.last_term;
         }
         // A barrier follows the right side of the first stage anyway.
@@ -48,7 +49,7 @@ __device__ inline bool factorise(const Room& room, int worker, double diagonal)
 
 // Solves in place of the right side, which all workers have written. A piece subtracts some products from the x of a
 // row; the last piece of a row in back substitution multiplies by the inverse of the pivot.
-__device__ inline void solve(const Room& room, int worker)
+__device__ inline void solve(const CellArrays& arrays, int worker)
 {
     const SolveList* lists = SOLVE_LISTS + column_of(worker);
     SolveList list = lists[0];
@@ -57,14 +58,14 @@ __device__ inline void solve(const Room& room, int worker)
         int product = list.product;
         for (int number = list.first; number < list.last; ++number) {
             const SolvePiece piece = SOLVE_PIECES[number];
-            Entry& x = at(room.x, piece.row);
+            Entry& x = at(arrays.x, piece.row);
             Entry value = x;
 #pragma unroll 4
             for (; product < piece.last_product; ++product) {
                 const Pair pair = PRODUCTS[product];
-                value = less_product(value, at(room.factors, pair.first), at(room.x, pair.second));
+                value = less_product(value, at(arrays.factors, pair.first), at(arrays.x, pair.second));
             }
-            if (piece.pivot != NO_PIVOT) value *= at(room.factors, piece.pivot);
+            if (piece.pivot != NO_PIVOT) value *= at(arrays.factors, piece.pivot);
             x = value;
         }
         wait_for_workers();

@@ -3,7 +3,7 @@
 #include "chemistry/control.cuh"
 #include "chemistry/division.cuh"
 #ifdef STRAIGHT_LINE
-#include "chemistry/straight.cuh"
+#include "chemistry/straight_line.cuh"
 #else
 #include "chemistry/sparse_lu.cuh"
 #endif
@@ -12,76 +12,77 @@
 __device__ inline double reach_of(double time) { return __dmul_rn(SQRT_EPSILON, fmax(fabs(time), SHORTEST_TIME)); }
 
 // Waits until all concentrations are written, and evaluates rate constants that follow the sun at a time.
-__device__ inline void prepare(const Room& room, int worker, double time)
+__device__ inline void prepare(const CellArrays& arrays, int worker, double time)
 {
     if constexpr (FOLLOWS_SUN && TIMED_RATES > 0)
-        if (worker == 0) evaluate_timed(room.rates, sunlight_at(time));
+        if (worker == 0) evaluate_timed(arrays.rates, sunlight_at(time));
     wait_for_workers();
 }
 
 // dy/dt, the derivatives of the reaction rates and, with rates that follow the sun, the derivative of dy/dt with
 // respect to time, at the beginning of a step.
-__device__ inline void begin(const Room& room, Owned& own, int worker, double time)
+__device__ inline void begin(const CellArrays& arrays, Owned& own, int worker, double time)
 {
     set_owned(worker, [&](auto place, int) { return own.y[place]; },
-              [&](auto place, int species, double y) { concentration_at(room, place, species) = y; });
+              [&](auto place, int species, double y) { concentration_at(arrays, place, species) = y; });
     if constexpr (FOLLOWS_SUN) {
-        prepare(room, worker, time + reach_of(time));
-        tendencies(room, own, worker);
+        prepare(arrays, worker, time + reach_of(time));
+        tendencies(arrays, own, worker);
         set_owned(worker, [&](auto place, int) { return own.f[place]; },
                   [&](auto place, int, double later) { own.drift[place] = later; });
     }
-    prepare(room, worker, time);
+    prepare(arrays, worker, time);
     // The barrier in `tendencies` also covers the derivatives.
-    differentiate(room, worker);
-    tendencies(room, own, worker);
+    differentiate(arrays, worker);
+    tendencies(arrays, own, worker);
     if constexpr (FOLLOWS_SUN)
         set_owned(worker, [&](auto place, int) { return (own.drift[place] - own.f[place]) / reach_of(time); },
                   [&](auto place, int, double drift) { own.drift[place] = drift; });
 }
 
 // dy/dt at the concentrations of a stage.
-__device__ inline void evaluate_stage(const Room& room, Owned& own, int worker, int stage, double time, double step)
+__device__ inline void evaluate_stage(const CellArrays& arrays, Owned& own, int worker, int stage, double time,
+                                      double step)
 {
     const int row = stage * (stage - 1) / 2;
     set_owned(worker, [&](auto place, int) {
         double value = own.y[place];
         for (int j = 0; j < stage; ++j) value = fma(METHOD_A[row + j], own.k[j][place], value);
         return value;
-    }, [&](auto place, int species, double value) { concentration_at(room, place, species) = value; });
-    prepare(room, worker, fma(METHOD_ALPHA[stage], step, time));
-    tendencies(room, own, worker);
+    }, [&](auto place, int species, double value) { concentration_at(arrays, place, species) = value; });
+    prepare(arrays, worker, fma(METHOD_ALPHA[stage], step, time));
+    tendencies(arrays, own, worker);
 }
 
 #ifndef STRAIGHT_LINE
 // Corrects a stage once by its residual in double precision, for factors in single precision.
-__device__ inline void refine(const Room& room, Owned& own, int worker, int stage, const double (&right)[OWNED],
+__device__ inline void refine(const CellArrays& arrays, Owned& own, int worker, int stage, const double (&right)[OWNED],
                               double diagonal)
 {
-    for_owned(worker, [&](int place, int species) { room.concentrations[species * CELLS] = own.k[stage][place]; });
+    for_owned(worker, [&](int place, int species) { arrays.concentrations[species * CELLS] = own.k[stage][place]; });
     wait_for_workers();
-    react_along(room, worker);
+    reaction_rates_along(arrays, worker);
     wait_for_workers();
     for_owned(worker, [&](int place, int species) {
-        const double slope = made_of(room, species);
-        room.x[species * CELLS] = static_cast<Entry>(fma(-diagonal, own.k[stage][place], right[place] + slope));
+        const double slope = net_production(arrays, species);
+        arrays.x[species * CELLS] = static_cast<Entry>(fma(-diagonal, own.k[stage][place], right[place] + slope));
     });
     wait_for_workers();
-    solve(room, worker);
+    solve(arrays, worker);
     for_owned(worker, [&](int place, int species) {
-        own.k[stage][place] += static_cast<double>(room.x[species * CELLS]);
+        own.k[stage][place] += static_cast<double>(arrays.x[species * CELLS]);
     });
 }
 
 #endif
 
 // The stages of a step.
-__device__ inline void advance(const Room& room, Owned& own, int worker, double time, double step)
+__device__ inline void advance(const CellArrays& arrays, Owned& own, int worker, double time, double step)
 {
     const double inverse_step = 1.0 / step;
 #pragma unroll
     for (int stage = 0; stage < STAGES; ++stage) {
-        if (stage > 0 && METHOD_EVALUATES[stage]) evaluate_stage(room, own, worker, stage, time, step);
+        if (stage > 0 && METHOD_EVALUATES[stage]) evaluate_stage(arrays, own, worker, stage, time, step);
         const int row = stage * (stage - 1) / 2;
         const double weight = METHOD_GAMMA[stage] * step;
         const auto right_side = [&](auto place, int) {
@@ -91,16 +92,18 @@ __device__ inline void advance(const Room& room, Owned& own, int worker, double 
             return value;
         };
         set_owned(worker, right_side,
-                  [&](auto place, int species, double value) { x_at(room, place, species) = static_cast<Entry>(value); });
+                  [&](auto place, int species, double value) {
+                      x_at(arrays, place, species) = static_cast<Entry>(value);
+                  });
         wait_for_workers();
-        solve(room, worker);
-        set_owned(worker, [&](auto place, int species) { return static_cast<double>(x_at(room, place, species)); },
+        solve(arrays, worker);
+        set_owned(worker, [&](auto place, int species) { return static_cast<double>(x_at(arrays, place, species)); },
                   [&](auto place, int, double k) { own.k[stage][place] = k; });
 #ifndef STRAIGHT_LINE
         if constexpr (IS_REFINED) {
             double right[OWNED] = {};
             for_owned(worker, [&](int place, int species) { right[place] = right_side(place, species); });
-            refine(room, own, worker, stage, right, inverse_step / METHOD_GAMMA[0]);
+            refine(arrays, own, worker, stage, right, inverse_step / METHOD_GAMMA[0]);
         }
 #endif
     }
@@ -118,7 +121,8 @@ __device__ inline double end_of(const Owned& own, Place place)
 
 // The error norm of a step in units of the tolerances: root mean square over the species. The first worker computes it
 // from SUMS partial sums, each of every SUMS-th species, and stores it in place of the first concentration.
-__device__ inline void find_error(const Room& room, const Owned& own, int worker, double relative, double absolute)
+__device__ inline void find_error(const CellArrays& arrays, const Owned& own, int worker, double relative,
+                                  double absolute)
 {
     set_owned(worker, [&](auto place, int) {
         double error = 0;
@@ -127,7 +131,7 @@ __device__ inline void find_error(const Room& room, const Owned& own, int worker
             if (METHOD_E[stage] != 0.0) error = fma(METHOD_E[stage], own.k[stage][place], error);
         const double a = fabs(own.y[place]), b = fabs(end_of(own, place));
         return quotient_of(error, fma(relative, a > b ? a : b, absolute));
-    }, [&](auto place, int species, double ratio) { concentration_at(room, place, species) = ratio; });
+    }, [&](auto place, int species, double ratio) { concentration_at(arrays, place, species) = ratio; });
     wait_for_workers();
     if (worker == 0) {
         double squares[SUMS] = {};
@@ -135,7 +139,7 @@ __device__ inline void find_error(const Room& room, const Owned& own, int worker
         for (int first = 0; first < VARIABLES; first += SUMS) {
 #pragma unroll
             for (int i = 0; i < SUMS; ++i) {
-                const double ratio = first + i < VARIABLES ? ratio_at(room, first, i) : 0.0;
+                const double ratio = first + i < VARIABLES ? ratio_at(arrays, first, i) : 0.0;
                 squares[i] = fma(ratio, ratio, squares[i]);
             }
         }
@@ -144,7 +148,7 @@ __device__ inline void find_error(const Room& room, const Owned& own, int worker
 #pragma unroll
             for (int i = 0; i < count; ++i) squares[i] += squares[i + count];
         }
-        concentration_at(room, 0, 0) = sqrt(squares[0] / VARIABLES);
+        concentration_at(arrays, 0, 0) = sqrt(squares[0] / VARIABLES);
     }
     wait_for_workers();
 }

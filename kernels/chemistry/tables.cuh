@@ -1,9 +1,9 @@
 // Arrays of a cell for kernels that follow the tables of a mechanism, with any number of workers.
 #pragma once
-#include "chemistry/room.cuh"
+#include "chemistry/block_memory.cuh"
 
 // Arrays of a thread's cell.
-struct Room {
+struct CellArrays {
     double* concentrations;   // VARIABLES species, FIXED ones, and a 1
     Entry* x;                 // right side, then solution
     Entry* factors;           // LU factors of I/(h gamma) - J; inverses on the diagonal
@@ -23,7 +23,7 @@ __device__ inline T& at(T* array, unsigned distance)
     return *reinterpret_cast<T*>(reinterpret_cast<char*>(array) + distance);
 }
 
-__device__ inline Room room_of(double* all_scratch, int cell)
+__device__ inline CellArrays arrays_of(double* all_scratch, int cell)
 {
     double* scratch = scratch_of_block(all_scratch);
     return {
@@ -44,14 +44,14 @@ struct Owned {
     double k[STAGES][OWNED];
 };
 
-__device__ inline Owned owned_of(const Room&) { return {}; }
+__device__ inline Owned owned_of(const CellArrays&) { return {}; }
 
 // The concentration and the x of a species.
-__device__ inline double& concentration_at(const Room& room, int, int species)
+__device__ inline double& concentration_at(const CellArrays& arrays, int, int species)
 {
-    return room.concentrations[species * CELLS];
+    return arrays.concentrations[species * CELLS];
 }
-__device__ inline Entry& x_at(const Room& room, int, int species) { return room.x[species * CELLS]; }
+__device__ inline Entry& x_at(const CellArrays& arrays, int, int species) { return arrays.x[species * CELLS]; }
 
 // Calls an action with the index of each of a worker's species, and the species.
 template <class Action>
@@ -72,4 +72,7 @@ __device__ inline void set_owned(int worker, Value value, Give give)
 }
 
 // The ratio of the error of a species to its tolerance.
-__device__ inline double ratio_at(const Room& room, int first, int i) { return room.concentrations[(first + i) * CELLS]; }
+__device__ inline double ratio_at(const CellArrays& arrays, int first, int i)
+{
+    return arrays.concentrations[(first + i) * CELLS];
+}

@@ -3,7 +3,7 @@
 // the blocks in order, so that their bits are the same in every run. See src/lattice/solver.rs for the iteration and
 // src/lattice/gpu/solver.rs for the launches.
 #include "lattice/wilson/hop.cuh"
-#include "lattice/wilson/order.cuh"
+#include "lattice/wilson/site_order.cuh"
 #include "primitives/block_sum.cuh"
 #include "primitives/ticket.cuh"
 
@@ -17,7 +17,7 @@ __device__ inline bool grid_sum(const SolverArgs& args, double own, double& tota
     const double block = block_sum(own);
     if (threadIdx.x == 0) {
         args.sums[blockIdx.x] = block;
-        is_last = counted(&args.words[SOLVER_TICKETS]) == static_cast<int>(gridDim.x);
+        is_last = take_ticket(&args.words[SOLVER_TICKETS]) == static_cast<int>(gridDim.x);
     }
     __syncthreads();
     if (!is_last) return false;

@@ -3,7 +3,7 @@
 // src/lattice/gpu/mod.rs.
 #include "lattice/wilson/hop.cuh"
 #include "lattice/wilson/kept_links.cuh"
-#include "lattice/wilson/order.cuh"
+#include "lattice/wilson/site_order.cuh"
 
 // out = D in of SIDE_THREADS times REGISTER_SIDES right-hand sides, or out = base + coefficient D in.
 template <bool DAGGER, bool HAS_BASE>

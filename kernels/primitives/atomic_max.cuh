@@ -8,7 +8,7 @@ __device__ inline unsigned long long first_of_largest(float value, unsigned plac
 }
 
 // Updates the maximum with the words of all threads; all lanes of the warp call it.
-__device__ inline void note_largest(unsigned long long* kept, unsigned long long own)
+__device__ inline void update_largest(unsigned long long* kept, unsigned long long own)
 {
     constexpr unsigned all_lanes = 0xffffffff;
     for (int half = WARP / 2; half > 0; half /= 2)

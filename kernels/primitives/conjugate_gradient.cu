@@ -37,7 +37,7 @@ __device__ inline bool grid_sum(const DescentArgs& args, double own, double& tot
 }
 
 // Ends the iterations, and informs the host.
-__device__ inline void give_verdict(const DescentArgs& args, unsigned long long verdict)
+__device__ inline void set_verdict(const DescentArgs& args, unsigned long long verdict)
 {
     args.words[DESCENT_VERDICT] = verdict;
     *static_cast<volatile unsigned long long*>(args.shown) = verdict;
@@ -89,7 +89,7 @@ descent_product_acc64(const __grid_constant__ DescentArgs args)
     args.numbers[DESCENT_LENGTH] = args.numbers[DESCENT_ENERGY] / curvature;
     // Curvature that is not positive: the residual is zero, or the matrix is not positive definite.
     const bool is_too_late = done > static_cast<unsigned long long>(args.most);
-    if (is_too_late || !(curvature > 0)) give_verdict(args, DESCENT_FAILED);
+    if (is_too_late || !(curvature > 0)) set_verdict(args, DESCENT_FAILED);
 }
 
 // Moves x along the direction, and compares the residual with its limit.
@@ -119,5 +119,5 @@ descent_update_acc64(const __grid_constant__ DescentArgs args)
     if (!grid_sum(args, own, energy)) return;
     args.numbers[DESCENT_KEEP] = energy / args.numbers[DESCENT_ENERGY];
     args.numbers[DESCENT_ENERGY] = energy;
-    if (atomicExch(&args.words[DESCENT_OUTSIDE], 0ull) == 0) give_verdict(args, DESCENT_CONVERGED);
+    if (atomicExch(&args.words[DESCENT_OUTSIDE], 0ull) == 0) set_verdict(args, DESCENT_CONVERGED);
 }

@@ -3,7 +3,7 @@
 
 // Counts a block that is done, and returns the number of blocks counted so far, including this one. A thread that sees
 // a block counted also sees earlier stores of the thread that counted it.
-__device__ inline int counted(unsigned long long* ticket)
+__device__ inline int take_ticket(unsigned long long* ticket)
 {
 #ifdef __CUDACC_RTC__
     // One atomic operation with acquire-release semantics costs less than a relaxed one between two fences, which would

@@ -5,7 +5,7 @@
 namespace balance {
 
 // Factor that limits losses to the content. See src/wsm5/balance.rs.
-__device__ inline real share(real available, real loss)
+__device__ inline real limiter_factor(real available, real loss)
 {
     available = max(available, Q_MIN);
     return loss > available ? available / loss : real(1);
@@ -16,24 +16,24 @@ __device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell
 {
     const bool is_cold = cell.t <= FREEZING;
 
-    const real cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    const real cloud = limiter_factor(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
     warm.praut *= cloud;
     warm.pracw *= cloud;
     ice.psacw *= cloud;
 
-    const real crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+    const real crystals = limiter_factor(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
     ice.psaut *= crystals;
     ice.psaci *= crystals;
     ice.pigen *= crystals;
     ice.pidep *= crystals;
 
     const real melted = is_cold ? real(0) : ice.psacw;
-    const real rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
+    const real rain = limiter_factor(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
     warm.praut *= rain;
     warm.pracw *= rain;
     warm.prevp *= rain;
 
-    const real snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+    const real snow = limiter_factor(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
     ice.psdep *= snow;
     ice.psaut *= snow;
     ice.psaci *= snow;
@@ -41,7 +41,7 @@ __device__ inline void limit(real dt, WarmRates& warm, IceRates& ice, const Cell
 }
 
 // Adds to a species and clips it at zero. See src/wsm5/balance.rs.
-__device__ inline real gain(real& q, real amount)
+__device__ inline real add_clipped(real& q, real amount)
 {
     const real sum = q + amount;
     q = max(sum, real(0));
@@ -49,9 +49,9 @@ __device__ inline real gain(real& q, real amount)
 }
 
 // Subtracts from a species and clips it at zero. See src/wsm5/balance.rs.
-__device__ inline real lose(real& q, real amount)
+__device__ inline real sub_clipped(real& q, real amount)
 {
-    return gain(q, -amount);
+    return add_clipped(q, -amount);
 }
 
 // Changes by the rates below freezing. See src/wsm5/balance.rs.
@@ -64,10 +64,10 @@ __device__ inline real apply_cold(
         + (L_SUBLIMATION - air.latent_heat) * ice.psacw;
     cell.qv += vapour * dt;
     cell.t += heating / air.heat_capacity * dt;
-    return lose(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
-        + gain(cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
-        + lose(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
-        + gain(cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt);
+    return sub_clipped(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + add_clipped(cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
+        + sub_clipped(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
+        + add_clipped(cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt);
 }
 
 // Changes by the rates above freezing. See src/wsm5/balance.rs.
@@ -76,8 +76,8 @@ __device__ inline real apply_warm(
 {
     cell.qv -= warm.prevp * dt;
     cell.t += air.latent_heat * warm.prevp / air.heat_capacity * dt;
-    return lose(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
-        + gain(cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt);
+    return sub_clipped(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + add_clipped(cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt);
 }
 
 // Limits the rates so that no species is overdrawn, and applies them. See src/wsm5/balance.rs.

@@ -24,7 +24,7 @@ __device__ inline void set_call_invariants(const Cell& cell, Air& air)
 }
 
 // Values of a cell at the start of a minor step. See src/wsm5/cell.rs.
-__device__ inline StepStart onset(const Wsm5Params& p, const Air& air, const Cell& cell)
+__device__ inline StepStart step_start(const Wsm5Params& p, const Air& air, const Cell& cell)
 {
     const Saturation saturation = thermo::saturation(cell.t, air.p, p.vapour_pressure_cap);
     return StepStart{cell.t, saturation.water, saturation.ice};
@@ -33,11 +33,11 @@ __device__ inline StepStart onset(const Wsm5Params& p, const Air& air, const Cel
 // The coefficients of a cell; zero if no rate uses them. They are computed in every cell and then selected: see
 // warm.cuh. See src/wsm5/cell.rs.
 __device__ inline Coefficients coefficients(
-    const Wsm5Params& p, const Air& air, const StepStart& onset, const Cell& cell)
+    const Wsm5Params& p, const Air& air, const StepStart& step_start, const Cell& cell)
 {
     const bool rain = cell.qr > 0, snow = cell.qs > 0;
     const bool deposits = (cell.t < FREEZING) & (snow | (cell.qi > 0));
-    const real t_snow = FALLOUT == Sedimentation::SemiLagrangian ? cell.t : onset.t;
+    const real t_snow = FALLOUT == Sedimentation::SemiLagrangian ? cell.t : step_start.t;
     const real n0s_factor = snow ? slope::snow_intercept_factor(p, t_snow) : real(1);
     Coefficients coefficients{};
     coefficients.rain = slope::slope_rain(p, air.rho, cell.qr);
@@ -50,8 +50,8 @@ __device__ inline Coefficients coefficients(
         return thermo::growth_resistance(
             latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation);
     };
-    const real water = resistance(air.latent_heat, onset.qsw);
-    const real ice = resistance(L_SUBLIMATION, onset.qsi);
+    const real water = resistance(air.latent_heat, step_start.qsw);
+    const real ice = resistance(L_SUBLIMATION, step_start.qsi);
     const real ventilation = thermo::ventilation(viscosity, diffusivity, air.rho);
     coefficients.resistance_water = rain ? water : real(0);
     coefficients.resistance_ice = deposits ? ice : real(0);

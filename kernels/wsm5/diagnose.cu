@@ -3,12 +3,12 @@
 // A block has as many columns as a warp has lanes, and several levels of each at a time. Results have the shape
 // (levels, columns).
 
-#include "wsm5/mapping/place.cuh"
+#include "wsm5/mapping/column_map.cuh"
 #include "wsm5/radii.cuh"
 #include "wsm5/reflectivity.cuh"
 
 // Properties of a cell that determine its reflectivity.
-__device__ inline Target target_at(const CloudArgs& a, int at)
+__device__ inline Target target_at(const Wsm5Args& a, int at)
 {
     return {(a.theta[at] + a.theta_base) * a.exner[at], a.p[at], a.qv[at], a.qr[at], a.qs[at]};
 }
@@ -16,7 +16,7 @@ __device__ inline Target target_at(const CloudArgs& a, int at)
 extern "C" __global__ void __launch_bounds__(DIAGNOSIS_COLUMNS* DIAGNOSIS_ROWS)
     wsm5_diagnose(__grid_constant__ const DiagnosisArgs args)
 {
-    const CloudArgs& a = args.cloud;
+    const Wsm5Args& a = args.cloud;
     // The level above the highest one with melting snow; 0 without melting snow.
     __shared__ int melting_level[DIAGNOSIS_COLUMNS];
     const int column = threadIdx.x % DIAGNOSIS_COLUMNS, row = threadIdx.x / DIAGNOSIS_COLUMNS;

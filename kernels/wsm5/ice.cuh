@@ -88,7 +88,7 @@ __device__ inline real psaut(const Wsm5Params& p, real dt_cloud, real rho, real 
 
 // All cold rates of a cell. See src/wsm5/ice.rs.
 __device__ inline IceRates rates(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, const Cell& cell,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& step_start, const Cell& cell,
     const Coefficients& coefficients, real prevp)
 {
     const real cold = FREEZING - cell.t;
@@ -99,8 +99,8 @@ __device__ inline IceRates rates(
     const real number = slope::ice_number(air.rho, cell.qi);
     rates.psaci = psaci(p, cold, air, cell, number, coefficients);
 
-    const real rhi = max(cell.qv / onset.qsi, Q_MIN);
-    const real excess = (max(cell.qv, Q_MIN) - onset.qsi) / dt_cloud;
+    const real rhi = max(cell.qv / step_start.qsi, Q_MIN);
+    const real excess = (max(cell.qv, Q_MIN) - step_start.qsi) / dt_cloud;
     Growth growth{rhi, excess, excess - prevp};
     const real pidep =
         ice::pidep(p, dt_cloud, air.rho, cell.qi, number, growth, coefficients);

@@ -155,12 +155,12 @@ __device__ inline real pcond(real dt_cloud, const Air& air, const Cell& cell, re
 // Condenses the excess over water saturation, or evaporates cloud water into the deficit.
 // See src/wsm5/melt.rs.
 __device__ inline real condense(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, Cell& cell)
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& step_start, Cell& cell)
 {
     // If the temperature is unchanged, so is the saturation at the start of the step.
-    const bool is_unchanged = (cell.t - onset.t) == 0;
+    const bool is_unchanged = (cell.t - step_start.t) == 0;
     const real now = thermo::saturation_water(cell.t, air.p, p.vapour_pressure_cap);
-    const real qsw = is_unchanged ? onset.qsw : now;
+    const real qsw = is_unchanged ? step_start.qsw : now;
     const real pcond = melt::pcond(dt_cloud, air, cell, qsw);
     const real qc = cell.qc + pcond * dt_cloud;
     cell.qv -= pcond * dt_cloud;

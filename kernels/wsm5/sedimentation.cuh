@@ -4,7 +4,7 @@
 namespace sedimentation {
 
 // Number of layers that take part in the sedimentation of a species. See src/wsm5/sedimentation.rs.
-__device__ inline int reach(int highest, int nz)
+__device__ inline int active_layers(int highest, int nz)
 {
     return min(max(highest + 1 + REACH_ABOVE, REACH_MIN), nz);
 }
@@ -54,24 +54,24 @@ __device__ inline real rise(real q_below, real q, real d_below, real d)
 }
 
 // Density within an arrived layer. See src/wsm5/sedimentation.rs.
-__device__ inline Profile profile(real q, real d, real rise_below, real rise_above)
+__device__ inline LayerProfile profile(real q, real d, real rise_below, real rise_above)
 {
     const real half_rise = real(0.5) * (rise_above + rise_below);
     const real upper = q + half_rise * d;
     const real lower = q - half_rise * d;
     // No branches, since neighbouring threads rarely agree.
     const bool is_linear = (rise_above * rise_below > 0) & (upper >= 0) & (lower >= 0);
-    return Profile{is_linear ? lower : q, is_linear ? half_rise : real(0)};
+    return LayerProfile{is_linear ? lower : q, is_linear ? half_rise : real(0)};
 }
 
 // Mass of an arrived layer from its bottom to a height above it. See src/wsm5/sedimentation.rs.
-__device__ inline real mass_up_to(Profile profile, real z)
+__device__ inline real mass_up_to(LayerProfile profile, real z)
 {
     return z * (profile.half_rise * z + profile.bottom);
 }
 
 // Mean density between two heights above the bottom of an arrived layer. See src/wsm5/sedimentation.rs.
-__device__ inline real mean_within(Profile profile, real z_low, real z_high)
+__device__ inline real mean_within(LayerProfile profile, real z_low, real z_high)
 {
     return profile.half_rise * (z_high + z_low) + profile.bottom;
 }
@@ -84,7 +84,7 @@ __device__ inline real mass_in_ground(real bottom, real top, real thickness, rea
 }
 
 // Stores the content after sedimentation in a cell. See src/wsm5/sedimentation.rs.
-__device__ inline real land(const Air& air, real content, real& q)
+__device__ inline real store_content(const Air& air, real content, real& q)
 {
     q = max(content / air.rho, real(0));
     return content < 0 ? -(content * air.dz) : real(0);

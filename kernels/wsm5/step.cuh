@@ -30,20 +30,20 @@ __device__ inline real remove_traces(real& q)
 
 // All processes of a minor step in a cell after sedimentation. See src/wsm5/step.rs.
 __device__ inline real processes(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, real qr_for_slope,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& step_start, real qr_for_slope,
     Cell& cell)
 {
     melt::adjust_phase(p, dt_cloud, air, qr_for_slope, cell);
     // In such a cell all rates but condensation are zero.
-    const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= onset.qsi);
+    const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING || cell.qv <= step_start.qsi);
     real clipped = 0;
     if (!is_calm) {
-        const Coefficients coefficients = cell::coefficients(p, air, onset, cell);
-        const WarmRates warm = warm::rates(p, dt_cloud, air, onset, cell, coefficients);
-        const IceRates ice = ice::rates(p, dt_cloud, air, onset, cell, coefficients, warm.prevp);
+        const Coefficients coefficients = cell::coefficients(p, air, step_start, cell);
+        const WarmRates warm = warm::rates(p, dt_cloud, air, step_start, cell, coefficients);
+        const IceRates ice = ice::rates(p, dt_cloud, air, step_start, cell, coefficients, warm.prevp);
         clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     }
-    clipped += melt::condense(p, dt_cloud, air, onset, cell);
+    clipped += melt::condense(p, dt_cloud, air, step_start, cell);
     if (!is_calm) clipped -= remove_traces(cell.qc) + remove_traces(cell.qi);
     return clipped;
 }

@@ -18,14 +18,14 @@ constexpr int BLOCKS = TILE_BLOCKS;
 #endif
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
-    wsm5_tile(__grid_constant__ const CloudArgs a)
+    wsm5_tile(__grid_constant__ const Wsm5Args a)
 {
     begin(a.marks, MARK_WSM5_TILE);
     __shared__ Tile tile;
     const Position at = position(a);
-    Found found[ASKED];
-    ask(a, at, 0, found);
-    if (has_account(at)) column_sums_begin(a, at, tile);
+    LoadedCell found[PREFETCH];
+    prefetch(a, at, 0, found);
+    if (has_column_sums(at)) column_sums_begin(a, at, tile);
     if (threadIdx.x == 0) {
         begin_minor_step(tile);
         tile.clips = 0;
@@ -34,12 +34,12 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     Contents contents = {0, 0, 0};
     Origin origin = {};
     unsigned active = load(a, at, found, tile, contents, origin);
-    note_falling(contents, tile);
+    mark_falling_columns(contents, tile);
     // The vote tells the compiler that all lanes agree. Without it the compiler generates code for divergent lanes at
     // every shuffle below.
     const bool is_any = __any_sync(ALL_LANES, __syncthreads_or(active != 0));
     if (is_any && HEIGHTS_KEPT) {
-        if (has_account(at)) {
+        if (has_column_sums(at)) {
             set_tops(tile.depth, tile.layering, at.column);
             if (COLUMNS_LISTED) list_columns(tile, at.column);
         }
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         if (is_any) {
             if (tile.falling.any() != 0) {
                 if (FALLOUT == Sedimentation::SemiLagrangian) fall_in(a, tile);
-                else sink_in(a, tile);
+                else sediment_in_tile(a, tile);
                 __syncthreads();
             }
             mark_active(a, at, is_last, tile, active);
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
                 list_active(active, at, tile);
                 __syncthreads();
             }
-            act(a, at, origin, active, step == 1, is_last, tile);
+            run_processes(a, at, origin, active, step == 1, is_last, tile);
         }
         if (is_column_sums_owner(at, tile)) {
             Precipitation sum = step == 1 ? Precipitation{} : tile.sum[at.column];
@@ -74,10 +74,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         if (is_last) break;
         if (threadIdx.x == 0) begin_minor_step(tile);
         __syncthreads();
-        note_falling(look_again(at, tile), tile);
+        mark_falling_columns(reload_contents(at, tile), tile);
         __syncthreads();
         if (COLUMNS_LISTED) {
-            if (has_account(at)) list_columns(tile, at.column);
+            if (has_column_sums(at)) list_columns(tile, at.column);
             __syncthreads();
         }
     }

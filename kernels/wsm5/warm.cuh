@@ -38,11 +38,11 @@ __device__ inline real prevp(
 
 // All warm rates of a cell. See src/wsm5/warm.rs.
 __device__ inline WarmRates rates(
-    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& onset, const Cell& cell,
+    const Wsm5Params& p, real dt_cloud, const Air& air, const StepStart& step_start, const Cell& cell,
     const Coefficients& coefficients)
 {
-    const real rhw = max(cell.qv / onset.qsw, Q_MIN);
-    const real excess = (max(cell.qv, Q_MIN) - onset.qsw) / dt_cloud;
+    const real rhw = max(cell.qv / step_start.qsw, Q_MIN);
+    const real excess = (max(cell.qv, Q_MIN) - step_start.qsw) / dt_cloud;
     const real pracw =
         warm::pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor);
     return WarmRates{

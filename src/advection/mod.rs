@@ -48,8 +48,8 @@ pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};
 use perturbation::Perturbation;
-use stage::{Ending, Entrance, Stage, memory};
-pub use stage::{MARGIN, REACH};
+pub use stage::{HALO, MARGIN};
+use stage::{InflowFaces, Stage, StageOutput, memory};
 
 /// Wind of one step, common to all tracers.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub struct Wind<'a, R> {
 
 /// Boundary values of inflow through specified sides, in the units of the tracer.
 #[derive(Clone, Copy, Debug)]
-pub enum Entering<'a, R> {
+pub enum InflowValues<'a, R> {
     /// Zero.
     Nothing,
     /// The given values.
@@ -75,7 +75,7 @@ pub enum Entering<'a, R> {
     Neighbour,
 }
 
-impl<'a, R> From<Option<&'a BoundaryValues<R>>> for Entering<'a, R> {
+impl<'a, R> From<Option<&'a BoundaryValues<R>>> for InflowValues<'a, R> {
     fn from(values: Option<&'a BoundaryValues<R>>) -> Self {
         values.map_or(Self::Nothing, Self::Values)
     }
@@ -141,12 +141,12 @@ impl<R: Real> Workspace<R> {
 pub fn step<R: FluxConstants>(
     wind: &Wind<'_, R>,
     limiter: Limiter,
-    inflow: Entering<'_, R>,
+    inflow: InflowValues<'_, R>,
     q: &mut Array3<R>,
     work: &mut Workspace<R>,
 ) -> f64 {
     check_shapes(wind, q, work);
-    if let Entering::Values(BoundaryValues { west, east, south, north }) = inflow {
+    if let InflowValues::Values(BoundaryValues { west, east, south, north }) = inflow {
         let Shape { nx, ny, nz } = wind.grid.shape;
         let sides = [west, east, south, north].map(Array2::dim);
         assert_eq!(sides, [(nz, ny), (nz, ny), (nz, nx), (nz, nx)], "shapes of the inflow");
@@ -155,7 +155,7 @@ pub fn step<R: FluxConstants>(
     let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
-    let (ending, entrance) = (Ending::Update, &Entrance::new(wind.grid));
+    let (ending, entrance) = (StageOutput::Update, &InflowFaces::new(wind.grid));
     let start = memory(q);
 
     let stage = Stage {
@@ -227,8 +227,8 @@ pub fn net_outflow<R: FluxConstants>(
         start: memory(start),
         dt: R::of(wind.dt),
         limiter,
-        ending: Ending::Outflow,
-        entrance: &Entrance::new(wind.grid),
+        ending: StageOutput::Outflow,
+        entrance: &InflowFaces::new(wind.grid),
         perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());

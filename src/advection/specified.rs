@@ -6,7 +6,7 @@ use ndarray::{Array2, Array3, Axis};
 use rayon::prelude::*;
 
 use super::stage::{memory, row};
-use super::{Entering, Wind};
+use super::{InflowValues, Wind};
 use crate::grid::{Shape, Side};
 use crate::real::Real;
 use crate::state::BoundaryValues;
@@ -20,7 +20,7 @@ use crate::state::BoundaryValues;
 /// Source: WRF's flow-dependent boundary.
 pub(super) fn set_specified<R: Real>(
     wind: &Wind<'_, R>,
-    inflow: Entering<'_, R>,
+    inflow: InflowValues<'_, R>,
     q: &mut Array3<R>,
 ) {
     let sides = wind.grid.sides;
@@ -33,15 +33,15 @@ pub(super) fn set_specified<R: Real>(
     });
 }
 
-fn set_level<R: Real>(wind: &Wind<'_, R>, inflow: Entering<'_, R>, k: usize, level: &mut [R]) {
+fn set_level<R: Real>(wind: &Wind<'_, R>, inflow: InflowValues<'_, R>, k: usize, level: &mut [R]) {
     let Shape { nx, ny, .. } = wind.grid.shape;
     let sides = wind.grid.sides;
     let x = &memory(&wind.flux.x)[k * ny * (nx + 1)..];
     let y = &memory(&wind.flux.y)[k * (ny + 1) * nx..];
     let given = |side: fn(&BoundaryValues<R>) -> &Array2<R>| match inflow {
-        Entering::Values(all) => Given::Values(row(side(all), k)),
-        Entering::Nothing => Given::Nothing,
-        Entering::Neighbour => Given::Neighbour,
+        InflowValues::Values(all) => SideInflow::Values(row(side(all), k)),
+        InflowValues::Nothing => SideInflow::Nothing,
+        InflowValues::Neighbour => SideInflow::Neighbour,
     };
     let inner = sides.inner_x(nx);
     let inside = |i: usize| i.clamp(inner.start, inner.end - 1);
@@ -72,14 +72,14 @@ fn set_side<R: Real>(
     along: Range<usize>,
     cells: impl Fn(usize) -> [usize; 2],
     outward: impl Fn(usize) -> R,
-    given: Given<'_, R>,
+    given: SideInflow<'_, R>,
 ) {
     for at in along {
         let [edge, inside] = cells(at);
         let given = match given {
-            Given::Values(given) => given[at],
-            Given::Nothing => R::ZERO,
-            Given::Neighbour => level[inside],
+            SideInflow::Values(given) => given[at],
+            SideInflow::Nothing => R::ZERO,
+            SideInflow::Neighbour => level[inside],
         };
         level[edge] = if outward(at) > R::ZERO { level[inside] } else { given };
     }
@@ -87,7 +87,7 @@ fn set_side<R: Real>(
 
 /// Boundary values of inflow along one side of a level.
 #[derive(Clone, Copy)]
-enum Given<'a, R> {
+enum SideInflow<'a, R> {
     Nothing,
     Values(&'a [R]),
     Neighbour,

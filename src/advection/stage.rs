@@ -18,15 +18,15 @@ use crate::grid::{Grid, Shape, Window};
 use crate::real::Real;
 
 /// Half width of the fifth-order stencil: cells on either side of a face.
-pub const REACH: usize = 3;
+pub const HALO: usize = 3;
 
 /// Cells beyond a cell that its value after a step depends on: three stages, and the scale factors of the limiter of
 /// the neighbours. Without a limiter one less.
-pub const MARGIN: usize = 3 * REACH + 1;
+pub const MARGIN: usize = 3 * HALO + 1;
 
 /// Results of a stage for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum StageOutput {
     /// The new mixing ratio.
     Update,
     /// The net outflow of tracer, kg s⁻¹.
@@ -35,7 +35,7 @@ pub(super) enum Ending {
 
 /// Order of the flux through a row of faces.
 #[derive(Clone, Copy)]
-enum Order<R> {
+enum FluxOrder<R> {
     Closed,
     Linear([R; 2]),
     Third,
@@ -52,21 +52,21 @@ pub(super) struct Stage<'a, R> {
     /// Length of the stage, s.
     pub(super) dt: R,
     pub(super) limiter: Limiter,
-    pub(super) ending: Ending,
-    pub(super) entrance: &'a Entrance,
+    pub(super) ending: StageOutput,
+    pub(super) entrance: &'a InflowFaces,
     /// A term that is to be wrong.
     pub(super) perturbation: Option<Perturbation>,
 }
 
 /// The faces through which tracer enters the region of the budgets: those of the specified and open sides.
-pub(super) struct Entrance {
+pub(super) struct InflowFaces {
     /// The region.
     inner: Window,
     /// The region ends at a side to the west, east, south, north; elsewhere at a cut, or nowhere.
     is_side: [bool; 4],
 }
 
-impl Entrance {
+impl InflowFaces {
     pub(super) fn new(grid: &Grid) -> Self {
         Self { inner: grid.inner(), is_side: grid.boundaries().map(|side| side.is_some()) }
     }
@@ -177,14 +177,14 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         let nx = self.shape().nx;
         let cells = self.cells(self.field, k, rows);
         // At the ends of rows the stencil reads cells of other rows; those faces are computed again below.
-        let all = REACH..(cells.len() + 1).saturating_sub(REACH);
+        let all = HALO..(cells.len() + 1).saturating_sub(HALO);
         if !all.is_empty() {
             fifth_order_rows(&mass[all.clone()], shifted(cells, all.len()), &mut flux[all]);
         }
         let periodic = self.periodic_x();
         for first in (0..rows.count).map(|row| row * nx) {
             let row = &cells[first..][..nx];
-            for i in (0..REACH.min(nx)).chain((nx + 1).saturating_sub(REACH).max(REACH)..nx) {
+            for i in (0..HALO.min(nx)).chain((nx + 1).saturating_sub(HALO).max(HALO)..nx) {
                 let cell = |s| slice::from_ref(&row[continued(i, s, nx)]);
                 let face = first + i..=first + i;
                 let order = lateral_order(i, nx, periodic);
@@ -198,7 +198,7 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     #[inline(always)]
     pub(super) fn alike_y(&self, faces: Range<usize>) -> impl Iterator<Item = Rows> {
         // Faces with a whole stencil inside the grid.
-        let full = REACH..(self.shape().ny + 1).saturating_sub(REACH);
+        let full = HALO..(self.shape().ny + 1).saturating_sub(HALO);
         let mut first = faces.start;
         std::iter::from_fn(move || {
             let end = if full.contains(&first) { full.end } else { first + 1 };
@@ -223,9 +223,11 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         let nz = self.shape().nz;
         let air = self.wind.air;
         let order = match k {
-            k if self.closed_z(k) => Order::Closed,
-            k if k == 1 || k == nz - 1 => Order::Linear([air.weight_below[k], air.weight_above[k]]),
-            _ => Order::Third,
+            k if self.closed_z(k) => FluxOrder::Closed,
+            k if k == 1 || k == nz - 1 => {
+                FluxOrder::Linear([air.weight_below[k], air.weight_above[k]])
+            }
+            _ => FluxOrder::Third,
         };
         let cell = |s| self.cells(self.field, k.wrapping_add_signed(s), rows);
         high_order_rows(order, self.mass_z(k, rows), cell, flux);
@@ -236,15 +238,15 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
     #[inline(always)]
     pub(super) fn finish(&self, k: usize, rows: Rows, flow: Outflow<'_, R>, out: &mut [R]) {
         match self.ending {
-            Ending::Update => update_rows(self.content(k, rows), flow, out),
-            Ending::Outflow => outflow_rows(flow, out),
+            StageOutput::Update => update_rows(self.content(k, rows), flow, out),
+            StageOutput::Outflow => outflow_rows(flow, out),
         }
     }
 
     /// Tracer that enters the region inside the outermost rows through the sides of row j, kg s⁻¹.
     #[inline(always)]
     pub(super) fn side_inflow(&self, j: usize, x: &[R], south: &[R], north: &[R]) -> f64 {
-        let Entrance { inner: Window { rows, columns }, is_side } = self.entrance;
+        let InflowFaces { inner: Window { rows, columns }, is_side } = self.entrance;
         let [at_west, at_east, at_south, at_north] = *is_side;
         if !rows.contains(&j) {
             return 0.0;
@@ -312,13 +314,13 @@ fn continued(i: usize, offset: isize, n: usize) -> usize {
 
 /// Order of the flux through lateral face `face` of an axis with `n` cells: lower near a side that is not periodic.
 #[inline(always)]
-fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
+fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> FluxOrder<R> {
     match face.min(n - face) {
-        _ if periodic => Order::Fifth,
-        0 => Order::Closed,
-        1 => Order::Linear([R::HALF, R::HALF]),
-        2 => Order::Third,
-        _ => Order::Fifth,
+        _ if periodic => FluxOrder::Fifth,
+        0 => FluxOrder::Closed,
+        1 => FluxOrder::Linear([R::HALF, R::HALF]),
+        2 => FluxOrder::Third,
+        _ => FluxOrder::Fifth,
     }
 }
 
@@ -326,16 +328,16 @@ fn lateral_order<R: Real>(face: usize, n: usize, periodic: bool) -> Order<R> {
 /// index next to the faces, -1 those of lower index.
 #[inline(always)]
 fn high_order_rows<'c, R: FluxConstants>(
-    order: Order<R>,
+    order: FluxOrder<R>,
     mass: &[R],
     cell: impl Fn(isize) -> &'c [R],
     flux: &mut [R],
 ) {
     match order {
-        Order::Closed => flux.fill(R::ZERO),
-        Order::Linear(weights) => linear_rows(mass, [cell(-1), cell(0)], weights, flux),
-        Order::Third => third_order_rows(mass, [cell(-2), cell(-1), cell(0), cell(1)], flux),
-        Order::Fifth => {
+        FluxOrder::Closed => flux.fill(R::ZERO),
+        FluxOrder::Linear(weights) => linear_rows(mass, [cell(-1), cell(0)], weights, flux),
+        FluxOrder::Third => third_order_rows(mass, [cell(-2), cell(-1), cell(0), cell(1)], flux),
+        FluxOrder::Fifth => {
             let cells = [cell(-3), cell(-2), cell(-1), cell(0), cell(1), cell(2)];
             fifth_order_rows(mass, cells, flux);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
-use super::{FRAMES_IN_FLIGHT, Profiles, SPECIES};
+use super::{FRAMES_IN_FLIGHT, Profiles, WATER_SPECIES};
 use crate::grid::Shape;
 use crate::primitives::reduce::{self, Number};
 use crate::primitives::transpose::{Matrices, transpose};
@@ -17,7 +17,7 @@ use crate::state::{CloudDiagnostics, State};
 pub(super) struct ProfileExtractor<R> {
     /// Shape: (ny, nx, nz).
     weights: Arc<Vec<R>>,
-    pub(super) under_way: VecDeque<Profiles<R>>,
+    pub(super) in_flight: VecDeque<Profiles<R>>,
 }
 
 /// Number of the reflectivity among the fields.
@@ -26,7 +26,7 @@ const ECHO: usize = 6;
 impl<R: Real + Number> ProfileExtractor<R> {
     pub(super) fn new(shape: Shape, weights: &Arc<Vec<R>>) -> Self {
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
-        Self { weights: Arc::clone(weights), under_way: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
+        Self { weights: Arc::clone(weights), in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
     }
 
     /// The columns of a state and of what is diagnosed from it.
@@ -45,7 +45,7 @@ impl<R: Real + Number> ProfileExtractor<R> {
             columns
         };
         let volumes: Vec<Vec<R>> = fields.map(turned).collect();
-        let totals: [Vec<R>; SPECIES] = std::array::from_fn(|kind| {
+        let totals: [Vec<R>; WATER_SPECIES] = std::array::from_fn(|kind| {
             let water = volumes[kind + 1].chunks(shape.nz);
             water
                 .zip(self.weights.chunks(shape.nz))

@@ -12,25 +12,25 @@ use rayon::prelude::*;
 
 use member::{Member, warm_rain};
 
-use super::chemist::Chemist;
+use super::chemistry::ChemistryDriver;
 use super::column_profiles::ProfileExtractor;
+use super::current_forcing::CurrentForcing;
 use super::interpolation::Operator;
 use super::margins::{Neighbours, refresh};
 use super::nan_check::check_owned;
-use super::present::Present;
 use super::{
-    Account, Accumulators, Backend, BudgetDomain, Captured, Checkpoint, Collected, Computing,
-    FRAMES_IN_FLIGHT, Info, Microphysics, Output, PhaseTimes, SamplingRequest, Start, Summary,
-    TracerAmount, UlpPerturbation, WaterChange,
+    Account, Accumulators, Backend, BudgetDomain, CapturedFrame, Checkpoint, CollectedOutput,
+    ComputePrecision, FRAMES_IN_FLIGHT, Info, Microphysics, Output, PhaseTimes, RunStart,
+    SamplingRequest, Summary, TracerAmount, UlpPerturbation, WaterChange,
 };
-use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::chemistry::coupled::Coupled;
 use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::error::{Error, Result};
 use crate::forcing::{Continuity, Forcing, TimeInterpolant};
 use crate::grid::{Grid, Window};
 use crate::physics::kessler::{self, Kessler};
-use crate::physics::{self, Scratch, Weighing};
+use crate::physics::{self, MismatchMasses, Scratch};
 use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::simd::Instructions;
@@ -53,9 +53,9 @@ pub struct Cpu<R: Real> {
     /// Seed of the units that the values are moved by before the next step, if they are.
     disturbance: Option<u64>,
     bins: Bins<R>,
-    present: Present<R>,
+    present: CurrentForcing<R>,
     continuity: Continuity,
-    chemist: Option<Box<Chemist<R>>>,
+    chemist: Option<Box<ChemistryDriver<R>>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// Neighbours of a part of a grid, which refresh its margins.
@@ -63,7 +63,7 @@ pub struct Cpu<R: Real> {
     /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
     mass_mismatch: Array2<R>,
     /// Frames under way, with the numbers of their members.
-    frames: VecDeque<(usize, Box<Captured<R>>)>,
+    frames: VecDeque<(usize, Box<CapturedFrame<R>>)>,
     checkpoint: Option<Box<Checkpoint<R>>>,
     operators: Vec<Operator<R>>,
     turning: Option<ProfileExtractor<R>>,
@@ -73,7 +73,7 @@ pub struct Cpu<R: Real> {
     times: PhaseTimes,
 }
 
-impl<R: Computing> Cpu<R> {
+impl<R: ComputePrecision> Cpu<R> {
     /// A run of one from a state; `forcing` drives the steps until another one is given.
     pub fn new(
         grid: &Grid,
@@ -121,7 +121,7 @@ impl<R: Computing> Cpu<R> {
             kessler,
             disturbance: None,
             bins: Bins::default(),
-            present: Present::Frame(Arc::clone(forcing)),
+            present: CurrentForcing::Frame(Arc::clone(forcing)),
             continuity: Continuity::new(coordinate),
             chemist: None,
             neighbours: None,
@@ -145,7 +145,7 @@ impl<R: Computing> Cpu<R> {
     #[must_use]
     pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
         assert!(coupled.is_none() || self.members.len() == 1, "chemistry in a run of one");
-        let chemist = coupled.map(|coupled| Box::new(Chemist::new(Arc::clone(coupled))));
+        let chemist = coupled.map(|coupled| Box::new(ChemistryDriver::new(Arc::clone(coupled))));
         Self { chemist, ..self }
     }
 
@@ -174,7 +174,7 @@ impl<R: Computing> Cpu<R> {
         // Threads that have no tracer of their own help the others with their rows.
         tracers.par_chunks_mut(each).zip(&mut self.workspaces).for_each(|(tracers, work)| {
             for (((q, inflow), limiter), entered) in tracers {
-                let inflow = inflow.as_ref().map_or(Entering::Neighbour, Entering::Values);
+                let inflow = inflow.as_ref().map_or(InflowValues::Neighbour, InflowValues::Values);
                 *entered = advection::step(&wind, *limiter, inflow, q, work);
             }
         });
@@ -205,7 +205,7 @@ impl<R: Computing> Cpu<R> {
         let Window { rows, columns } = self.grid.unspecified();
         let environment = &self.present.get().environment;
         let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
-        let weighing = Weighing::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
+        let weighing = MismatchMasses::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
         if let Some((scheme, scratch)) = &self.kessler {
             let block = warm_rain(state, environment, surface).weighed(weighing);
             physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
@@ -256,7 +256,7 @@ impl<R: Computing> Cpu<R> {
         if moment.after.is_some() {
             self.present.between().set(moment, &mut self.continuity);
         } else {
-            self.present = Present::Frame(Arc::clone(&moment.before));
+            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
         }
     }
 
@@ -265,24 +265,24 @@ impl<R: Computing> Cpu<R> {
         if moment.after.is_some() {
             self.present.between().set_air(moment);
         } else {
-            self.present = Present::Frame(Arc::clone(&moment.before));
+            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
         }
     }
 
     /// The member of a run of one.
-    fn alone(&self) -> &Member<R> {
+    fn sole_member(&self) -> &Member<R> {
         assert_eq!(self.members.len(), 1, "an output of a run of one");
         &self.members[0]
     }
 
     /// An error with the number of its member, where there are several.
-    fn told(&self, member: usize, error: Error) -> Error {
+    fn with_member(&self, member: usize, error: Error) -> Error {
         if self.members.len() > 1 { error.of_member(member) } else { error }
     }
 }
 
 /// The outputs.
-impl<R: Computing + Number> Cpu<R> {
+impl<R: ComputePrecision + Number> Cpu<R> {
     fn begin_frame(&mut self, member: usize, moment: &TimeInterpolant<R>) {
         assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
         self.show(moment);
@@ -294,21 +294,21 @@ impl<R: Computing + Number> Cpu<R> {
         let owned = self.grid.owned();
         let (state, surface) = (state.within(&owned), surface.within(&owned));
         let diagnostics = diagnostics.within(&owned);
-        let frame = Captured { state, diagnostics, surface, summary };
+        let frame = CapturedFrame { state, diagnostics, surface, summary };
         self.frames.push_back((member, Box::new(frame)));
     }
 
     fn begin_products(&mut self, operator: usize, moment: &TimeInterpolant<R>) {
         self.show_air(moment);
-        let Member { scheme, state, surface, .. } = self.alone();
+        let Member { scheme, state, surface, .. } = self.sole_member();
         let working = &self.operators[operator];
-        assert!(working.under_way.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
+        assert!(working.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
         let (mut columns, air) = working.gather(state, &self.present.get().environment);
         let diagnostics = &mut columns.diagnostics;
         let fields = DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, diagnostics);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
         let products = working.products(&columns, surface);
-        self.operators[operator].under_way.push_back(products);
+        self.operators[operator].in_flight.push_back(products);
     }
 
     fn begin_profiles(&mut self, moment: &TimeInterpolant<R>) {
@@ -316,18 +316,18 @@ impl<R: Computing + Number> Cpu<R> {
         let shape = self.grid.shape;
         let mut diagnostics = CloudDiagnostics::zeros(shape);
         self.diagnose(&mut diagnostics);
-        self.alone();
+        self.sole_member();
         let state = &self.members[0].state;
         let turning = self.turning.as_mut().expect("weights are attached");
-        assert!(turning.under_way.len() < FRAMES_IN_FLIGHT, "columns were not collected");
+        assert!(turning.in_flight.len() < FRAMES_IN_FLIGHT, "columns were not collected");
         let profiles = turning.profiles(shape, state, &diagnostics);
-        turning.under_way.push_back(profiles);
+        turning.in_flight.push_back(profiles);
     }
 
     /// The state and all sums.
-    fn standing(&self) -> Checkpoint<R> {
-        let Member { state, surface, changes, passive, .. } = self.alone();
-        let chemistry = self.chemist.as_deref().map(Chemist::standing);
+    fn checkpoint(&self) -> Checkpoint<R> {
+        let Member { state, surface, changes, passive, .. } = self.sole_member();
+        let chemistry = self.chemist.as_deref().map(ChemistryDriver::checkpoint);
         let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
         let owned = self.grid.owned();
         let (surface, changes, passive) = (surface.within(&owned), *changes, passive.clone());
@@ -338,7 +338,7 @@ impl<R: Computing + Number> Cpu<R> {
 
 impl<R> Backend<R> for Cpu<R>
 where
-    R: Computing + Number,
+    R: ComputePrecision + Number,
 {
     fn info(&mut self) -> Result<Info> {
         let threads = rayon::current_num_threads();
@@ -358,8 +358,8 @@ where
         })
     }
 
-    fn start(&mut self, start: Start<'_, R>) -> Result<()> {
-        let Start { states, gathered, attached: SamplingRequest { operators, weights } } = start;
+    fn start(&mut self, start: RunStart<'_, R>) -> Result<()> {
+        let RunStart { states, gathered, attached: SamplingRequest { operators, weights } } = start;
         let shape = self.grid.shape;
         self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
         self.turning = weights.as_ref().map(|weights| ProfileExtractor::new(shape, weights));
@@ -436,7 +436,7 @@ where
 
     fn check(&mut self, step: usize, _wait: bool) -> Result<()> {
         self.members.iter().enumerate().try_for_each(|(number, member)| {
-            check_owned(&self.grid, &member.state, step).map_err(|error| self.told(number, error))
+            check_owned(&self.grid, &member.state, step).map_err(|e| self.with_member(number, e))
         })
     }
 
@@ -448,7 +448,7 @@ where
             Output::Profiles => self.begin_profiles(moment),
             Output::Checkpoint(step) => {
                 self.check(step, true)?;
-                self.checkpoint = Some(Box::new(self.standing()));
+                self.checkpoint = Some(Box::new(self.checkpoint()));
                 return Ok(());
             }
         }
@@ -456,20 +456,20 @@ where
         Ok(())
     }
 
-    fn collect(&mut self, output: Output, _wait: bool) -> Result<Option<Collected<R>>> {
+    fn collect(&mut self, output: Output, _wait: bool) -> Result<Option<CollectedOutput<R>>> {
         Ok(match output {
             Output::Frame(member) => self.frames.pop_front().map(|(number, frame)| {
                 assert_eq!(number, member, "the member of the oldest frame");
-                Collected::Frame(frame)
+                CollectedOutput::Frame(frame)
             }),
             Output::Products(operator) => {
-                self.operators[operator].under_way.pop_front().map(Collected::Products)
+                self.operators[operator].in_flight.pop_front().map(CollectedOutput::Products)
             }
             Output::Profiles => {
                 let turning = self.turning.as_mut();
-                turning.and_then(|x| x.under_way.pop_front()).map(Collected::Profiles)
+                turning.and_then(|x| x.in_flight.pop_front()).map(CollectedOutput::Profiles)
             }
-            Output::Checkpoint(_) => self.checkpoint.take().map(Collected::Checkpoint),
+            Output::Checkpoint(_) => self.checkpoint.take().map(CollectedOutput::Checkpoint),
         })
     }
 

@@ -19,12 +19,12 @@ pub(super) struct Operator<R> {
     /// The operator on these alone.
     matrix: Csr<R>,
     /// Products that nobody has collected yet.
-    pub(super) under_way: VecDeque<Products<R>>,
+    pub(super) in_flight: VecDeque<Products<R>>,
 }
 
 /// The columns that an operator reads, side by side.
 #[derive(Debug)]
-pub(super) struct Columns<R> {
+pub(super) struct OperatorColumns<R> {
     pub(super) state: State<R>,
     pub(super) diagnostics: CloudDiagnostics<R>,
 }
@@ -48,7 +48,7 @@ impl<R: Real> Operator<R> {
         let (starts, values) = (operator.starts().to_vec(), operator.values().to_vec());
         let matrix = Csr::from_parts(read.len(), starts, column_of, values)
             .expect("the entries of a matrix that was good, in the same order");
-        Self { columns: read, matrix, under_way: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
+        Self { columns: read, matrix, in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
     }
 
     /// The columns of a state with their air, and room for what is diagnosed from them.
@@ -56,7 +56,7 @@ impl<R: Real> Operator<R> {
         &self,
         state: &State<R>,
         environment: &Environment<R>,
-    ) -> (Columns<R>, Environment<R>) {
+    ) -> (OperatorColumns<R>, Environment<R>) {
         let nz = state.theta().len_of(Axis(0));
         let gathered = |field: &Array3<R>| {
             let plane = field.len() / nz;
@@ -68,13 +68,19 @@ impl<R: Real> Operator<R> {
         let Environment { rho, exner, p, dz } = environment;
         let [rho, exner, p, dz] = [rho, exner, p, dz].map(gathered);
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
-        let columns =
-            Columns { state: state.map(gathered), diagnostics: CloudDiagnostics::zeros(shape) };
+        let columns = OperatorColumns {
+            state: state.map(gathered),
+            diagnostics: CloudDiagnostics::zeros(shape),
+        };
         (columns, Environment { rho, exner, p, dz })
     }
 
     /// The products with the columns, and with the ground below them.
-    pub(super) fn products(&self, columns: &Columns<R>, surface: &Surface<R>) -> Products<R> {
+    pub(super) fn products(
+        &self,
+        columns: &OperatorColumns<R>,
+        surface: &Surface<R>,
+    ) -> Products<R> {
         let volumes = columns.state.moist_air().iter().chain(columns.diagnostics.fields());
         let volumes = volumes.chain(columns.state.passive());
         let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| {

@@ -1,12 +1,13 @@
 //! The backends, which compute the steps.
 //!
-//! A [`Backend`] holds the states of all members for the whole run, and the winds that drive them. It may run ahead of its
-//! caller: a step, or a frame of output, is asked for and need not be done when the call returns.
+//! A [`Backend`] holds the states of all members for the whole run, and the winds that drive them. It may run ahead of
+//! its caller: a step, or a frame of output, is asked for and need not be done when the call returns.
 
 mod budget_domain;
-mod chemist;
+mod chemistry;
 mod column_profiles;
 pub mod cpu;
+mod current_forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod interpolation;
@@ -14,7 +15,6 @@ mod margins;
 mod microphysics;
 mod nan_check;
 mod output;
-mod present;
 mod summary;
 mod times;
 mod ulp_perturbation;
@@ -23,7 +23,7 @@ use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::physics::kessler;
-pub use crate::state::{Accumulators, Checkpoint, SPECIES, WaterChange};
+pub use crate::state::{Accumulators, Checkpoint, WATER_SPECIES, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
 use crate::wsm5;
 pub use budget_domain::BudgetDomain;
@@ -31,7 +31,7 @@ pub use margins::Neighbours;
 pub use microphysics::Microphysics;
 pub use nan_check::check_finite;
 pub use output::{
-    Captured, Collected, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
+    CapturedFrame, CollectedOutput, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
     SamplingRequest,
 };
 pub use summary::Summary;
@@ -39,9 +39,9 @@ pub use times::{PhaseTime, PhaseTimes};
 pub use ulp_perturbation::UlpPerturbation;
 
 /// A precision that the transport and all schemes of microphysics can be run in.
-pub trait Computing: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
+pub trait ComputePrecision: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
 
-impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> Computing for R {}
+impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> ComputePrecision for R {}
 
 /// Frames of output that a backend may be asked for before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
@@ -79,7 +79,7 @@ pub trait Backend<R> {
     ///
     /// When there are states, but not one for each member; when several members are to take up the sums of an earlier
     /// run; when an operator does not have as many columns as the grid, or there is not a weight for every cell.
-    fn start(&mut self, start: Start<'_, R>) -> Result<()>;
+    fn start(&mut self, start: RunStart<'_, R>) -> Result<()>;
 
     /// Sets the winds, air and boundary values of the steps from here on, for all members.
     ///
@@ -119,7 +119,7 @@ pub trait Backend<R> {
     /// # Panics
     ///
     /// With [`FRAMES_IN_FLIGHT`] outputs of this kind begun and none collected; for an operator or profiles that
-    /// [`Start::attached`] did not name; for operators, profiles and checkpoints of one of several members.
+    /// [`RunStart::attached`] did not name; for operators, profiles and checkpoints of one of several members.
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()>;
 
     /// Hands over the oldest output of a kind that was begun; `None` when it is not ready yet, or when there
@@ -135,7 +135,7 @@ pub trait Backend<R> {
     /// # Panics
     ///
     /// When the oldest frame is that of another member.
-    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<R>>>;
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<R>>>;
 
     /// Amounts of water and tracers of a member inside the specified and open rows, and their changes since the start.
     ///
@@ -162,7 +162,7 @@ pub struct Info {
 
 /// The beginning of a run.
 #[derive(Clone, Debug)]
-pub struct Start<'a, R> {
+pub struct RunStart<'a, R> {
     /// A state for each member: nothing fallen, no change of water, no output in flight. Without any, members go on
     /// from the states that they have.
     pub states: &'a [State<R>],
@@ -172,7 +172,7 @@ pub struct Start<'a, R> {
     pub attached: SamplingRequest<R>,
 }
 
-impl<'a, R> Start<'a, R> {
+impl<'a, R> RunStart<'a, R> {
     /// A run of one from its initial state, with frames alone for output.
     pub fn from(state: &'a State<R>) -> Self {
         let attached = SamplingRequest { operators: Vec::new(), weights: None };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{SPECIES, Summary};
+use super::{Summary, WATER_SPECIES};
 use crate::primitives::csr::Csr;
 use crate::state::{Checkpoint, CloudDiagnostics, State, Surface};
 
@@ -11,8 +11,8 @@ use crate::state::{Checkpoint, CloudDiagnostics, State, Surface};
 pub enum Output {
     /// A frame of output of a member.
     Frame(usize),
-    /// Products of an operator, by its place in [`SamplingRequest::operators`], with the fields and what is diagnosed from
-    /// them, level by level. No field leaves the device.
+    /// Products of an operator, by its place in [`SamplingRequest::operators`], with the fields and what is diagnosed
+    /// from them, level by level. No field leaves the device.
     Products(usize),
     /// The columns brought together, and what they hold.
     Profiles,
@@ -23,9 +23,9 @@ pub enum Output {
 
 /// An output, as a backend hands it over.
 #[derive(Clone, Debug)]
-pub enum Collected<R> {
+pub enum CollectedOutput<R> {
     /// That of [`Output::Frame`].
-    Frame(Box<Captured<R>>),
+    Frame(Box<CapturedFrame<R>>),
     /// That of [`Output::Products`].
     Products(Products<R>),
     /// That of [`Output::Profiles`].
@@ -34,9 +34,9 @@ pub enum Collected<R> {
     Checkpoint(Box<Checkpoint<R>>),
 }
 
-impl<R> Collected<R> {
+impl<R> CollectedOutput<R> {
     /// The frame, where it is one.
-    pub fn frame(self) -> Option<Captured<R>> {
+    pub fn frame(self) -> Option<CapturedFrame<R>> {
         if let Self::Frame(frame) = self { Some(*frame) } else { None }
     }
 
@@ -52,13 +52,13 @@ impl<R> Collected<R> {
 
     /// The checkpoint, where it is one.
     pub fn checkpoint(self) -> Option<Checkpoint<R>> {
-        if let Self::Checkpoint(standing) = self { Some(*standing) } else { None }
+        if let Self::Checkpoint(checkpoint) = self { Some(*checkpoint) } else { None }
     }
 }
 
 /// A frame of output, as far as a backend makes it.
 #[derive(Clone, Debug)]
-pub struct Captured<R> {
+pub struct CapturedFrame<R> {
     /// Tracers.
     pub state: State<R>,
     /// Reflectivity and effective radii.
@@ -104,7 +104,7 @@ pub struct Profiles<R> {
     /// Shape of each: (ny, nx, nz).
     pub volumes: Vec<Vec<R>>,
     /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).
-    pub totals: [Vec<R>; SPECIES],
+    pub totals: [Vec<R>; WATER_SPECIES],
     /// Largest reflectivity of each column, dBZ. Shape: (ny, nx).
     pub strongest: Vec<R>,
 }

@@ -5,7 +5,10 @@ use std::f64::consts::PI;
 use super::column::{Column, Sounding};
 use super::flow::{Flow, half_sine};
 use super::sounding::{SURFACE, stable_layer, weisman_klemp};
-use super::{Idealised, Parts, Shear, Usual, Wish, air, even_domain, extent, fitting, steady};
+use super::{
+    CaseDefaults, CaseOptions, CaseParts, IdealisedCase, Shear, air, even_domain, extent, fitting,
+    steady,
+};
 use crate::grid::{Side, Sides};
 
 const PERIODIC: Sides = Sides {
@@ -21,9 +24,11 @@ const SPECIFIED: Sides = Sides {
     north: Side::Specified,
 };
 
-pub(super) const BUBBLE: Usual = Usual { cells: [40, 40, 40], dx: 250.0, sides: PERIODIC };
-pub(super) const SUPERCELL: Usual = Usual { cells: [80, 80, 40], dx: 1000.0, sides: SPECIFIED };
-pub(super) const LINE: Usual = Usual {
+pub(super) const BUBBLE: CaseDefaults =
+    CaseDefaults { cells: [40, 40, 40], dx: 250.0, sides: PERIODIC };
+pub(super) const SUPERCELL: CaseDefaults =
+    CaseDefaults { cells: [80, 80, 40], dx: 1000.0, sides: SPECIFIED };
+pub(super) const LINE: CaseDefaults = CaseDefaults {
     cells: [160, 16, 40],
     dx: 1000.0,
     sides: Sides { south: Side::Periodic, north: Side::Periodic, ..SPECIFIED },
@@ -36,14 +41,14 @@ const LIDS: [f64; 2] = [10_000.0, 20_000.0];
 ///
 /// Air rises at `w sin(πz/6 km) g(r)`, `g = cos² s - s cos s sin s`, s = πr/2R: up within 0.55 R and down in the ring
 /// outside; 0 from R = 4 km on.
-pub(super) fn warm_bubble(wish: &Wish) -> Idealised {
+pub(super) fn warm_bubble(options: &CaseOptions) -> IdealisedCase {
     /// Radius of the ring and height of its top, m.
     const RING: [f64; 2] = [4000.0, 6000.0];
     /// Height of the bubble's centre, its half depth (m) and its temperature excess (K).
     const BUBBLE_AT: [f64; 3] = [1500.0, 1200.0, 2.0];
     const UPDRAFT: f64 = 5.0;
 
-    let grid = wish.grid(BUBBLE);
+    let grid = options.grid(BUBBLE);
     let base = Column::of(
         &Sounding { surface: SURFACE, theta: &stable_layer::theta, vapour: &stable_layer::vapour },
         LIDS[0],
@@ -65,7 +70,7 @@ pub(super) fn warm_bubble(wish: &Wish) -> Idealised {
             )
         })
     });
-    let most = wish.updraft.unwrap_or(UPDRAFT);
+    let most = options.updraft.unwrap_or(UPDRAFT);
     let rising = half_sine(&base.z_face, &base.face_density(), most, RING[1]);
     let flow = Flow::at_rest(&grid, &domain.coordinate).add_overturning(&rising, |x, y| {
         let s = 0.5 * PI * x.hypot(y) / radius;
@@ -73,7 +78,7 @@ pub(super) fn warm_bubble(wish: &Wish) -> Idealised {
         [a * x, a * y]
     });
     let winds = flow.winds();
-    Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
+    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
 }
 
 /// Environment of deep convection.
@@ -91,7 +96,7 @@ fn severe(nz: usize) -> Column {
 ///
 /// Source: WK82 (sounding, unidirectional shear); the quarter circle in the manner of later studies
 /// with the same sounding.
-pub(super) fn supercell(wish: &Wish) -> Idealised {
+pub(super) fn supercell(options: &CaseOptions) -> IdealisedCase {
     /// Radius and height of the updraft, m.
     const EXTENT: [f64; 2] = [8000.0, 14_000.0];
     const UPDRAFT: f64 = 15.0;
@@ -102,9 +107,9 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
     /// Height scale of the linear shear, m.
     const SCALE: f64 = 3000.0;
 
-    let grid = wish.grid(SUPERCELL);
+    let grid = options.grid(SUPERCELL);
     let base = severe(grid.shape.nz);
-    let shear = wish.shear.unwrap_or_default();
+    let shear = options.shear.unwrap_or_default();
     let ground_wind = |z: f64| match shear {
         Shear::QuarterCircle => {
             let angle = 0.5 * PI * (z / TURN[0]).min(1.0);
@@ -117,7 +122,7 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
     let radius = fitting(EXTENT[0], &grid, &extent(&grid));
     let domain = even_domain(grid, &base);
     let air = air(&domain, &base, |_, _| None);
-    let most = wish.updraft.unwrap_or(UPDRAFT);
+    let most = options.updraft.unwrap_or(UPDRAFT);
     let rising = half_sine(&base.z_face, &base.face_density(), most, EXTENT[1]);
     let flow = Flow::at_rest(&grid, &domain.coordinate)
         .add_uniform(|k| {
@@ -135,7 +140,7 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
             [a * x, a * y]
         });
     let winds = flow.winds();
-    Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
+    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
 }
 
 /// A line of ascent along y, in its own frame: `w sin(πz/12 km) cos²(πx/2L)`, L = 8 km, with inflow from both sides, in
@@ -143,19 +148,19 @@ pub(super) fn supercell(wish: &Wish) -> Idealised {
 ///
 /// Source: the shear in the manner of Rotunno, Klemp and Weisman 1988, J. Atmos. Sci. 45, 463-485;
 /// sounding WK82.
-pub(super) fn squall_line(wish: &Wish) -> Idealised {
+pub(super) fn squall_line(options: &CaseOptions) -> IdealisedCase {
     /// Half width and height of the ascent, m.
     const EXTENT: [f64; 2] = [8000.0, 12_000.0];
     const UPDRAFT: f64 = 8.0;
     /// Depth (m) and strength (m s⁻¹) of the shear.
     const SHEAR: [f64; 2] = [2500.0, 17.5];
 
-    let grid = wish.grid(LINE);
+    let grid = options.grid(LINE);
     let base = severe(grid.shape.nz);
     let half = fitting(EXTENT[0], &grid, &extent(&grid)[..1]);
     let domain = even_domain(grid, &base);
     let air = air(&domain, &base, |_, _| None);
-    let most = wish.updraft.unwrap_or(UPDRAFT);
+    let most = options.updraft.unwrap_or(UPDRAFT);
     let rising = half_sine(&base.z_face, &base.face_density(), most, EXTENT[1]);
     let ground_wind = |z: f64| [SHEAR[1] * (z / SHEAR[0]).min(1.0), 0.0];
     let motion = mean_below(&base, EXTENT[1], ground_wind);
@@ -166,7 +171,7 @@ pub(super) fn squall_line(wish: &Wish) -> Idealised {
             [-0.5 * (x + half / PI * (PI * x / half).sin()), 0.0]
         });
     let winds = flow.winds();
-    Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
+    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
 }
 
 /// Mass-weighted mean wind of the layers below a height, m s⁻¹.

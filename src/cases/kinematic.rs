@@ -11,7 +11,9 @@ use std::f64::consts::PI;
 use super::column::{Column, Sounding};
 use super::flow::Flow;
 use super::sounding::{SURFACE, cold_layer, trade_wind};
-use super::{HOUR, Idealised, Moment, Parts, Usual, Wish, air, even_domain};
+use super::{
+    CaseDefaults, CaseOptions, CaseParts, CaseTime, HOUR, IdealisedCase, air, even_domain,
+};
 use crate::grid::{Side, Sides};
 
 /// Lateral boundaries: specified in x, for inflow and outflow; periodic in y, along which columns are alike.
@@ -25,7 +27,7 @@ const SIDES: Sides = Sides {
 /// A case: `w = w1 sin(π t / t1)` until t1, then 0.
 #[derive(Clone, Copy)]
 pub(super) struct Kinematic {
-    pub(super) usual: Usual,
+    pub(super) usual: CaseDefaults,
     lid: f64,
     /// Height up to which w is uniform, and above which it is 0, m.
     heights: [f64; 2],
@@ -44,7 +46,7 @@ pub(super) struct Kinematic {
 ///
 /// Source: SH12, case W1. The lid differs: w decreases to 0 from 3 to 4 km, where the driver ends at 3 km.
 pub(super) const WARM1: Kinematic = Kinematic {
-    usual: Usual { cells: [8, 4, 80], dx: 100.0, sides: SIDES },
+    usual: CaseDefaults { cells: [8, 4, 80], dx: 100.0, sides: SIDES },
     lid: 4000.0,
     heights: [3000.0, 4000.0],
     theta: trade_wind::theta,
@@ -57,7 +59,7 @@ pub(super) const WARM1: Kinematic = Kinematic {
 /// A cold cloud with ice, similar to the mixed-phase cases of the same driver, with a profile of this program: w1 = 2
 /// m/s, t1 = 1200 s.
 pub(super) const MIXED: Kinematic = Kinematic {
-    usual: Usual { cells: [8, 4, 90], dx: 100.0, sides: SIDES },
+    usual: CaseDefaults { cells: [8, 4, 90], dx: 100.0, sides: SIDES },
     lid: 9000.0,
     heights: [6000.0, 8000.0],
     theta: cold_layer::theta,
@@ -68,13 +70,13 @@ pub(super) const MIXED: Kinematic = Kinematic {
 };
 
 /// Builds a case of the driver.
-pub(super) fn make(wish: &Wish, case: Kinematic) -> Idealised {
-    let grid = wish.grid(case.usual);
+pub(super) fn make(options: &CaseOptions, case: Kinematic) -> IdealisedCase {
+    let grid = options.grid(case.usual);
     let sounding = Sounding { surface: SURFACE, theta: &case.theta, vapour: &case.vapour };
     let base = Column::of(&sounding, case.lid, grid.shape.nz);
     let domain = even_domain(grid, &base);
     let air = air(&domain, &base, |_, _| None);
-    let most = wish.updraft.unwrap_or(case.updraft);
+    let most = options.updraft.unwrap_or(case.updraft);
     let [low, high] = case.heights;
     let shape = |z: f64| (0.5 * PI * ((z - low) / (high - low)).clamp(0.0, 1.0)).cos().powi(2);
     let lid = grid.shape.nz;
@@ -84,14 +86,14 @@ pub(super) fn make(wish: &Wish, case: Kinematic) -> Idealised {
         .collect();
     let flow = Flow::at_rest(&grid, &domain.coordinate).add_overturning(&rising, |x, _| [-x, 0.0]);
     let winds = flow.winds();
-    Idealised::new(Parts { wish, domain, air, winds, moments: moments(&case) })
+    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: moments(&case) })
 }
 
 /// Times of the frames: during the ascent, and one an hour after the start.
-fn moments(case: &Kinematic) -> Vec<Moment> {
+fn moments(case: &Kinematic) -> Vec<CaseTime> {
     let along = |n: usize| n as f64 / case.frames as f64;
     let rising = (0..case.frames)
-        .map(|n| Moment { seconds: case.duration * along(n), wind: (PI * along(n)).sin() });
-    let rest = [case.duration, HOUR].map(|seconds| Moment { seconds, wind: 0.0 });
+        .map(|n| CaseTime { seconds: case.duration * along(n), wind: (PI * along(n)).sin() });
+    let rest = [case.duration, HOUR].map(|seconds| CaseTime { seconds, wind: 0.0 });
     rising.chain(rest).collect()
 }

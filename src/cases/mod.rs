@@ -51,7 +51,7 @@ const STRONGEST: f64 = 300.0;
 
 /// The cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum CaseName {
     /// A warm, moist bubble in a steady ring of overturning air.
     WarmBubble,
     /// A steady updraft in the environment of severe convection with shear.
@@ -82,7 +82,7 @@ pub enum Shear {
 
 /// Parameters of a case that differ from its defaults.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wish {
+pub struct CaseOptions {
     /// Cells along x.
     pub nx: Option<usize>,
     /// Cells along y.
@@ -105,14 +105,14 @@ pub struct Wish {
 
 /// Defaults of a case.
 #[derive(Clone, Copy, Debug)]
-struct Usual {
+struct CaseDefaults {
     cells: [usize; 3],
     dx: f64,
     sides: Sides,
 }
 
-impl Wish {
-    fn grid(&self, usual: Usual) -> Grid {
+impl CaseOptions {
+    fn grid(&self, usual: CaseDefaults) -> Grid {
         let [nx, ny, nz] = usual.cells;
         let dx = self.dx.unwrap_or(usual.dx);
         let shape = Shape {
@@ -124,7 +124,7 @@ impl Wish {
     }
 }
 
-impl Name {
+impl CaseName {
     /// Returns `true` if the case has a maximum ascent as a parameter.
     pub fn has_updraft(self) -> bool {
         !matches!(self, Self::Rotation | Self::Deformation)
@@ -136,7 +136,7 @@ impl Name {
     }
 
     /// Cells of the case along x, y and z, as requested or by default.
-    pub fn cells(self, wish: &Wish) -> [usize; 3] {
+    pub fn cells(self, options: &CaseOptions) -> [usize; 3] {
         let [nx, ny, nz] = match self {
             Self::WarmBubble => convection::BUBBLE,
             Self::Supercell => convection::SUPERCELL,
@@ -147,7 +147,7 @@ impl Name {
             Self::Storm => storm::USUAL,
         }
         .cells;
-        [wish.nx.unwrap_or(nx), wish.ny.unwrap_or(ny), wish.nz.unwrap_or(nz)]
+        [options.nx.unwrap_or(nx), options.ny.unwrap_or(ny), options.nz.unwrap_or(nz)]
     }
 
     /// Builds the case.
@@ -155,8 +155,8 @@ impl Name {
     /// # Errors
     ///
     /// [`Error::Usage`] when its winds would be stronger than a run accepts, or its frames not at whole seconds.
-    pub fn make(self, wish: &Wish) -> Result<Idealised> {
-        if let Some(period) = wish.period.filter(|period| period % tracers::UNIT != 0.0) {
+    pub fn make(self, options: &CaseOptions) -> Result<IdealisedCase> {
+        if let Some(period) = options.period.filter(|period| period % tracers::UNIT != 0.0) {
             return Err(Error::Usage(format!(
                 "a period of {period} s is no multiple of {} s, so that frames would not lie on whole seconds",
                 tracers::UNIT
@@ -164,14 +164,14 @@ impl Name {
             .advise(Advice::ChangePeriod));
         }
         let made = match self {
-            Self::WarmBubble => convection::warm_bubble(wish),
-            Self::Supercell => convection::supercell(wish),
-            Self::SquallLine => convection::squall_line(wish),
-            Self::KidWarm1 => kinematic::make(wish, kinematic::WARM1),
-            Self::KidMixed => kinematic::make(wish, kinematic::MIXED),
-            Self::Rotation => tracers::rotation(wish),
-            Self::Deformation => tracers::deformation(wish),
-            Self::Storm => storm::make(wish),
+            Self::WarmBubble => convection::warm_bubble(options),
+            Self::Supercell => convection::supercell(options),
+            Self::SquallLine => convection::squall_line(options),
+            Self::KidWarm1 => kinematic::make(options, kinematic::WARM1),
+            Self::KidMixed => kinematic::make(options, kinematic::MIXED),
+            Self::Rotation => tracers::rotation(options),
+            Self::Deformation => tracers::deformation(options),
+            Self::Storm => storm::make(options),
         };
         let most = made.strongest();
         if most > STRONGEST || !most.is_finite() {
@@ -187,7 +187,7 @@ impl Name {
 
 /// A time of the case.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Moment {
+struct CaseTime {
     /// Time since the start, s.
     seconds: f64,
     /// Strength of the wind, relative to its maximum.
@@ -195,10 +195,10 @@ struct Moment {
 }
 
 /// Vapour at a time (s) in every column, the same in all layers.
-type Exact = Box<dyn Fn(f64) -> Array2<f32>>;
+type ExactVapour = Box<dyn Fn(f64) -> Array2<f32>>;
 
 /// A case: its grid, and the frames of its input.
-pub struct Idealised {
+pub struct IdealisedCase {
     /// The grid and its air mass.
     pub domain: Domain,
     /// Time step for the file, s.
@@ -206,31 +206,31 @@ pub struct Idealised {
     /// The longest admissible time step, s.
     pub longest: f64,
     air: Frame,
-    moments: Vec<Moment>,
-    exact: Option<Exact>,
+    moments: Vec<CaseTime>,
+    exact: Option<ExactVapour>,
 }
 
 /// Parts of a case: the grid, the undisturbed column, the air, the winds at maximum strength with the longest step, and
 /// their strengths in time.
-struct Parts<'a> {
-    wish: &'a Wish,
+struct CaseParts<'a> {
+    options: &'a CaseOptions,
     domain: Domain,
     air: Frame,
     winds: ([Array3<f32>; 2], f64),
-    moments: Vec<Moment>,
+    moments: Vec<CaseTime>,
 }
 
 /// A single time; the wind is steady from then on.
-fn steady() -> Vec<Moment> {
-    vec![Moment { seconds: 0.0, wind: 1.0 }]
+fn steady() -> Vec<CaseTime> {
+    vec![CaseTime { seconds: 0.0, wind: 1.0 }]
 }
 
-impl Idealised {
-    fn new(parts: Parts<'_>) -> Self {
-        let Parts { wish, mut domain, mut air, winds: ([u, v], longest), moments } = parts;
+impl IdealisedCase {
+    fn new(parts: CaseParts<'_>) -> Self {
+        let CaseParts { options, mut domain, mut air, winds: ([u, v], longest), moments } = parts;
         (air.u, air.v) = (u, v);
         let spacing = moments.get(1).map_or(HOUR, |second| second.seconds);
-        let dt = wish.dt.unwrap_or_else(|| time_step(longest, domain.grid.dx, spacing));
+        let dt = options.dt.unwrap_or_else(|| time_step(longest, domain.grid.dx, spacing));
         domain.dt = Some(dt);
         Self { domain, dt, longest, air, moments, exact: None }
     }
@@ -247,7 +247,7 @@ impl Idealised {
 
     /// The fields of a frame.
     pub fn frame(&self, number: usize) -> Frame {
-        let Moment { seconds, wind } = self.moments[number];
+        let CaseTime { seconds, wind } = self.moments[number];
         let mut frame = self.air.clone();
         // At rest 0, not -0.
         frame.u.mapv_inplace(|u| u * wind as f32 + 0.0);

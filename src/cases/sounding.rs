@@ -49,7 +49,7 @@ pub(super) mod weisman_klemp {
 /// Source: SH12, after the composite of RICO.
 pub(super) mod trade_wind {
     /// Height in m, potential temperature in K, vapour in kg kg⁻¹.
-    const LEVELS: [[f64; 3]; 4] = [
+    const TABLE: [[f64; 3]; 4] = [
         [0.0, 297.9, 0.015],
         [740.0, 297.9, 0.0138],
         [3260.0, 312.66, 0.0024],
@@ -58,12 +58,12 @@ pub(super) mod trade_wind {
 
     /// Potential temperature at a height in m, K.
     pub(crate) fn theta(z: f64) -> f64 {
-        super::linear(&LEVELS, z, 1)
+        super::linear(&TABLE, z, 1)
     }
 
     /// Vapour at a height in m, kg kg⁻¹.
     pub(crate) fn vapour(z: f64, _saturation: f64) -> f64 {
-        super::linear(&LEVELS, z, 2)
+        super::linear(&TABLE, z, 2)
     }
 }
 
@@ -71,17 +71,17 @@ pub(super) mod trade_wind {
 /// The humidity is relative to saturation over water.
 pub(super) mod cold_layer {
     /// Height in m, potential temperature in K, relative humidity.
-    const LEVELS: [[f64; 3]; 4] =
+    const TABLE: [[f64; 3]; 4] =
         [[0.0, 276.0, 0.90], [1000.0, 278.0, 0.92], [6000.0, 303.0, 0.75], [9000.0, 320.0, 0.30]];
 
     /// Potential temperature at a height in m, K.
     pub(crate) fn theta(z: f64) -> f64 {
-        super::linear(&LEVELS, z, 1)
+        super::linear(&TABLE, z, 1)
     }
 
     /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
     pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
-        super::linear(&LEVELS, z, 2) * saturation
+        super::linear(&TABLE, z, 2) * saturation
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::column::{Column, Sounding};
 use super::flow::{Flow, half_sine};
-use super::{Idealised, Parts, Usual, Wish, air, domain, extent, fitting, steady};
+use super::{
+    CaseDefaults, CaseOptions, CaseParts, IdealisedCase, air, domain, extent, fitting, steady,
+};
 use crate::constants::Constants;
 use crate::grid::{Grid, Side, Sides};
 use crate::thermo;
 use ndarray::Array2;
 
 /// The grid of `data/soc.nc`.
-pub(super) const USUAL: Usual = Usual {
+pub(super) const USUAL: CaseDefaults = CaseDefaults {
     cells: [71, 58, 27],
     dx: 30_000.0,
     sides: Sides {
@@ -79,7 +81,7 @@ impl Vortex {
     }
 
     /// Strength of the vortex at a radius, relative to its maximum.
-    fn share(&self, r: f64) -> f64 {
+    fn strength(&self, r: f64) -> f64 {
         (-0.5 * (r / self.radius).powi(2)).exp()
     }
 
@@ -90,12 +92,12 @@ impl Vortex {
 
     /// The same with another humidity, as a function of height (m) and of the humidity of the surroundings.
     fn moist(&self, r: f64, other: impl Fn(f64, f64) -> f64) -> Column {
-        let share = self.share(r);
+        let strength = self.strength(r);
         let mut thin = self.base.clone();
-        thin.mass.iter_mut().for_each(|mass| *mass *= 1.0 - DEFICIT * share);
+        thin.mass.iter_mut().for_each(|mass| *mass *= 1.0 - DEFICIT * strength);
         let z = &self.base.z;
         thin.filled(
-            |k| self.base.theta[k] + self.core * share * warmth(z[k]),
+            |k| self.base.theta[k] + self.core * strength * warmth(z[k]),
             |k, saturation| other(z[k], humidity(z[k])) * saturation,
         )
     }
@@ -139,7 +141,7 @@ impl Circulation {
         let slope: Vec<Vec<f64>> = (0..count)
             .map(|n| {
                 let r = n as f64 * step;
-                let mass = 1.0 - DEFICIT * vortex.share(r);
+                let mass = 1.0 - DEFICIT * vortex.strength(r);
                 let layers = vortex.wind(r).into_iter().zip(&vortex.base.mass);
                 layers.map(|(wind, layer)| wind * layer * mass).collect()
             })
@@ -167,34 +169,34 @@ impl Circulation {
 ///
 /// `g = √e x/R exp(-r²/2R²)`: ascent ahead of the low and equal descent behind it. The humidity reaches 98 % at the
 /// maximum ascent.
-pub(super) fn make(wish: &Wish) -> Idealised {
-    let grid = wish.grid(USUAL);
+pub(super) fn make(options: &CaseOptions) -> IdealisedCase {
+    let grid = options.grid(USUAL);
     let nz = grid.shape.nz;
     let radius = fitting(RADIUS, &grid, &extent(&grid));
     let vortex = Vortex::new(nz, radius);
     let base = &vortex.base;
     let plane = (grid.shape.ny, grid.shape.nx);
     let mu = Array2::from_shape_fn(plane, |(j, i)| {
-        let share = vortex.share(distance(&grid, j, i));
-        f64::GRAVITY * base.dry_mass() * (1.0 - DEFICIT * share)
+        let strength = vortex.strength(distance(&grid, j, i));
+        f64::GRAVITY * base.dry_mass() * (1.0 - DEFICIT * strength)
     });
     let domain = domain(grid, base, mu);
     let root_e = 0.5_f64.exp();
     let air = air(&domain, base, |x, y| {
         let r = x.hypot(y);
-        let ascent = (root_e * x / radius).max(0.0) * vortex.share(r);
+        let ascent = (root_e * x / radius).max(0.0) * vortex.strength(r);
         Some(vortex.moist(r, |_, humidity| humidity + ascent * (HUMID - humidity)))
     });
     let [width, height] = extent(&grid);
     let step = 0.125 * grid.dx.min(grid.dy).min(radius);
     let circulation = Circulation::new(&vortex, step, 0.5 * width.hypot(height));
-    let most = wish.updraft.unwrap_or(UPDRAFT);
+    let most = options.updraft.unwrap_or(UPDRAFT);
     let rising = half_sine(&base.z_face, &base.face_density(), most, TOP);
     let winds = Flow::at_rest(&grid, &domain.coordinate)
         .add_rotation(|k, x, y| circulation.at(k, x.hypot(y)))
-        .add_overturning(&rising, |x, y| [root_e * radius * vortex.share(x.hypot(y)), 0.0])
+        .add_overturning(&rising, |x, y| [root_e * radius * vortex.strength(x.hypot(y)), 0.0])
         .winds();
-    Idealised::new(Parts { wish, domain, air, winds, moments: steady() })
+    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
 }
 
 /// Distance of a cell from the centre of the grid, m.

@@ -11,11 +11,14 @@ use ndarray::parallel::prelude::*;
 use super::column::{Column, Sounding};
 use super::flow::Flow;
 use super::sounding::SURFACE;
-use super::{Exact, HOUR, Idealised, Moment, Parts, Usual, Wish, air, even_domain, extent};
+use super::{
+    CaseDefaults, CaseOptions, CaseParts, CaseTime, ExactVapour, HOUR, IdealisedCase, air,
+    even_domain, extent,
+};
 use crate::constants::Constants;
 use crate::grid::{Grid, Shape, Side, Sides};
 
-pub(super) const USUAL: Usual = Usual {
+pub(super) const USUAL: CaseDefaults = CaseDefaults {
     cells: [100, 100, 4],
     dx: 1000.0,
     sides: Sides {
@@ -67,12 +70,12 @@ fn bodies([x, y]: [f64; 2]) -> f64 {
 /// The bodies in dry air of 300 K in a flow with the velocity streamfunction ψ(x, y) in m² s⁻¹ at positions in m from
 /// the centre.
 fn moved(
-    wish: &Wish,
+    options: &CaseOptions,
     grid: Grid,
     psi: impl Fn(f64, f64) -> f64,
-    moments: Vec<Moment>,
-    exact: Exact,
-) -> Idealised {
+    moments: Vec<CaseTime>,
+    exact: ExactVapour,
+) -> IdealisedCase {
     let sounding = Sounding { surface: SURFACE, theta: &|_| f64::THETA_BASE, vapour: &|_, _| 0.0 };
     let base = Column::of(&sounding, LID, grid.shape.nz);
     let domain = even_domain(grid, &base);
@@ -82,18 +85,21 @@ fn moved(
     let flow =
         Flow::at_rest(&grid, &domain.coordinate).add_rotation(|k, x, y| base.mass[k] * psi(x, y));
     let winds = flow.winds();
-    Idealised { exact: Some(exact), ..Idealised::new(Parts { wish, domain, air, winds, moments }) }
+    IdealisedCase {
+        exact: Some(exact),
+        ..IdealisedCase::new(CaseParts { options, domain, air, winds, moments })
+    }
 }
 
 /// Period of a rotation: as requested, or whole hours that keep the wind along the sides below 100 m/s.
-fn period(wish: &Wish, side: f64) -> f64 {
-    wish.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)
+fn period(options: &CaseOptions, side: f64) -> f64 {
+    options.period.unwrap_or_else(|| (PI * side / BRISK / HOUR).ceil() * HOUR)
 }
 
 /// The ends of `count` equal parts of a period, with the strength of the wind at each.
-fn parts(period: f64, count: usize, wind: impl Fn(f64) -> f64) -> Vec<Moment> {
+fn parts(period: f64, count: usize, wind: impl Fn(f64) -> f64) -> Vec<CaseTime> {
     let part = |n: usize| n as f64 / count as f64;
-    (0..=count).map(|n| Moment { seconds: part(n) * period, wind: wind(part(n)) }).collect()
+    (0..=count).map(|n| CaseTime { seconds: part(n) * period, wind: wind(part(n)) }).collect()
 }
 
 /// Bodies in cells from the origins of their air: `origin` returns its initial position, in units of the side. Shape:
@@ -114,10 +120,10 @@ fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync)
 /// Solid-body rotation, counterclockwise, one turn in `--period`; a frame every quarter of a turn.
 ///
 /// `u = -ω y, v = ω x`.
-pub(super) fn rotation(wish: &Wish) -> Idealised {
-    let grid = wish.grid(USUAL);
+pub(super) fn rotation(options: &CaseOptions) -> IdealisedCase {
+    let grid = options.grid(USUAL);
     let side = shorter_side(&grid);
-    let period = period(wish, side);
+    let period = period(options, side);
     let omega = TAU / period;
     let exact = move |seconds: f64| {
         // Full turns reproduce the initial bodies exactly.
@@ -125,7 +131,7 @@ pub(super) fn rotation(wish: &Wish) -> Idealised {
         carried(&grid, side, |[x, y]| [cos * x + sin * y, cos * y - sin * x])
     };
     let psi = |x: f64, y: f64| 0.5 * omega * (x * x + y * y);
-    moved(wish, grid, psi, parts(period, FRAMES[0], |_| 1.0), Box::new(exact))
+    moved(options, grid, psi, parts(period, FRAMES[0], |_| 1.0), Box::new(exact))
 }
 
 /// Strength of the deformation: the fastest air would cross this fraction of the side in the period if the wind did not
@@ -140,11 +146,11 @@ const STRENGTH: f64 = 1.5;
 /// itself.
 ///
 /// Source: LV96.
-pub(super) fn deformation(wish: &Wish) -> Idealised {
-    let mut grid = wish.grid(USUAL);
+pub(super) fn deformation(options: &CaseOptions) -> IdealisedCase {
+    let mut grid = options.grid(USUAL);
     grid.sides = Sides::all(Side::Periodic);
     let side = shorter_side(&grid);
-    let period = period(wish, side);
+    let period = period(options, side);
     let speed = STRENGTH * side / period;
     let [width, height] = extent(&grid);
     let exact = move |seconds: f64| {
@@ -158,7 +164,7 @@ pub(super) fn deformation(wish: &Wish) -> Idealised {
         let [sx, sy] = [x / width, y / height].map(|part| (PI * (part + 0.5)).sin().powi(2));
         -speed * side / PI * sx * sy
     };
-    moved(wish, grid, psi, parts(period, FRAMES[1], |part| (PI * part).cos()), Box::new(exact))
+    moved(options, grid, psi, parts(period, FRAMES[1], |part| (PI * part).cos()), Box::new(exact))
 }
 
 /// Fewest steps of a trajectory, and steps for a displacement of a whole side: twice as many change the origins by less

@@ -159,7 +159,7 @@ pub fn integrate_with(
         .enumerate()
         .flat_map_iter(|(number, variable)| {
             let first = number * piece;
-            let piece = Piece { kinetics, settings, cells: conditions, first, variable, uses };
+            let piece = CellRange { kinetics, settings, cells: conditions, first, variable, uses };
             match (settings.lu, instructions) {
                 (LuPrecision::F64, Some(set)) => set.run(Integration::<f64>::new(piece)),
                 (LuPrecision::F32, Some(set)) => set.run(Integration::<f32>::new(piece)),
@@ -250,7 +250,7 @@ fn condition(cells: &Cells, first: usize, input: Input) -> Row {
 }
 
 /// A contiguous piece of the cells.
-struct Piece<'a> {
+struct CellRange<'a> {
     kinetics: &'a Kinetics,
     settings: &'a Settings,
     cells: &'a Cells,
@@ -262,7 +262,7 @@ struct Piece<'a> {
     uses: [bool; USABLE.len()],
 }
 
-impl Piece<'_> {
+impl CellRange<'_> {
     fn len(&self) -> usize {
         self.variable.len() / self.kinetics.variables()
     }
@@ -286,7 +286,7 @@ impl Piece<'_> {
 }
 
 /// The next cells, whose rates are computed together before lanes take them.
-struct Waiting {
+struct RateQueue {
     rates: Vec<Row>,
     /// First of the waiting cells, in the piece.
     first: usize,
@@ -296,10 +296,10 @@ struct Waiting {
 
 /// The integration of a piece.
 struct Integration<'a, F> {
-    piece: Piece<'a>,
+    piece: CellRange<'a>,
     work: Work,
     factors: Factors<F>,
-    waiting: Waiting,
+    waiting: RateQueue,
     control: [Control; CELLS],
     /// Cell of each lane, in the piece.
     cell: [Option<usize>; CELLS],
@@ -307,7 +307,7 @@ struct Integration<'a, F> {
 }
 
 impl<'a, F: Entry> Integration<'a, F> {
-    fn new(piece: Piece<'a>) -> Self {
+    fn new(piece: CellRange<'a>) -> Self {
         let nothing = Outcome {
             status: Status::BAD_CONDITIONS,
             counters: Counters::default(),
@@ -319,7 +319,7 @@ impl<'a, F: Entry> Integration<'a, F> {
         Self {
             work: Work::new(piece.kinetics, &piece.settings.method),
             factors: Factors::new(piece.kinetics),
-            waiting: Waiting { rates, first: 0, next: 0, count: 0 },
+            waiting: RateQueue { rates, first: 0, next: 0, count: 0 },
             control: [Control::default(); CELLS],
             cell: [None; CELLS],
             outcomes: vec![nothing; piece.len()],
@@ -426,7 +426,7 @@ impl<'a, F: Entry> Integration<'a, F> {
     /// Attempts the steps of all lanes.
     #[inline(always)]
     fn attempt(&mut self) {
-        let Piece { kinetics, settings, .. } = self.piece;
+        let CellRange { kinetics, settings, .. } = self.piece;
         let method = &settings.method;
         let is_timed = settings.rates == RateUpdate::Updated;
         let control = &self.control;

@@ -3,10 +3,10 @@
 use crate::error::{Advice, Error};
 
 /// An error message, with the option that helps.
-pub(super) fn told(error: &Error) -> String {
+pub(super) fn message(error: &Error) -> String {
     match error {
-        Error::Advised { error, advice } => format!("{}; {}", told(error), by_option(*advice)),
-        Error::Member { member, error } => format!("member {member}: {}", told(error)),
+        Error::Advised { error, advice } => format!("{}; {}", message(error), by_option(*advice)),
+        Error::Member { member, error } => format!("member {member}: {}", message(error)),
         Error::Exists(_) => {
             format!("{error}; give another name or allow overwriting it with --force")
         }

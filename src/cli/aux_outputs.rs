@@ -7,29 +7,29 @@ use crate::config::RunConfig;
 use crate::diagnostics::stations;
 use crate::error::Result;
 use crate::io::append_file::beside;
-use crate::io::atomic_file::Pending;
-use crate::io::ledger::Ledger;
-use crate::io::output::{Companion, Header, Output, Snapshot};
-use crate::io::points::{PlacedStation, Points};
+use crate::io::atomic_file::AtomicFile;
+use crate::io::output::{AuxOutput, Header, Output, Snapshot};
+use crate::io::output_times::OutputTimes;
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
 use crate::io::restart::Saved;
-use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::samples::{ColumnFrame, PointSample};
+use crate::io::station_series::{PlacedStation, Points};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
 use crate::io::wrf::Domain;
-use crate::model::{Frames, Probe, Sink, Working};
+use crate::model::{Frames, OutputSink, Probe, RunPrecision};
 use crate::primitives::csr::Csr;
 
 /// Names of the requested files besides the output.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(super) struct AuxFileNames {
     pub(super) regrid: PathBuf,
     pub(super) points: [PathBuf; 2],
     pub(super) profiles: PathBuf,
 }
 
-impl Names {
+impl AuxFileNames {
     pub(super) fn of(config: &RunConfig) -> Self {
         let name = |what: &str| beside(&config.output, what);
         Self {
@@ -57,23 +57,23 @@ impl Names {
 
 /// Options for outputs besides frames, read and checked independently of the input.
 #[derive(Debug)]
-pub(super) struct Asked {
-    pending: Vec<Pending>,
+pub(super) struct AuxRequest {
+    pending: Vec<AtomicFile>,
     weights: Option<WeightFile>,
     stations: Option<(PathBuf, Stations)>,
     profiles: bool,
 }
 
-impl Asked {
+impl AuxRequest {
     /// Rejects files that cannot be written, and reads weights and stations.
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`], [`WeightFile::read`] and [`Stations::read`].
+    /// Those of [`AtomicFile::new`], [`WeightFile::read`] and [`Stations::read`].
     pub(super) fn read(config: &RunConfig) -> Result<Self> {
-        let names = Names::of(config);
+        let names = AuxFileNames::of(config);
         let names = names.asked_for(config).into_iter();
-        let pending = names.map(|(_, path)| Pending::new(path, config.force));
+        let pending = names.map(|(_, path)| AtomicFile::new(path, config.force));
         let pending = pending.collect::<Result<Vec<_>>>()?;
         let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
         let stations = match &config.beside.points {
@@ -88,12 +88,16 @@ impl Asked {
     /// # Errors
     ///
     /// Those of [`WeightFile::check_source`] and [`stations::locate`].
-    pub(super) fn on<R: Working>(self, domain: &Domain, config: &RunConfig) -> Result<Fitted<R>> {
+    pub(super) fn on<R: RunPrecision>(
+        self,
+        domain: &Domain,
+        config: &RunConfig,
+    ) -> Result<AuxOutputs<R>> {
         let Self { pending, weights, stations, profiles } = self;
         let frames = Frames { interval: config.output_interval, ..Frames::default() };
         let profiles = profiles.then_some(frames);
         let mut beside =
-            Fitted { pending, weights: None, places: None, profiles, probes: Vec::new() };
+            AuxOutputs { pending, weights: None, places: None, profiles, probes: Vec::new() };
         if let Some(weights) = weights {
             weights.check_source(domain)?;
             let number = beside.probe(&weights.weights.matrix, frames)?;
@@ -111,9 +115,9 @@ impl Asked {
 
 /// Outputs besides frames, on the grid of a run.
 #[derive(Debug)]
-pub(super) struct Fitted<R> {
-    /// The files, in the order of [`Names::asked_for`].
-    pending: Vec<Pending>,
+pub(super) struct AuxOutputs<R> {
+    /// The files, in the order of [`AuxFileNames::asked_for`].
+    pending: Vec<AtomicFile>,
     /// Weights and stations, each with the number of its operator.
     weights: Option<(WeightFile, usize)>,
     places: Option<(Vec<PlacedStation>, usize)>,
@@ -122,7 +126,7 @@ pub(super) struct Fitted<R> {
     probes: Vec<Probe<R>>,
 }
 
-impl<R: Working> Fitted<R> {
+impl<R: RunPrecision> AuxOutputs<R> {
     /// Adds an operator in the precision of the run; returns its number.
     fn probe(&mut self, matrix: &Csr<f64>, frames: Frames) -> Result<usize> {
         let values = matrix.values().iter().map(|x| R::of(*x)).collect();
@@ -137,10 +141,10 @@ impl<R: Working> Fitted<R> {
     /// # Errors
     ///
     /// Those of the files.
-    pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn Companion<R>>>> {
+    pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn AuxOutput<R>>>> {
         let mut pending = std::mem::take(&mut self.pending).into_iter();
         let mut next = || pending.next().expect("a file for whatever is asked for");
-        let mut files: Vec<Box<dyn Companion<R>>> = Vec::new();
+        let mut files: Vec<Box<dyn AuxOutput<R>>> = Vec::new();
         if let Some((weights, number)) = &self.weights {
             let file = Regridded::create::<R>(next(), header, (weights, *number))?;
             files.push(Box::new(file));
@@ -157,14 +161,14 @@ impl<R: Working> Fitted<R> {
 }
 
 /// Forwards all samples of a run to the writer.
-pub(super) struct Writing<'a, R> {
+pub(super) struct AuxWriter<'a, R> {
     pub(super) output: &'a Output<R>,
-    pub(super) beside: &'a Fitted<R>,
+    pub(super) beside: &'a AuxOutputs<R>,
     /// Times of restart files; `None` if none are written.
     pub(super) restarts: Option<Frames>,
 }
 
-impl<R: Working> Sink<R> for Writing<'_, R> {
+impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
     fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
         self.output.send(frame)
     }
@@ -177,7 +181,7 @@ impl<R: Working> Sink<R> for Writing<'_, R> {
         self.output.desk().wait();
     }
 
-    fn ledger(&self) -> Ledger {
+    fn ledger(&self) -> OutputTimes {
         self.output.ledger().clone()
     }
 
@@ -185,7 +189,7 @@ impl<R: Working> Sink<R> for Writing<'_, R> {
         self.beside.probes.clone()
     }
 
-    fn sample(&mut self, probe: usize, sample: Sample<R>) -> bool {
+    fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
         self.output.send_sample(probe, sample)
     }
 

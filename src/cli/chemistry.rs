@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
-use crate::chemistry::gpu::{self as on_device, Form, Mapping};
+use crate::chemistry::gpu::{self as on_device, Mapping, ThreadMapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
@@ -263,7 +263,7 @@ impl Chemistry {
         (mechanism, kinetics): (&Mechanism, &Kinetics),
         settings: &Settings,
         (outcomes, seconds): (&[Outcome], f64),
-        kernels: Option<Form>,
+        kernels: Option<ThreadMapping>,
     ) -> Result<()> {
         let place = kernels.map_or_else(|| "CPU".to_owned(), |form| format!("GPU, {form}"));
         let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();

@@ -14,8 +14,8 @@ use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
-use crate::cli::light::{Lit, Photolysis};
-use crate::config::Chosen;
+use crate::cli::photolysis::{Photolysis, RunLight};
+use crate::config::ChemistryConfig;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::restart::RestartFile;
@@ -23,7 +23,7 @@ use crate::io::selection::is_taken;
 use crate::io::text;
 use crate::io::wrf::{Domain, chemical};
 use crate::os_text::Shown;
-use crate::passive::{Background, Recipe};
+use crate::passive::{Background, PassiveTracers};
 use crate::tracers::TracerSet;
 
 /// Options of the chemistry of a run.
@@ -36,14 +36,16 @@ pub(super) struct Coupling {
     /// Time between calls of the chemistry in seconds [default: every step]
     #[arg(long, value_name = "S", requires = "chemistry")]
     chem_dt: Option<f64>,
-    /// TOML file with profiles of the species that the input has no field of: [[species]] with name, height (m above the
-    /// ground), value (ppmv) and source [default: <mechanism>.background.toml beside the mechanism, where there is one]
+    /// TOML file with profiles of the species that the input has no field of: [[species]] with name, height (m above
+    /// the ground), value (ppmv) and source [default: <mechanism>.background.toml beside the mechanism, where there is
+    /// one]
     #[arg(long, value_name = "FILE.toml", requires = "chemistry")]
     chem_background: Option<PathBuf>,
     /// Species to write to the output: names with commas between them, or all
     #[arg(long, value_name = "LIST", default_value = "all")]
     chem_output: String,
-    /// Photolysis frequencies [default: input, if its first file has fields of all that the mechanism needs, else clear-sky]
+    /// Photolysis frequencies [default: input, if its first file has fields of all that the mechanism needs, else
+    /// clear-sky]
     #[arg(long, value_name = "LIGHT", requires = "chemistry")]
     photolysis: Option<Photolysis>,
     /// First step of each call of the chemistry in a cell: the one that its last call would have gone on with, or off
@@ -100,9 +102,9 @@ impl Coupling {
     pub(super) fn choose(
         &self,
         inputs: &[PathBuf],
-        tracers: Option<&Recipe>,
+        tracers: Option<&PassiveTracers>,
         from: Option<&RestartFile>,
-    ) -> Result<Option<Chosen>> {
+    ) -> Result<Option<ChemistryConfig>> {
         if let Some(from) = from {
             return self.of_restart(from, tracers);
         }
@@ -131,7 +133,7 @@ impl Coupling {
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
         let fields = chemical::fields(&inputs[0])?;
-        let lit = Lit::choose(self.photolysis, &mechanism, (&inputs[0], &fields))?;
+        let lit = RunLight::choose(self.photolysis, &mechanism, (&inputs[0], &fields))?;
         let about = background.as_deref().unwrap_or(Path::new("--chem-background"));
         let carried = carried(&mechanism, tracers, (about, &background_text), &|name| {
             fields.iter().any(|field| field == name)
@@ -159,7 +161,7 @@ impl Coupling {
             (LONGITUDE, number(self.longitude)),
             (DATE, date.map_or_else(String::new, calendar::format)),
         ];
-        Ok(Some(Chosen {
+        Ok(Some(ChemistryConfig {
             files: [Some(path.clone()), background].into_iter().flatten().collect(),
             kept,
             hidden: self.hidden(&mechanism, &carried.names)?,
@@ -180,7 +182,11 @@ impl Coupling {
     }
 
     /// The chemistry of the run that a restart file comes from.
-    fn of_restart(&self, from: &RestartFile, tracers: Option<&Recipe>) -> Result<Option<Chosen>> {
+    fn of_restart(
+        &self,
+        from: &RestartFile,
+        tracers: Option<&PassiveTracers>,
+    ) -> Result<Option<ChemistryConfig>> {
         let Ok(text) = from.text(MECHANISM) else {
             if self.chem_output == "all" {
                 return Ok(None);
@@ -215,7 +221,7 @@ impl Coupling {
         let carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
             from_input.contains(&name)
         })?;
-        let lit = Lit::of_restart(&photolysis, &mechanism)
+        let lit = RunLight::of_restart(&photolysis, &mechanism)
             .ok_or_else(|| damaged(LIGHT, &photolysis))??;
         let keeps_steps = match from.text(FIRST_STEP)?.as_str() {
             "last" => true,
@@ -231,7 +237,7 @@ impl Coupling {
             DATE,
         ];
         let kept = names.map(|name| (name, from.text(name).unwrap_or_default())).into();
-        Ok(Some(Chosen {
+        Ok(Some(ChemistryConfig {
             files: Vec::new(),
             kept,
             hidden: self.hidden(&mechanism, &carried.names)?,
@@ -290,13 +296,13 @@ impl Coupling {
 /// The species as tracers, with a background.
 fn carried(
     mechanism: &Mechanism,
-    tracers: Option<&Recipe>,
+    tracers: Option<&PassiveTracers>,
     (path, text): (&Path, &str),
     is_in_input: &dyn Fn(&str) -> bool,
-) -> Result<crate::passive::Carried> {
+) -> Result<crate::passive::MechanismTracers> {
     let background =
         if text.is_empty() { Background::default() } else { Background::parse(path, text)? };
-    if let [stranger, ..] = background.strangers(mechanism)[..] {
+    if let [stranger, ..] = background.unknown_species(mechanism)[..] {
         let names = mechanism.species.iter().map(|species| species.name.as_str());
         let near = nearest(stranger, names);
         let hint = near.map_or_else(String::new, |near| format!("; the nearest species is {near}"));
@@ -307,7 +313,7 @@ fn carried(
         )));
     }
     let is_taken = |name: &str| is_taken(name).is_some();
-    Recipe::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
+    PassiveTracers::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
 }
 
 /// The background beside a mechanism, where there is one.
@@ -322,7 +328,7 @@ fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
     })
 }
 
-impl Chosen {
+impl ChemistryConfig {
     /// Fails if a restart file could not store the mechanism.
     ///
     /// # Errors

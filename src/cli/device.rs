@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tracing::info;
 
-use crate::cli::advice::told;
+use crate::cli::advice::message;
 use crate::device;
 use crate::device::Gpu;
 use crate::device::tuning::IsPossible;
@@ -130,7 +130,7 @@ impl BackendChoice {
                     Ok(Some(gpu))
                 }
                 Err(error) => {
-                    info!("computing on the CPU: {}", told(&error));
+                    info!("computing on the CPU: {}", message(&error));
                     Ok(None)
                 }
             },

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::cli::run_metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
-    Comparison, DifferenceAt, Figures, VariableReport, Verdict, compare,
+    Comparison, DifferenceAt, Figures, VariableReport, VariableVerdict, compare,
 };
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
 use crate::io::reader::Reader;
 use crate::os_text::Shown;
@@ -111,7 +111,7 @@ impl Diff {
         }
         self.print(&comparison, [a, b])?;
         if failures.is_empty() {
-            let is_within = |v: &VariableReport| v.verdict == Verdict::Within;
+            let is_within = |v: &VariableReport| v.verdict == VariableVerdict::Within;
             let limits = match self.tolerance {
                 Some(_) => "within the limits",
                 None if comparison.variables.iter().any(is_within) => {
@@ -135,11 +135,11 @@ impl Diff {
         )))
     }
 
-    fn prepare(&self, json: &Path, inputs: [&Path; 2]) -> Result<Pending> {
+    fn prepare(&self, json: &Path, inputs: [&Path; 2]) -> Result<AtomicFile> {
         if inputs.iter().any(|input| is_same(json, input)) {
             return Err(Error::Usage("--json is an input file; give another name".to_owned()));
         }
-        Pending::new(json, self.force)
+        AtomicFile::new(json, self.force)
     }
 
     fn print(&self, comparison: &Comparison, [a, b]: [&Path; 2]) -> Result<()> {
@@ -207,16 +207,16 @@ fn variable_row(variable: &VariableReport) -> Vec<String> {
     ]
 }
 
-fn verdict_words(verdict: Verdict) -> &'static str {
+fn verdict_words(verdict: VariableVerdict) -> &'static str {
     match verdict {
-        Verdict::Identical => "identical",
-        Verdict::Within => "within",
-        Verdict::Different => "DIFFERENT",
-        Verdict::OnlyInA => "ONLY IN A",
-        Verdict::OnlyInB => "ONLY IN B",
-        Verdict::OtherType => "OTHER TYPE",
-        Verdict::OtherDimensions => "OTHER DIMENSIONS",
-        Verdict::NotComparable => "NOT COMPARABLE",
+        VariableVerdict::Identical => "identical",
+        VariableVerdict::Within => "within",
+        VariableVerdict::Different => "DIFFERENT",
+        VariableVerdict::OnlyInA => "ONLY IN A",
+        VariableVerdict::OnlyInB => "ONLY IN B",
+        VariableVerdict::OtherType => "OTHER TYPE",
+        VariableVerdict::OtherDimensions => "OTHER DIMENSIONS",
+        VariableVerdict::NotComparable => "NOT COMPARABLE",
     }
 }
 

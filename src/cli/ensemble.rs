@@ -9,26 +9,26 @@ use serde::Serialize;
 use tracing::info;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{GpuBackend, OnDevice, Setting};
+use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
-use crate::cli::aux_outputs::Asked;
+use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
-use crate::cli::run_metadata::Made;
+use crate::cli::run_metadata::RunMetadata;
 use crate::cli::scheme;
-use crate::cli::setup::{Ready, interruptible, log_projection, print_dry, ready};
+use crate::cli::setup::{PreparedRun, interruptible, log_projection, print_dry, ready};
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::io::ensemble::{Differing, EnsembleOutput, Roll};
+use crate::io::atomic_file::AtomicFile;
+use crate::io::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::output::Header;
 use crate::io::text;
 use crate::io::wrf::Attribute;
-use crate::model::ensemble::{Fate, run as run_members};
-use crate::model::{Case, Frames, Outcome, Working};
+use crate::model::ensemble::{MemberOutcome, run as run_members};
+use crate::model::{Frames, Outcome, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::primitives::moments::Moments;
 use crate::state::State;
@@ -52,20 +52,20 @@ pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensem
 }
 
 /// Runs the members of an ensemble.
-pub(super) fn run<R: Working + OnDevice>(
+pub(super) fn run<R: RunPrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
     gpu: Option<&Gpu>,
 ) -> Result<()> {
     let start = Instant::now();
     let stop = interruptible()?;
-    let pending = |path: &Path| Pending::new(path, config.force);
+    let pending = |path: &Path| AtomicFile::new(path, config.force);
     let output = pending(&config.output)?;
     let json = config.json.as_deref().map(pending).transpose()?;
-    let asked = Asked::read(config)?;
+    let asked = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     let left_out = scheme::left_out(config, None)?;
-    let Ready { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
+    let PreparedRun { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
     ensemble.check(&case.domain.grid)?;
     log_projection(&case);
     let state = case.take_state();
@@ -113,7 +113,7 @@ pub(super) fn run<R: Working + OnDevice>(
     let written = written?;
     outcome.output += waiting.elapsed();
     let wall_s = start.elapsed().as_secs_f64();
-    let done = Done { outcome: &outcome, fates: &fates, written, wall_s };
+    let done = EnsembleResult { outcome: &outcome, fates: &fates, written, wall_s };
     let facts = Facts::new(config, &case, &plan, (ensemble, &roll), &mut *backend, &done)?;
     if let Some(json) = json {
         json.write_json(&facts)?;
@@ -144,10 +144,10 @@ fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
 }
 
 /// Backend that computes the members.
-fn backend<R: Working + OnDevice>(
+fn backend<R: RunPrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
-    case: &Case<R>,
+    case: &RunInput<R>,
     gpu: Option<&Gpu>,
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
@@ -171,7 +171,7 @@ fn backend<R: Working + OnDevice>(
     let tracers = &case.tracers;
     let mapping = None;
     let chemistry = None;
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -186,14 +186,14 @@ fn backend<R: Working + OnDevice>(
 }
 
 /// Description of the members in the output file.
-fn roll(ensemble: &Ensemble) -> Roll {
-    let differing = ensemble.changes.iter().map(|change| Differing {
+fn roll(ensemble: &Ensemble) -> MemberTable {
+    let differing = ensemble.changes.iter().map(|change| VariedParameter {
         name: change.parameter.name,
         description: change.parameter.description,
         units: change.parameter.units,
         values: ensemble.values(change),
     });
-    Roll {
+    MemberTable {
         members: ensemble.members,
         writes_members: ensemble.writes_members,
         parameters: differing.collect(),
@@ -201,9 +201,9 @@ fn roll(ensemble: &Ensemble) -> Roll {
 }
 
 /// Result of the run.
-struct Done<'a> {
+struct EnsembleResult<'a> {
     outcome: &'a Outcome,
-    fates: &'a [Fate],
+    fates: &'a [MemberOutcome],
     written: usize,
     wall_s: f64,
 }
@@ -220,13 +220,13 @@ struct Timing {
 
 /// Precipitation inside the specified and open rows, mm: of a member, or the mean or spread of all.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Fallen {
+struct PrecipitationFacts {
     mean: f64,
     frozen_mean: f64,
     most: f64,
 }
 
-impl Fallen {
+impl PrecipitationFacts {
     fn of([mean, frozen_mean, most]: [f64; 3]) -> Self {
         Self { mean, frozen_mean, most }
     }
@@ -248,9 +248,9 @@ struct EnsembleFacts {
     parameters: Vec<ParameterFacts>,
     /// Names of the perturbed fields of the initial state.
     initial: Vec<&'static str>,
-    precipitation_mm: Vec<Fallen>,
-    precipitation_mean_mm: Fallen,
-    precipitation_spread_mm: Fallen,
+    precipitation_mm: Vec<PrecipitationFacts>,
+    precipitation_mean_mm: PrecipitationFacts,
+    precipitation_spread_mm: PrecipitationFacts,
     water: Vec<Water>,
 }
 
@@ -258,25 +258,25 @@ struct EnsembleFacts {
 #[derive(Clone, Debug, Serialize)]
 struct Facts {
     #[serde(flatten)]
-    made: Made,
+    made: RunMetadata,
     timing: Timing,
     ensemble: EnsembleFacts,
 }
 
 impl Facts {
-    fn new<R: Working>(
+    fn new<R: RunPrecision>(
         config: &RunConfig,
-        case: &Case<R>,
+        case: &RunInput<R>,
         plan: &Plan,
-        described: (&Ensemble, &Roll),
+        described: (&Ensemble, &MemberTable),
         backend: &mut dyn Backend<R>,
-        done: &Done<'_>,
+        done: &EnsembleResult<'_>,
     ) -> Result<Self> {
-        let Done { outcome, fates, written, wall_s } = *done;
+        let EnsembleResult { outcome, fates, written, wall_s } = *done;
         let Info { kind, description, members, times, .. } = backend.info()?;
         let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
         Ok(Self {
-            made: Made::new(config, case, plan, outcome, (kind, description), written),
+            made: RunMetadata::new(config, case, plan, outcome, (kind, description), written),
             timing: Timing {
                 phases: times,
                 step_s,
@@ -316,18 +316,20 @@ impl Facts {
 }
 
 impl EnsembleFacts {
-    fn new((ensemble, roll): (&Ensemble, &Roll), fates: &[Fate]) -> Self {
+    fn new((ensemble, roll): (&Ensemble, &MemberTable), fates: &[MemberOutcome]) -> Self {
         let mut moments = Moments::new(3);
-        let fallen = fates.iter().map(|Fate { precipitation, .. }| {
+        let fallen = fates.iter().map(|MemberOutcome { precipitation, .. }| {
             let numbers = [precipitation.mean, precipitation.frozen_mean, precipitation.most];
             moments.add(&numbers);
-            Fallen::of(numbers)
+            PrecipitationFacts::of(numbers)
         });
         let precipitation_mm = fallen.collect();
-        let three = |values: Vec<f64>| Fallen::of(values.try_into().unwrap_or_default());
-        let parameters = roll.parameters.iter().map(|Differing { name, units, values, .. }| {
-            ParameterFacts { name, units: *units, values: values.clone() }
-        });
+        let three =
+            |values: Vec<f64>| PrecipitationFacts::of(values.try_into().unwrap_or_default());
+        let parameters =
+            roll.parameters.iter().map(|VariedParameter { name, units, values, .. }| {
+                ParameterFacts { name, units: *units, values: values.clone() }
+            });
         let initial = ensemble.disturbances.iter();
         Self {
             file: ensemble.path.shown().into_owned(),
@@ -354,9 +356,12 @@ impl EnsembleFacts {
             write!(out, "{name:>width$}")?;
         }
         writeln!(out)?;
-        let row = |out: &mut dyn Write, name: &str, Fallen { mean, frozen_mean, most }: Fallen| {
-            write!(out, "  {name:<8}{mean:>12.4}{frozen_mean:>12.4}{most:>12.2}")
-        };
+        let row =
+            |out: &mut dyn Write,
+             name: &str,
+             PrecipitationFacts { mean, frozen_mean, most }: PrecipitationFacts| {
+                write!(out, "  {name:<8}{mean:>12.4}{frozen_mean:>12.4}{most:>12.2}")
+            };
         for (member, (fallen, water)) in self.precipitation_mm.iter().zip(&self.water).enumerate() {
             row(out, &member.to_string(), *fallen)?;
             write!(out, "{:>14.1e}", water.closure_rel)?;

@@ -8,7 +8,7 @@ use tracing::warn;
 
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::benchmark::Benchmark;
 use crate::io::columns::write_case;
 use crate::io::destination::is_same;
@@ -49,7 +49,7 @@ impl Import {
         if is_same(&self.input, &self.output) {
             return Err(Error::Usage("--output is the input file; give another name".to_owned()));
         }
-        drop(Pending::new(&self.output, self.force)?);
+        drop(AtomicFile::new(&self.output, self.force)?);
         let Benchmark { shape, case, differing } = Benchmark::read(&self.input)?;
         for (name, found, ours) in differing {
             warn!(

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::mechanism::{MechanismFacts, is_mechanism};
 use crate::chemistry::gpu::tuning as chemistry;
-use crate::cli::advice::told;
+use crate::cli::advice::message;
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::refine;
 use crate::cli::run_metadata::{Machine, machine};
@@ -18,12 +18,12 @@ use crate::device;
 use crate::device::tuning::{Choice, Tuning};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
 use crate::io::wrf;
 use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;
-use crate::model::Case;
+use crate::model::RunInput;
 use crate::os_text::{Shown, serialize_option};
 
 /// Describe this machine, or a file as input of a run, or a mechanism of its chemistry.
@@ -98,7 +98,7 @@ impl Info {
         if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {
             return Err(Error::Usage("--json is the input file; give another name".to_owned()));
         }
-        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let json = self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
         let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
         let devices = survey.devices.iter();
@@ -254,7 +254,7 @@ impl FileFacts {
                 facts.max_dt = max_dt;
                 facts.survey.assumed.extend(unread);
             }
-            Err(error) => facts.problem = Some(told(&error)),
+            Err(error) => facts.problem = Some(message(&error)),
         }
         Ok(facts)
     }
@@ -270,7 +270,7 @@ impl FileFacts {
         if cells > CHEAP {
             return Ok((None, unread));
         }
-        let mut case = Case::<f32>::new(domain, frame)?;
+        let mut case = RunInput::<f32>::new(domain, frame)?;
         let max_dt = case.max_dt;
         if is_small {
             case = case.follow(series, f64::INFINITY)?;

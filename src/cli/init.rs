@@ -7,11 +7,11 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::backend::Microphysics;
-use crate::cases::{Name, Shear, Wish};
+use crate::cases::{CaseName, CaseOptions, Shear};
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::io::initial::Initial;
+use crate::io::atomic_file::AtomicFile;
+use crate::io::ideal_input::IdealInput;
 use crate::io::output::Header;
 use crate::io::wrf::Attribute;
 use crate::os_text::{Shown, command_line};
@@ -96,7 +96,7 @@ enum CaseChoice {
     Storm,
 }
 
-impl From<CaseChoice> for Name {
+impl From<CaseChoice> for CaseName {
     fn from(choice: CaseChoice) -> Self {
         match choice {
             CaseChoice::WarmBubble => Self::WarmBubble,
@@ -111,7 +111,7 @@ impl From<CaseChoice> for Name {
     }
 }
 
-/// ProfileExtractor of the wind with height.
+/// Turning of the wind with height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ShearChoice {
     /// A quarter circle up to 2 km, then straight up to 6 km
@@ -141,10 +141,10 @@ const BYTES_A_CELL: usize = 160;
 impl Init {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
-        let name = Name::from(self.case);
-        let wish = self.wish(name)?;
-        drop(Pending::new(&self.output, self.force)?);
-        let [nx, ny, nz] = name.cells(&wish);
+        let name = CaseName::from(self.case);
+        let options = self.options(name)?;
+        drop(AtomicFile::new(&self.output, self.force)?);
+        let [nx, ny, nz] = name.cells(&options);
         let needed = [nx, ny, nz].iter().fold(BYTES_A_CELL, |size, &n| size.saturating_mul(n));
         if let Some(free) = free_memory().filter(|free| needed > *free) {
             return Err(Error::Usage(format!(
@@ -154,7 +154,7 @@ impl Init {
                 free as f64 / 1e9
             )));
         }
-        let case = name.make(&wish)?;
+        let case = name.make(&options)?;
         if case.dt > case.longest {
             warn!(
                 "--dt {}: run will reduce it; these winds admit {:.3} s at most",
@@ -189,7 +189,7 @@ impl Init {
             dt: case.dt,
             provenance: provenance.into(),
         };
-        let mut file = Initial::create(&self.output, self.force, header)?;
+        let mut file = IdealInput::create(&self.output, self.force, header)?;
         for number in 0..case.frames() {
             file.put(&case.frame(number), case.seconds(number))?;
         }
@@ -211,7 +211,7 @@ impl Init {
     }
 
     /// Options of the case, checked.
-    fn wish(&self, name: Name) -> Result<Wish> {
+    fn options(&self, name: CaseName) -> Result<CaseOptions> {
         for (option, value) in [
             ("--dx", self.dx),
             ("--dy", self.dy),
@@ -239,7 +239,7 @@ impl Init {
         }
         for (option, is_given, belongs, cases) in [
             ("--updraft", self.updraft.is_some(), name.has_updraft(), "cases with an ascent"),
-            ("--shear", self.shear.is_some(), name == Name::Supercell, "supercell"),
+            ("--shear", self.shear.is_some(), name == CaseName::Supercell, "supercell"),
             ("--period", self.period.is_some(), name.has_period(), "rotation and deformation"),
         ] {
             if is_given && !belongs {
@@ -249,7 +249,7 @@ impl Init {
             }
         }
         let count = |n: Option<u32>| n.map(|n| n as usize);
-        Ok(Wish {
+        Ok(CaseOptions {
             nx: count(self.nx),
             ny: count(self.ny),
             nz: count(self.nz),

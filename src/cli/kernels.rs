@@ -14,10 +14,10 @@ use crate::chemistry::mechanism;
 use crate::cli::Precision;
 use crate::cli::chemistry::read_mechanism;
 use crate::cli::device::CompilerPlace;
-use crate::device::{Architecture, Compiler, Receipt, receipts};
+use crate::device::{Architecture, Compiler, PtxasReport, ptxas_reports};
 use crate::error::{Error, Result};
 use crate::gpu::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 
 /// Compile every CUDA kernel with NVRTC, no GPU needed, and tell the registers, the local and
 /// shared memory, the spills and the double-precision instructions of each.
@@ -63,7 +63,7 @@ const ENTRIES_PER_THREAD: usize = 8;
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(flatten)]
-    receipt: Receipt,
+    receipt: PtxasReport,
     variant: String,
     arch: String,
     precision: &'static str,
@@ -75,7 +75,7 @@ struct Row {
 impl Row {
     /// Fault of the kernel; `None` if it is correct.
     fn fault(&self) -> Option<String> {
-        let Receipt { name, spill_bytes, f64_instructions, .. } = &self.receipt;
+        let PtxasReport { name, spill_bytes, f64_instructions, .. } = &self.receipt;
         if !self.hot || self.precision != "f32" || name.ends_with(DOUBLE_SUMS) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Kernels {
     ///
     /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] by `--check`.
     pub(super) fn run(&self) -> Result<()> {
-        let json = self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+        let json = self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
         let place = self.place.library.as_deref();
         let compiler = Compiler::find(place, !self.no_fast_math).1?;
         let precisions = match self.precision {
@@ -177,14 +177,14 @@ fn rows_of(compiler: &Compiler, entry: &Entry, arch: Architecture) -> Result<Vec
         hot: entry.hot,
         most_spilled: entry.most_spilled,
     };
-    let rows = receipts(compiler, &entry.source, arch)?.into_iter().map(row).collect();
+    let rows = ptxas_reports(compiler, &entry.source, arch)?.into_iter().map(row).collect();
     debug!("{}: {:.2} s", entry.source.file, start.elapsed().as_secs_f64());
     Ok(rows)
 }
 
 fn print(row: &Row, out: &mut impl Write) -> Result<()> {
     let Row { variant, arch, precision, receipt, .. } = row;
-    let Receipt { name, registers, local_bytes, spill_bytes, shared_bytes, f64_instructions } =
+    let PtxasReport { name, registers, local_bytes, spill_bytes, shared_bytes, f64_instructions } =
         receipt;
     writeln!(
         out,

@@ -4,6 +4,7 @@ mod advice;
 mod aux_outputs;
 mod bench;
 mod chemistry;
+mod chemistry_report;
 mod columns;
 mod completions;
 mod config;
@@ -15,13 +16,13 @@ mod import;
 mod info;
 mod init;
 mod kernels;
-mod light;
 mod mechanism;
+mod option_values;
 mod pair;
+mod photolysis;
 mod plot;
 mod progress;
 mod provenance;
-mod reacted;
 mod refine;
 mod report;
 mod report_page;
@@ -30,11 +31,10 @@ mod run;
 mod run_metadata;
 mod scheme;
 mod setup;
-mod storing;
+mod storage_options;
 mod tracers;
 mod transport;
 mod tune;
-mod values;
 mod weights;
 mod wilson;
 
@@ -228,7 +228,7 @@ pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
         let cli = parse(&arguments)?;
         start_log(&cli.common);
-        survive_full_files()?;
+        ignore_file_size_signal()?;
         Instructions::check().map_err(Error::Usage)?;
         run(&cli)
     });
@@ -237,7 +237,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
                 // Nothing can be done if standard error is closed too.
-                let _ = writeln!(io::stderr(), "error: {}", advice::told(&error));
+                let _ = writeln!(io::stderr(), "error: {}", advice::message(&error));
             }
             ExitCode::from(error.exit_code())
         }
@@ -302,7 +302,7 @@ fn run(cli: &Cli) -> Result<()> {
 
 /// Makes writing beyond the file size limit fail as on a full disk; by default a signal would end the program and leave
 /// incomplete files.
-fn survive_full_files() -> Result<()> {
+fn ignore_file_size_signal() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(drop)
         .map_err(|e| Error::io(Path::new("signals"), "listen to", e))

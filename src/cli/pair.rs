@@ -6,15 +6,15 @@ use std::io::Write;
 use crate::backend::PhaseTimes;
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
-use crate::model::backend_comparison::{Report, Timed};
-use crate::model::divergent_columns::{Profile, Suspect};
+use crate::model::backend_comparison::{ComparisonReport, Timed};
+use crate::model::divergent_columns::{DivergentColumn, QuantityProfile};
 
 /// Prints times, verdicts, and the divergent columns.
 ///
 /// # Errors
 ///
 /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
-pub(super) fn print(report: &Report) -> Result<()> {
+pub(super) fn print(report: &ComparisonReport) -> Result<()> {
     let mut out = crate::cli::summary_output();
     print_times(&mut out, report)?;
     print_verdicts(&mut out, report)?;
@@ -29,7 +29,7 @@ pub(super) fn print(report: &Report) -> Result<()> {
 /// # Errors
 ///
 /// [`Error::Verdict`] with the fields.
-pub(super) fn judge(report: &Report) -> Result<()> {
+pub(super) fn judge(report: &ComparisonReport) -> Result<()> {
     let bad: Vec<String> = report
         .verdicts
         .iter()
@@ -48,7 +48,7 @@ fn steps(count: usize) -> String {
     if count == 1 { "the first step".to_owned() } else { format!("{count} steps") }
 }
 
-fn print_times(out: &mut impl Write, report: &Report) -> Result<()> {
+fn print_times(out: &mut impl Write, report: &ComparisonReport) -> Result<()> {
     writeln!(
         out,
         "\ntimes, ms for each step, and M cells/s\n{:<40} {:>5} {:>10} {:>10} {:>10} {:>10} {:>10} \
@@ -101,7 +101,7 @@ fn print_times(out: &mut impl Write, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn print_verdicts(out: &mut impl Write, report: &Report) -> Result<()> {
+fn print_verdicts(out: &mut impl Write, report: &ComparisonReport) -> Result<()> {
     let [.., a, b] = &report.runs[..] else { return Ok(()) };
     let heads: BTreeSet<usize> = report.verdicts.iter().map(|verdict| verdict.steps).collect();
     for count in heads {
@@ -157,7 +157,7 @@ fn line(verdict: &Verdict) -> String {
     )
 }
 
-fn print_suspect(out: &mut impl Write, suspect: &Suspect) -> Result<()> {
+fn print_suspect(out: &mut impl Write, suspect: &DivergentColumn) -> Result<()> {
     let fields: Vec<String> = suspect
         .fields
         .iter()
@@ -171,10 +171,11 @@ fn print_suspect(out: &mut impl Write, suspect: &Suspect) -> Result<()> {
         )?;
         print_profiles(out, inputs)?;
     }
-    let (levels, ground): (Vec<&Profile>, Vec<&Profile>) =
+    let (levels, ground): (Vec<&QuantityProfile>, Vec<&QuantityProfile>) =
         suspect.a.iter().partition(|profile| profile.values.len() > 1);
-    let values = |side: &[Profile], names: &[&Profile]| -> Vec<Profile> {
-        let wanted = |profile: &&Profile| names.iter().any(|name| name.name == profile.name);
+    let values = |side: &[QuantityProfile], names: &[&QuantityProfile]| -> Vec<QuantityProfile> {
+        let wanted =
+            |profile: &&QuantityProfile| names.iter().any(|name| name.name == profile.name);
         side.iter().filter(wanted).cloned().collect()
     };
     for (side, profiles) in [("CPU", &suspect.a), ("other", &suspect.b)] {
@@ -188,7 +189,7 @@ fn print_suspect(out: &mut impl Write, suspect: &Suspect) -> Result<()> {
 }
 
 /// Levels from the top down.
-fn print_profiles(out: &mut impl Write, profiles: &[Profile]) -> Result<()> {
+fn print_profiles(out: &mut impl Write, profiles: &[QuantityProfile]) -> Result<()> {
     write!(out, "{:>4}", "k")?;
     for profile in profiles {
         write!(out, " {:>16}", profile.name)?;

@@ -8,11 +8,11 @@ use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::wrf::Attribute;
-use crate::model::Working;
+use crate::model::RunPrecision;
 use crate::os_text::{Shown, command_line};
 
 /// Provenance of an output, on a backend with the name of its device.
-pub(super) fn provenance<R: Working>(
+pub(super) fn provenance<R: RunPrecision>(
     config: &RunConfig,
     [backend, device]: [&str; 2],
     gpu: Option<&Gpu>,

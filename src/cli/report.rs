@@ -7,24 +7,24 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, Info, PhaseTime, Precipitation};
-use crate::cli::aux_outputs::Names;
-use crate::cli::reacted::Reacted;
-use crate::cli::run_metadata::Made;
+use crate::cli::aux_outputs::AuxFileNames;
+use crate::cli::chemistry_report::ChemistryReport;
+use crate::cli::run_metadata::RunMetadata;
 use crate::cli::{plot, report_page};
 use crate::config::RunConfig;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::io::ledger::Ledger;
+use crate::io::atomic_file::AtomicFile;
+use crate::io::output_times::OutputTimes;
 use crate::io::storage::rounding_error;
-use crate::io::wrf::plottable::Album;
+use crate::io::wrf::plottable::PlotInput;
 use crate::model::backend_comparison::{self, Ratio, Timed};
-use crate::model::divergent_columns::Suspect;
-use crate::model::{Case, Outcome, Working};
+use crate::model::divergent_columns::DivergentColumn;
+use crate::model::{Outcome, RunInput, RunPrecision};
 use crate::os_text::Shown;
-use crate::projection::Report;
+use crate::projection::ProjectionReport;
 use crate::time_steps::Plan;
 
 /// Time of a phase, and its speed.
@@ -96,17 +96,17 @@ struct Origin {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Facts {
     #[serde(flatten)]
-    made: Made,
+    made: RunMetadata,
     /// Files beside the output.
     beside: Vec<String>,
     /// Restart file that the run continued from.
     restart: Option<Origin>,
-    projection: Report,
+    projection: ProjectionReport,
     water: Water,
     /// Budgets of the passive tracers.
     tracers: Vec<TracerBudget>,
     /// The chemistry, if any.
-    chemistry: Option<Reacted>,
+    chemistry: Option<ChemistryReport>,
     /// Diagnostics of the output frames.
     diagnostics: Vec<FrameFigures>,
     precipitation_mean_mm: f64,
@@ -122,7 +122,7 @@ pub(super) struct Facts {
     /// The runs of a pair.
     runs: Vec<Timed>,
     /// Divergent columns behind a failed verdict.
-    suspects: Vec<Suspect>,
+    suspects: Vec<DivergentColumn>,
 }
 
 impl Facts {
@@ -131,13 +131,13 @@ impl Facts {
     /// # Errors
     ///
     /// Those of the backend.
-    pub(super) fn new<R: Working>(
+    pub(super) fn new<R: RunPrecision>(
         config: &RunConfig,
-        case: &Case<R>,
+        case: &RunInput<R>,
         plan: &Plan,
         backend: &mut dyn Backend<R>,
         outcome: &Outcome,
-        (frames, ledger): (usize, &Ledger),
+        (frames, ledger): (usize, &OutputTimes),
         wall: Duration,
     ) -> Result<Self> {
         let shape = case.domain.grid.shape;
@@ -158,17 +158,17 @@ impl Facts {
             steps: plan.past.steps,
             seconds: plan.time_after(0),
         });
-        let names = Names::of(config);
+        let names = AuxFileNames::of(config);
         let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
         let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         Ok(Self {
-            made: Made::new(config, case, plan, outcome, (kind, description), frames),
+            made: RunMetadata::new(config, case, plan, outcome, (kind, description), frames),
             beside: beside.chain(kept).map(|path| path.shown().into_owned()).collect(),
             restart,
             projection: case.projection,
             water: outcome.water,
             tracers: outcome.tracers.clone(),
-            chemistry: Reacted::new(case, outcome, times.chemistry),
+            chemistry: ChemistryReport::new(case, outcome, times.chemistry),
             diagnostics: outcome.figures.clone(),
             precipitation_mean_mm: mean,
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
@@ -197,7 +197,7 @@ impl Facts {
     }
 
     /// Adds the result of a pair of runs.
-    pub(super) fn compare(&mut self, pair: &backend_comparison::Report) {
+    pub(super) fn compare(&mut self, pair: &backend_comparison::ComparisonReport) {
         self.pairs.clone_from(&pair.ratios);
         self.verdict.clone_from(&pair.verdicts);
         self.runs.clone_from(&pair.runs);
@@ -208,7 +208,7 @@ impl Facts {
     ///
     /// # Errors
     ///
-    /// Those of [`Reacted::judge`].
+    /// Those of [`ChemistryReport::judge`].
     pub(super) fn judge(&self) -> Result<()> {
         let about = &self.made.output;
         self.chemistry.as_ref().map_or(Ok(()), |chemistry| chemistry.judge(about))
@@ -304,8 +304,8 @@ impl Facts {
     /// [`Error::Io`], and those of reading the output again for its pictures.
     pub(super) fn write(
         &self,
-        json: Option<Pending>,
-        page: Option<Pending>,
+        json: Option<AtomicFile>,
+        page: Option<AtomicFile>,
         output: &Path,
     ) -> Result<()> {
         if let Some(json) = json {
@@ -322,10 +322,10 @@ impl Facts {
     /// # Errors
     ///
     /// [`Error::Io`], and those of reading the output again.
-    fn write_page(&self, file: Pending, output: &Path) -> Result<()> {
+    fn write_page(&self, file: AtomicFile, output: &Path) -> Result<()> {
         let facts =
             serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
-        let pictures = plot::all_of(&Album::open(output)?);
+        let pictures = plot::all_of(&PlotInput::open(output)?);
         file.write_text(&report_page::of_run(&facts, &pictures))
     }
 }

@@ -9,17 +9,17 @@ use crate::cli::{FalloutChoice, LimiterChoice, PhysicsChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
-use crate::io::atomic_file::Pending;
-use crate::io::restart::{About, RestartFile, Restarter};
+use crate::io::atomic_file::AtomicFile;
+use crate::io::restart::{RestartFile, Restarter, RunConstants};
 use crate::io::wrf::Attribute;
 use crate::io::wrf::series::Series;
-use crate::model::{Case, Working};
+use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::time_steps::Plan;
 
 /// The options that a continued run must keep, if given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
+pub(super) struct KeptOptions {
     pub(super) precision: Option<Precision>,
     pub(super) physics: Option<PhysicsChoice>,
     pub(super) fallout: Option<FalloutChoice>,
@@ -31,7 +31,7 @@ pub(super) struct Given {
 
 /// Their values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settled {
+pub(super) struct KeptValues {
     pub(super) precision: Precision,
     pub(super) microphysics: Microphysics,
     pub(super) limiter: LimiterChoice,
@@ -40,16 +40,16 @@ pub(super) struct Settled {
     pub(super) dt: Option<f64>,
 }
 
-impl Given {
+impl KeptOptions {
     /// Value of an option: the given one, else that of the restart file, else the default.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] if the given value differs from that of the restart file.
-    pub(super) fn set_call_invariants(self, file: Option<&RestartFile>) -> Result<Settled> {
+    pub(super) fn set_call_invariants(self, file: Option<&RestartFile>) -> Result<KeptValues> {
         let Self { precision, physics, fallout, limiter, boundary, refine, dt } = self;
         let Some(file) = file else {
-            return Ok(Settled {
+            return Ok(KeptValues {
                 precision: precision.unwrap_or(Precision::F32),
                 microphysics: microphysics(physics.unwrap_or(PhysicsChoice::Wsm5), fallout)?,
                 limiter: limiter.unwrap_or(LimiterChoice::Pd),
@@ -71,7 +71,7 @@ impl Given {
             }
         };
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
-        Ok(Settled {
+        Ok(KeptValues {
             precision: kept(file, "precision", precision, value_name, of_name)?,
             microphysics,
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
@@ -133,10 +133,10 @@ pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
 }
 
 /// Writer of the restart files of a run.
-pub(super) fn restarter<R: Working>(
-    pending: Pending,
+pub(super) fn restarter<R: RunPrecision>(
+    pending: AtomicFile,
     config: &RunConfig,
-    (case, series, plan): (&Case<R>, Series, &Plan),
+    (case, series, plan): (&RunInput<R>, Series, &Plan),
     (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
 ) -> Restarter {
     let choices = [
@@ -155,7 +155,7 @@ pub(super) fn restarter<R: Working>(
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
     let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
-    let about = About {
+    let about = RunConstants {
         domain: series.coarse(&case.domain).0.clone(),
         column_mass: case.given.column_mass.clone(),
         series,

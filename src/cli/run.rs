@@ -9,9 +9,9 @@ use clap::Args;
 use tracing::info;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{GpuBackend, OnDevice, Setting};
+use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use crate::backend::{Backend, Info};
-use crate::cli::aux_outputs::{Asked, Names, Writing};
+use crate::cli::aux_outputs::{AuxFileNames, AuxRequest, AuxWriter};
 use crate::cli::coupled::Coupling;
 use crate::cli::device::GpuChoice;
 use crate::cli::ensemble;
@@ -19,27 +19,27 @@ use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
-use crate::cli::restart::{Given, Settled, restarter, warn_of_another_backend};
+use crate::cli::restart::{KeptOptions, KeptValues, restarter, warn_of_another_backend};
 use crate::cli::scheme;
-use crate::cli::setup::{Ready, interruptible, log_projection, print_dry, ready};
-use crate::cli::storing::Storing;
+use crate::cli::setup::{PreparedRun, interruptible, log_projection, print_dry, ready};
+use crate::cli::storage_options::StorageOptions;
 use crate::cli::tracers;
 use crate::cli::{
     BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, PhysicsChoice, Precision,
 };
-use crate::config::{Beside, Restarts, RunConfig};
+use crate::config::{AuxConfig, RestartConfig, RunConfig};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
-use crate::io::ledger::Ledger;
 use crate::io::output::{FileForm, Header, Output};
+use crate::io::output_times::OutputTimes;
 use crate::io::restart::RestartFile;
-use crate::model::backend_comparison::{LONG_RUNS, Pair, Report};
-use crate::model::{self, Case, Frames, Nobody, Outcome, Sink, Working};
+use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
+use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
@@ -62,7 +62,7 @@ pub(super) struct Run {
           required_unless_present_any = ["config", "restart"])]
     input: Vec<PathBuf>,
     #[command(flatten)]
-    restarts: Restarts,
+    restarts: RestartConfig,
     /// TOML file with options; those of the command line have precedence (nwp-mini config --print-default shows one)
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
@@ -103,9 +103,9 @@ pub(super) struct Run {
     #[command(flatten)]
     coupling: Coupling,
     #[command(flatten)]
-    beside: Beside,
+    beside: AuxConfig,
     #[command(flatten)]
-    storing: Storing,
+    storing: StorageOptions,
     /// Precision of the computation and of the output [default: f32]
     #[arg(long, value_name = "PRECISION")]
     precision: Option<Precision>,
@@ -151,7 +151,7 @@ impl Run {
     pub(super) fn run(&self) -> Result<()> {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
         let Self { precision, physics, fallout, limiter, boundary, refine, dt, .. } = *self;
-        let given = Given { precision, physics, fallout, limiter, boundary, refine, dt };
+        let given = KeptOptions { precision, physics, fallout, limiter, boundary, refine, dt };
         let settled = given.set_call_invariants(from.as_ref())?;
         let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
@@ -161,7 +161,7 @@ impl Run {
         }
     }
 
-    fn config(&self, settled: &Settled, from: Option<&RestartFile>) -> Result<RunConfig> {
+    fn config(&self, settled: &KeptValues, from: Option<&RestartFile>) -> Result<RunConfig> {
         for (option, value) in [
             ("--hours", self.hours),
             ("--dt", self.dt),
@@ -234,8 +234,8 @@ impl Run {
 
     /// The ensemble, where there is one.
     fn ensemble(&self) -> Result<Option<Ensemble>> {
-        let Restarts { restart, restart_output, restart_interval } = &self.restarts;
-        let Beside { regrid, points, profiles, .. } = &self.beside;
+        let RestartConfig { restart, restart_output, restart_interval } = &self.restarts;
+        let AuxConfig { regrid, points, profiles, .. } = &self.beside;
         let of_single_runs = [
             ("--backend both", self.backend == BackendChoice::Both),
             ("--restart", restart.is_some()),
@@ -254,7 +254,7 @@ impl Run {
 
 /// Fails if two of the files that a run writes are the same, or one of them is also read.
 fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
-    let names = Names::of(config);
+    let names = AuxFileNames::of(config);
     let mut written: Vec<(&str, &Path)> = vec![("--output", &config.output)];
     written.extend(config.json.as_deref().map(|path| ("--json", path)));
     written.extend(config.report.as_deref().map(|path| ("--report", path)));
@@ -296,7 +296,7 @@ fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-fn run<R: Working + Value + OnDevice>(
+fn run<R: RunPrecision + Value + GpuPrecision>(
     mut config: RunConfig,
     choice: BackendChoice,
     gpu: Option<&Gpu>,
@@ -311,15 +311,15 @@ fn run<R: Working + Value + OnDevice>(
     let stop = interruptible()?;
     // Errors about output files come before anything is read or computed. From here on no other run can write these
     // files.
-    let pending = |path: &Path| Pending::new(path, config.force);
+    let pending = |path: &Path| AtomicFile::new(path, config.force);
     let output = pending(&config.output)?;
     let json = config.json.as_deref().map(pending).transpose()?;
     let page = config.report.as_deref().map(pending).transpose()?;
     let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
-    let asked = Asked::read(&config)?;
+    let asked = AuxRequest::read(&config)?;
     let left_out = scheme::left_out(&config, from)?;
 
-    let Ready { mut case, plan, series, mut beside } = ready::<R>(&config, asked, gpu, from)?;
+    let PreparedRun { mut case, plan, series, mut beside } = ready::<R>(&config, asked, gpu, from)?;
     if let Some(chosen) = &mut config.chemistry {
         case.chemistry = Some(chosen.at(&case.domain, &case.tracers, series.start())?);
     }
@@ -352,14 +352,14 @@ fn run<R: Working + Value + OnDevice>(
     let companions = beside.files(&header)?;
     let mut storage = config.storage.clone();
     storage.variables = storage.variables.without(&header.left_out);
-    let form = FileForm { storage, ledger: Ledger::default() };
+    let form = FileForm { storage, ledger: OutputTimes::default() };
     let ledger = form.ledger.clone();
     let output = Output::create(output, (header, form), companions, restarter)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let result =
-        job.run(&mut *backend, whole, &mut Writing { output: &output, beside: &beside, restarts });
+    let mut sink = AuxWriter { output: &output, beside: &beside, restarts };
+    let result = job.run(&mut *backend, whole, &mut sink);
     let waiting = Instant::now();
     let waits = ledger.busy();
     let written = output.finish()?;
@@ -381,7 +381,7 @@ fn run<R: Working + Value + OnDevice>(
         info!("comparing the first {steps} steps with the CPU; --no-compare leaves it out");
         let short = Plan { steps, last_dt: plan.dt_of(steps), ..plan };
         let mut job = Job { plan: short, frames: Frames::default(), ..job };
-        (_, report) = job.run(&mut *backend, Some(start), &mut Nobody)?;
+        (_, report) = job.run(&mut *backend, Some(start), &mut NullSink)?;
     }
     if let Some(report) = &report {
         facts.compare(report);
@@ -433,9 +433,9 @@ impl Compared {
 }
 
 /// The backend that computes the run.
-fn backend<R: Working + OnDevice>(
+fn backend<R: RunPrecision + GpuPrecision>(
     config: &RunConfig,
-    case: &Case<R>,
+    case: &RunInput<R>,
     gpu: Option<&Gpu>,
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
@@ -445,7 +445,7 @@ fn backend<R: Working + OnDevice>(
         let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
         return Ok(Box::new(cpu.with_chemistry(case.chemistry.as_ref())));
     };
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -466,20 +466,20 @@ fn backend<R: Working + OnDevice>(
 /// Steps to compute.
 struct Job<'a, R> {
     config: &'a RunConfig,
-    case: &'a mut Case<R>,
+    case: &'a mut RunInput<R>,
     plan: Plan,
     frames: Frames,
     stop: &'a AtomicBool,
 }
 
-impl<R: Working + Value> Job<'_, R> {
+impl<R: RunPrecision + Value> Job<'_, R> {
     /// Computes them, and those of the comparison if there is an initial state for it.
     fn run(
         &mut self,
         backend: &mut dyn Backend<R>,
         compared: Option<&State<R>>,
-        sink: &mut dyn Sink<R>,
-    ) -> Result<(Outcome, Option<Report>)> {
+        sink: &mut dyn OutputSink<R>,
+    ) -> Result<(Outcome, Option<ComparisonReport>)> {
         let Self { config, plan, frames, stop, .. } = *self;
         let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
         let mut progress = Progress::new(long_runs * plan.steps);

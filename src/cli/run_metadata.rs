@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::backend::{Microphysics, cpu};
 use crate::config::RunConfig;
 use crate::error::Result;
-use crate::model::{Case, FrameReport, Outcome, Working};
+use crate::model::{FrameReport, Outcome, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::simd::Instructions;
 use crate::time_steps::Plan;
@@ -38,7 +38,7 @@ pub(super) fn machine() -> Machine {
 
 /// Program, input and length of a run; steps and time include the preceding runs.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Made {
+pub(super) struct RunMetadata {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
@@ -64,11 +64,11 @@ pub(super) struct Made {
     input_frames: Vec<FrameReport>,
 }
 
-impl Made {
+impl RunMetadata {
     /// Metadata of a run with `frames` output frames, on a backend of this kind and with this description.
-    pub(super) fn new<R: Working>(
+    pub(super) fn new<R: RunPrecision>(
         config: &RunConfig,
-        case: &Case<R>,
+        case: &RunInput<R>,
         plan: &Plan,
         outcome: &Outcome,
         (backend, device): (&'static str, String),

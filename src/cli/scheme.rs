@@ -7,7 +7,7 @@ use crate::cli::{FalloutChoice, PhysicsChoice};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
-use crate::io::wrf::species::{FROZEN, Written, written};
+use crate::io::wrf::species::{FROZEN, FileMicrophysics, written};
 use crate::os_text::Shown;
 
 /// The attribute of a restart file with the variables that its run excludes.
@@ -59,7 +59,7 @@ pub(super) fn left_out(
 fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
     let scheme = config.microphysics;
     let Some(first) = config.inputs.first() else { return Ok(Vec::new()) };
-    let Written { number, frozen } = written(first)?;
+    let FileMicrophysics { number, frozen } = written(first)?;
     // Files without a scheme have 0.
     if let Some(number) = number.filter(|n| *n != 0.0 && *n != f64::from(scheme.number())) {
         info!(

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use tracing::info;
 
 use crate::calendar;
-use crate::cli::aux_outputs::{Asked, Fitted, Names};
+use crate::cli::aux_outputs::{AuxFileNames, AuxOutputs, AuxRequest};
 use crate::cli::refine::refined;
 use crate::cli::tracers::refuse_too_many;
 use crate::config::RunConfig;
@@ -19,7 +19,7 @@ use crate::io::wrf;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
-use crate::model::{Case, Working};
+use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::gpu::conjugate_gradient::GpuSolver;
@@ -29,11 +29,11 @@ use crate::time_steps::{Past, Plan};
 use crate::tracers::TracerSet;
 
 /// A run before its first step.
-pub(super) struct Ready<R> {
-    pub(super) case: Case<R>,
+pub(super) struct PreparedRun<R> {
+    pub(super) case: RunInput<R>,
     pub(super) plan: Plan,
     pub(super) series: Series,
-    pub(super) beside: Fitted<R>,
+    pub(super) beside: AuxOutputs<R>,
 }
 
 /// The solver of linear systems on the backend of a run; the bits are the same on both.
@@ -53,15 +53,15 @@ fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
 /// # Errors
 ///
 /// Those of the files, of the weights and stations on the grid of the run, and of [`Plan::new`].
-pub(super) fn ready<R: Working>(
+pub(super) fn ready<R: RunPrecision>(
     config: &RunConfig,
-    asked: Asked,
+    asked: AuxRequest,
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
-) -> Result<Ready<R>> {
-    let begun = Begun::<R>::read(config, from)?;
+) -> Result<PreparedRun<R>> {
+    let begun = InitialRun::<R>::read(config, from)?;
     let past = begun.past();
-    let Begun { domain, frame, mut series, restart } = begun;
+    let InitialRun { domain, frame, mut series, restart } = begun;
     if let Some(recipe) = &config.tracers {
         series = series.carrying(Arc::clone(recipe));
     }
@@ -79,7 +79,7 @@ pub(super) fn ready<R: Working>(
     let begin = series.start();
     let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
     let longest = elapsed + config.length.seconds(config.dt, domain.dt);
-    let mut case = Case::<R>::with_solver(domain, frame, solver(gpu)?)?;
+    let mut case = RunInput::<R>::with_solver(domain, frame, solver(gpu)?)?;
     let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
     if let Some(restart) = restart {
         case = case.resume(restart);
@@ -99,19 +99,19 @@ pub(super) fn ready<R: Working>(
             calendar::format(begin)
         )));
     }
-    Ok(Ready { case, plan, series, beside })
+    Ok(PreparedRun { case, plan, series, beside })
 }
 
 /// Initial state of a run, on the grid of its files.
 #[derive(Debug)]
-struct Begun<R> {
+struct InitialRun<R> {
     domain: Domain,
     frame: Frame,
     series: Series,
     restart: Option<Restart<R>>,
 }
 
-impl<R: Stored> Begun<R> {
+impl<R: Stored> InitialRun<R> {
     /// Reads the input, or the restart file.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl<R: Stored> Begun<R> {
 }
 
 /// Fails if the winds of later frames do not admit steps as long as those of the continued run.
-fn refuse_faster_winds<R>(case: &Case<R>, dt: f64, path: &Path) -> Result<()> {
+fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()> {
     let most = case.max_dt;
     if dt <= most {
         return Ok(());
@@ -166,7 +166,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
         "would make {steps} steps of {dt} s and write {}",
         config.output.shown()
     )?;
-    let names = Names::of(config);
+    let names = AuxFileNames::of(config);
     let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
     for name in beside.chain(config.restarts.restart_output.as_deref()) {
         writeln!(io::stdout(), "and {}", name.shown())?;
@@ -175,7 +175,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
 }
 
 /// Logs the statistics of the wind projection.
-pub(super) fn log_projection<R>(case: &Case<R>) {
+pub(super) fn log_projection<R>(case: &RunInput<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {
         if frames.len() > 1 {
@@ -193,7 +193,7 @@ pub(super) fn log_projection<R>(case: &Case<R>) {
     }
 }
 
-fn log_frame(report: &projection::Report) {
+fn log_frame(report: &projection::ProjectionReport) {
     info!(
         "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
          {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \

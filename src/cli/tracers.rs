@@ -9,23 +9,27 @@ use crate::io::restart::RestartFile;
 use crate::io::selection::is_taken;
 use crate::io::text;
 use crate::os_text::Shown;
-use crate::passive::Recipe;
+use crate::passive::PassiveTracers;
 
 /// The requested passive tracers, or those of the continued run.
 ///
 /// # Errors
 ///
-/// Those of [`Recipe::parse`], and [`Error::Usage`] for a name that the output uses already.
-pub(super) fn recipe(given: Option<&Path>, from: Option<&RestartFile>) -> Result<Option<Recipe>> {
+/// Those of [`PassiveTracers::parse`], and [`Error::Usage`] for a name that the output uses already.
+pub(super) fn recipe(
+    given: Option<&Path>,
+    from: Option<&RestartFile>,
+) -> Result<Option<PassiveTracers>> {
     if let Some(file) = from {
-        let recipe = file.tracers().map(|text| Recipe::parse(file.path(), &text)).transpose()?;
-        return Ok(recipe.map(Recipe::without_path));
+        let recipe =
+            file.tracers().map(|text| PassiveTracers::parse(file.path(), &text)).transpose()?;
+        return Ok(recipe.map(PassiveTracers::without_path));
     }
     let Some(path) = given else { return Ok(None) };
     let number = path.to_str().and_then(|text| text.parse::<i64>().ok());
     let recipe = match number {
-        Some(number) => Recipe::numbered(number)?,
-        None => Recipe::parse(path, &text::read(path)?)?,
+        Some(number) => PassiveTracers::numbered(number)?,
+        None => PassiveTracers::parse(path, &text::read(path)?)?,
     };
     for tracer in recipe.set().passive() {
         if let Some(what) = is_taken(tracer.variable) {
@@ -47,7 +51,7 @@ const COPIES: usize = 8;
 /// # Errors
 ///
 /// [`Error::Usage`] with the needed and the available memory, and the number that would fit.
-pub(super) fn refuse_too_many(recipe: &Recipe, shape: Shape, bytes: usize) -> Result<()> {
+pub(super) fn refuse_too_many(recipe: &PassiveTracers, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);
     let (needed, free) = (count.saturating_mul(each), free_memory());

@@ -12,11 +12,11 @@ use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport as GpuBackend, Wind as DeviceWind};
 use crate::advection::perturbation::{Perturbation, Term};
-use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::device::{Element, Gpu};
 use crate::dry_mass::{AirMass, MassFlux, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::transport::{self, Case, Census};
+use crate::io::transport::{self, TracerExtent, TransportCase};
 use crate::io::writer::{Stored, Writer};
 use crate::os_text::Shown;
 
@@ -85,7 +85,7 @@ impl Scheme {
 
 impl Transport {
     pub(super) fn run(&self) -> Result<()> {
-        let case = Case::read(&self.input)?;
+        let case = TransportCase::read(&self.input)?;
         let device = self.device()?;
         let output = Writer::create(&self.output, self.force)?;
         let history = match self.precision {
@@ -115,10 +115,10 @@ impl Transport {
 
     fn carry<R: Stored + FluxConstants + Element>(
         &self,
-        case: &Case,
+        case: &TransportCase,
         device: Option<&Gpu>,
         output: Writer,
-    ) -> Result<Vec<Census>> {
+    ) -> Result<Vec<TracerExtent>> {
         let air = case.air::<R>();
         let flux = case.flux::<R>();
         let longest = longest_time_step(case.grid.shape, &air, &flux);
@@ -148,7 +148,7 @@ impl Transport {
 
     fn on_cpu<R: Stored + FluxConstants>(
         &self,
-        case: &Case,
+        case: &TransportCase,
         (air, flux): (&AirMass<R>, &MassFlux<R>),
         mut q: Array3<R>,
         count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
@@ -158,7 +158,7 @@ impl Transport {
         let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
         work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
         for step in 1..=case.steps {
-            advection::step(&wind, self.scheme.limiter(), Entering::Nothing, &mut q, &mut work);
+            advection::step(&wind, self.scheme.limiter(), InflowValues::Nothing, &mut q, &mut work);
             count(&q, step)?;
         }
         Ok(q)
@@ -167,7 +167,7 @@ impl Transport {
     fn on_gpu<R: Stored + Element>(
         &self,
         gpu: &Gpu,
-        case: &Case,
+        case: &TransportCase,
         (air, flux): (&AirMass<R>, &MassFlux<R>),
         mut q: Array3<R>,
         count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
@@ -177,8 +177,8 @@ impl Transport {
         let transport = GpuBackend::new(gpu, grid, air, settings)?;
         let layout = transport.layout();
         let whole = "fields are in standard layout";
-        let upload = |field: &Array3<R>| gpu.upload(&layout.lay(field.as_slice().expect(whole)));
-        let x = gpu.upload(&layout.lay_x_faces(flux.x.as_slice().expect(whole)))?;
+        let upload = |field: &Array3<R>| gpu.upload(&layout.padded(field.as_slice().expect(whole)));
+        let x = gpu.upload(&layout.padded_x_faces(flux.x.as_slice().expect(whole)))?;
         let [y, z] = [upload(&flux.y)?, upload(&flux.z)?];
         let wind = DeviceWind { flux: [&x, &y, &z], inflow: None };
         let mut start = upload(&q)?;
@@ -186,13 +186,13 @@ impl Transport {
         for step in 1..=case.steps {
             transport.step(&wind, &start, &end, case.dt)?;
             std::mem::swap(&mut start, &mut end);
-            q.as_slice_mut().expect(whole).copy_from_slice(&layout.pick(&start.to_vec()?));
+            q.as_slice_mut().expect(whole).copy_from_slice(&layout.unpadded(&start.to_vec()?));
             count(&q, step)?;
         }
         Ok(q)
     }
 
-    fn report(&self, case: &Case, history: &[Census]) -> Result<()> {
+    fn report(&self, case: &TransportCase, history: &[TracerExtent]) -> Result<()> {
         let (first, last) = (history[0], history[case.steps]);
         // A tracer without mass has no relative change.
         let change = match first.mass {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::refine::free_memory;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
 use crate::io::weights::Coordinates;
 use crate::io::wrf;
@@ -81,7 +81,7 @@ impl Weights {
         if is_same(&self.input, &self.output) {
             return Err(Error::Usage("--output is the input file; give another name".to_owned()));
         }
-        drop(Pending::new(&self.output, self.force)?);
+        drop(AtomicFile::new(&self.output, self.force)?);
         let mut domain = wrf::grid::read(&self.input)?;
         if self.refine > 1 {
             domain = wrf::refine::domain(&domain, self.refine.into());

@@ -9,10 +9,10 @@ use super::device::GpuChoice;
 use super::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::lattice::{self, Case, Results};
+use crate::io::lattice::{self, LatticeCase, Results};
 use crate::io::writer::{Stored, Writer};
 use crate::lattice::dirac::{self, Dirac};
-use crate::lattice::gpu::{GpuDirac, OnLattice};
+use crate::lattice::gpu::{GpuDirac, LatticePrecision};
 use crate::lattice::number::Vectorised;
 use crate::lattice::solver::MOST_ITERATIONS;
 use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve};
@@ -88,9 +88,9 @@ impl Wilson {
         }
     }
 
-    fn compute<R: Stored + OnLattice + Vectorised>(
+    fn compute<R: Stored + LatticePrecision + Vectorised>(
         &self,
-        cases: &[Case],
+        cases: &[LatticeCase],
         gpu: Option<&Gpu>,
         output: Writer,
         precision: &str,
@@ -116,7 +116,7 @@ impl Wilson {
         Ok(())
     }
 
-    fn report<R>(&self, case: &Case, solution: &Solution<R>) -> Result<()> {
+    fn report<R>(&self, case: &LatticeCase, solution: &Solution<R>) -> Result<()> {
         let Solution { iterations, residual, converged, .. } = *solution;
         if !converged || !residual.is_finite() {
             return Err(lattice::failed(&self.input, case, iterations, residual));
@@ -134,12 +134,12 @@ impl Wilson {
 
 /// Solver of a system on one of the two backends.
 struct Solved<'a, 'd, R> {
-    case: &'a Case,
+    case: &'a LatticeCase,
     gpu: Option<(&'a Gpu, &'d GpuDirac<R>)>,
     cpu: Option<&'d CpuDirac<R>>,
 }
 
-impl<R: Stored + OnLattice + Vectorised> Solved<'_, '_, R> {
+impl<R: Stored + LatticePrecision + Vectorised> Solved<'_, '_, R> {
     /// With the tolerance at this index.
     fn by_gradients(self, tolerance: usize) -> Result<Solution<R>> {
         let Self { case, gpu, cpu } = self;
@@ -174,7 +174,7 @@ impl Solved<'_, '_, f64> {
 
 fn results<R: Stored, D: Dirac<R>>(
     dirac: &D,
-    case: &Case,
+    case: &LatticeCase,
     solution: Solution<R>,
 ) -> Result<Results<R>> {
     let psi: Vec<R> = case.psi.iter().map(|&x| R::of(x)).collect();

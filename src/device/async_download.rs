@@ -53,7 +53,7 @@ impl<T: Element> AsyncDownload<T> {
     }
 
     /// Number of parcels sent and not yet received.
-    pub fn under_way(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.sent - self.received
     }
 
@@ -73,7 +73,7 @@ impl<T: Element> AsyncDownload<T> {
     }
 
     /// The staging buffer, to be filled between [`AsyncDownload::open`] and [`AsyncDownload::seal`].
-    pub fn room(&self) -> &Buffer<T> {
+    pub fn staging(&self) -> &Buffer<T> {
         &self.gathered
     }
 
@@ -87,7 +87,7 @@ impl<T: Element> AsyncDownload<T> {
     ///
     /// As [`AsyncDownload::send`].
     pub fn open(&self) -> Result<()> {
-        assert!(self.under_way() < 2, "two parcels are under way");
+        assert!(self.in_flight() < 2, "two parcels are under way");
         if self.sent > 0 {
             // The preceding parcel must have left the buffer.
             self.arrived[(self.sent - 1) % 2].hold_kernels()?;
@@ -123,8 +123,8 @@ impl<T: Element> AsyncDownload<T> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-    pub fn is_here(&self) -> Result<bool> {
-        Ok(self.under_way() > 0 && self.arrived[self.received % 2].is_reached()?)
+    pub fn is_complete(&self) -> Result<bool> {
+        Ok(self.in_flight() > 0 && self.arrived[self.received % 2].is_reached()?)
     }
 
     /// Waits for the oldest parcel under way and calls `look` with it; `None` if there is none.
@@ -133,7 +133,7 @@ impl<T: Element> AsyncDownload<T> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the device failed before the copy was complete.
     pub fn receive<V>(&mut self, look: impl FnOnce(&[T]) -> V) -> Result<Option<V>> {
-        if self.under_way() == 0 {
+        if self.in_flight() == 0 {
             return Ok(None);
         }
         let slot = self.received % 2;

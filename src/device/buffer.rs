@@ -272,7 +272,7 @@ impl<T: Element> Buffer<T> {
     /// # Panics
     ///
     /// When either array is too short, or the range does not consist of whole rows.
-    pub fn pick(
+    pub fn copy_rows(
         &self,
         first: usize,
         (other, rows): (&Self, Rows),

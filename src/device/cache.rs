@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 use tracing::debug;
 
-use super::compile::{Architecture, Code, Compiled, Compiler, Source};
+use super::compile::{Architecture, Code, Compiled, Compiler, KernelSource};
 use crate::error::Result;
 
 /// First bytes of an entry, with the version of the format.
@@ -54,7 +54,7 @@ impl Cache {
     pub(super) fn compile(
         &self,
         compiler: &Compiler,
-        source: &Source,
+        source: &KernelSource,
         device: Architecture,
     ) -> Result<Code> {
         let Some(folder) = &self.folder else {
@@ -100,7 +100,7 @@ impl Cache {
 }
 
 /// Digest of everything that the code depends on.
-fn key(compiler: &Compiler, source: &Source, device: Architecture) -> Result<String> {
+fn key(compiler: &Compiler, source: &KernelSource, device: Architecture) -> Result<String> {
     let (target, _) = compiler.target(device)?;
     let mut digest = Sha256::new();
     let mut add = |text: &str| {
@@ -178,8 +178,11 @@ mod tests {
         let cache = Cache { folder: Some(folder.path().join("kept")) };
         let prelude =
             "constexpr int WARP = 32, SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
-        let source =
-            Source { file: "primitives/block_sum.cuh", prelude: prelude.into(), is_exact: false };
+        let source = KernelSource {
+            file: "primitives/block_sum.cuh",
+            prelude: prelude.into(),
+            is_exact: false,
+        };
         let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
         let first = make();
         let entry =
@@ -203,10 +206,13 @@ mod tests {
     #[test]
     fn what_the_code_depends_on_changes_the_key() {
         let Some(compiler) = compiler() else { return };
-        let source =
-            Source { file: "primitives/block_sum.cuh", prelude: String::new(), is_exact: false };
+        let source = KernelSource {
+            file: "primitives/block_sum.cuh",
+            prelude: String::new(),
+            is_exact: false,
+        };
         let own = key(&compiler, &source, Architecture(90)).unwrap();
-        let other = Source { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
+        let other = KernelSource { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
         let exact = Compiler::find(None, false).1.unwrap();
         for different in [
             key(&compiler, &other, Architecture(90)).unwrap(),

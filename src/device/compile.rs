@@ -19,7 +19,7 @@ use crate::error::{Advice, Error, Result};
 
 /// A compilation unit: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Source {
+pub struct KernelSource {
     /// The entry file below `kernels/`, as "wsm5/column.cu".
     pub file: &'static str,
     /// Constants, parameter structs, and compile-time settings.
@@ -28,7 +28,7 @@ pub struct Source {
     pub is_exact: bool,
 }
 
-impl Source {
+impl KernelSource {
     /// A file with its prelude.
     pub fn new(file: &'static str, prelude: Prelude) -> Self {
         Self { file, prelude: prelude.into_text(), is_exact: false }
@@ -183,7 +183,7 @@ impl Compiler {
     }
 
     /// Options of the compilation of this source.
-    pub(crate) fn options_of(&self, source: &Source, target: &str) -> Vec<String> {
+    pub(crate) fn options_of(&self, source: &KernelSource, target: &str) -> Vec<String> {
         let mut options = self.options(target);
         options.retain(|option| !(source.is_exact && option == FAST_MATH));
         options
@@ -196,7 +196,7 @@ impl Compiler {
     /// [`Error::Gpu`] with the compiler's log, which names our file and line.
     pub(crate) fn compile(
         &self,
-        source: &Source,
+        source: &KernelSource,
         device: Architecture,
         extra: &[&str],
     ) -> Result<Compiled> {
@@ -262,7 +262,7 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn new(compiler: &'a Compiler, source: &Source) -> Result<Self> {
+    fn new(compiler: &'a Compiler, source: &KernelSource) -> Result<Self> {
         type Create = unsafe extern "C" fn(
             *mut Program,
             *const c_char,

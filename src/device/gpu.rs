@@ -14,7 +14,7 @@ use serde::Serialize;
 use tracing::{debug, warn};
 
 use super::cache::Cache;
-use super::compile::{Architecture, Code, Compiler, Source};
+use super::compile::{Architecture, Code, Compiler, KernelSource};
 use super::library::{Driver, Search, find_driver};
 use super::tuning::{IsPossible, Tuning};
 use crate::error::{Advice, Error, Result};
@@ -184,10 +184,10 @@ fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
 /// A device in use; a clone refers to the same device.
 #[derive(Clone)]
 pub struct Gpu {
-    shared: Arc<Shared>,
+    shared: Arc<GpuInner>,
 }
 
-struct Shared {
+struct GpuInner {
     context: Arc<CudaContext>,
     /// Stream of the kernels, and of copies that kernels wait for.
     compute: Arc<CudaStream>,
@@ -198,7 +198,7 @@ struct Shared {
     device: Device,
     tuning: Option<Tuning>,
     /// Code that was compiled ahead and not yet used.
-    ahead: Mutex<HashMap<Source, Code>>,
+    ahead: Mutex<HashMap<KernelSource, Code>>,
 }
 
 impl fmt::Debug for Gpu {
@@ -241,7 +241,7 @@ impl Gpu {
         let (compute, copies) = (stream()?, stream()?);
         let tuning = options.tuning.and_then(|is_possible| tuning_of(&device.name, is_possible));
         let ahead = Mutex::default();
-        let shared = Shared { context, compute, copies, compiler, cache, device, tuning, ahead };
+        let shared = GpuInner { context, compute, copies, compiler, cache, device, tuning, ahead };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -276,7 +276,7 @@ impl Gpu {
     /// # Errors
     ///
     /// As [`Gpu::module`].
-    pub fn compile_ahead(&self, sources: Vec<Source>) -> Result<()> {
+    pub fn compile_ahead(&self, sources: Vec<KernelSource>) -> Result<()> {
         let compiled = sources.into_par_iter().map(|source| {
             let code = self.code(&source)?;
             Ok((source, code))
@@ -287,13 +287,13 @@ impl Gpu {
     }
 
     /// Code for a source: compiled ahead, or from the cache or the compiler.
-    pub(super) fn code(&self, source: &Source) -> Result<Code> {
+    pub(super) fn code(&self, source: &KernelSource) -> Result<Code> {
         let ahead = self.ahead().remove(source);
-        let Shared { compiler, cache, device, .. } = &*self.shared;
+        let GpuInner { compiler, cache, device, .. } = &*self.shared;
         ahead.map_or_else(|| cache.compile(compiler, source, device.architecture), Ok)
     }
 
-    fn ahead(&self) -> MutexGuard<'_, HashMap<Source, Code>> {
+    fn ahead(&self) -> MutexGuard<'_, HashMap<KernelSource, Code>> {
         // A poisoned lock is no problem: entries are complete whatever happened to another thread.
         self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }

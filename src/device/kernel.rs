@@ -8,8 +8,8 @@ use serde::Serialize;
 use tracing::trace;
 
 use super::WARP;
-use super::branches::Branch;
-use super::compile::{Architecture, Code, Source};
+use super::compile::{Architecture, Code, KernelSource};
+use super::fork_join::Branch;
 use super::gpu::{Gpu, failed};
 use crate::error::{Error, Result};
 
@@ -46,7 +46,7 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Gpu`] with the compiler's log, or with the reason why the driver rejects the code.
-    pub fn module(&self, source: &Source) -> Result<Module> {
+    pub fn module(&self, source: &KernelSource) -> Result<Module> {
         Module::load(self, source.file, &self.code(source)?)
     }
 }

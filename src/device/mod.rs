@@ -1,8 +1,8 @@
 //! The device layer: libraries found at run time, kernels compiled at run time, memory, streams, graphs.
 //!
-//! It is independent of the computation. A kernel is given as a [`Source`]: the entry file, and a [`Prelude`] before
-//! it, which the launcher of the kernel assembles. Items of this module are safe except the launch itself, whose caller
-//! promises that the arguments are those of the kernel.
+//! It is independent of the computation. A kernel is given as a [`KernelSource`]: the entry file, and a [`Prelude`]
+//! before it, which the launcher of the kernel assembles. Items of this module are safe except the launch itself, whose
+//! caller promises that the arguments are those of the kernel.
 //!
 //! # Decisions
 //!
@@ -15,10 +15,10 @@
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
 mod async_download;
-mod branches;
 mod buffer;
 mod cache;
 mod compile;
+mod fork_join;
 mod gpu;
 mod graph;
 mod kernel;
@@ -26,25 +26,25 @@ mod library;
 mod pinned;
 mod pinned_transfer;
 mod prelude;
-mod receipt;
+mod ptxas_report;
 mod sources;
 mod stream;
 pub mod tuning;
 
 pub use async_download::AsyncDownload;
-pub use branches::{Branch, Branches};
 pub use buffer::{Buffer, Element, Rows};
 pub use cache::user_folder;
-pub use compile::{Architecture, Compiler, Source};
+pub use compile::{Architecture, Compiler, KernelSource};
+pub use fork_join::{Branch, ForkJoin};
 pub use gpu::{Device, Gpu, Options, Survey, survey};
 pub use graph::{Event, Graph};
 pub use kernel::{Kernel, Launch, Module, Resources};
 pub use library::{Attempt, Search};
 pub(crate) use pinned::Pinned;
-pub use pinned_transfer::Shuttle;
+pub use pinned_transfer::PinnedTransfer;
 pub use prelude::Prelude;
 pub(crate) use prelude::{constants, structs};
-pub use receipt::{Receipt, receipts};
+pub use ptxas_report::{PtxasReport, ptxas_reports};
 pub use stream::Stream;
 
 /// Threads of a warp, the same on all devices. Kernels get the number from here.

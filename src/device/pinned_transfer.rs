@@ -7,12 +7,12 @@ use crate::error::Result;
 
 /// A pinned buffer on the host, which the device copies asynchronously.
 #[derive(Debug)]
-pub struct Shuttle<T: Element> {
+pub struct PinnedTransfer<T: Element> {
     gpu: Gpu,
     pinned: Pinned<T>,
 }
 
-impl<T: Element> Shuttle<T> {
+impl<T: Element> PinnedTransfer<T> {
     /// A buffer of `len` elements, all zero.
     ///
     /// # Errors
@@ -41,18 +41,18 @@ impl<T: Element> Shuttle<T> {
     ///
     /// # Errors
     ///
-    /// As [`Shuttle::fetch`].
+    /// As [`PinnedTransfer::fetch`].
     ///
     /// # Panics
     ///
-    /// As [`Shuttle::fetch`].
+    /// As [`PinnedTransfer::fetch`].
     pub fn send(&mut self, to: &Buffer<T>) -> Result<()> {
         // SAFETY: as above; nothing but the device changes the values.
         unsafe { self.pinned.send(to) }
     }
 }
 
-impl<T: Element> Drop for Shuttle<T> {
+impl<T: Element> Drop for PinnedTransfer<T> {
     fn drop(&mut self) {
         // Copies under way use memory that is freed now; a failed device makes none.
         let _ = self.gpu.synchronize();

@@ -6,7 +6,7 @@ use super::budget::TracerBudget;
 use crate::chemistry::coupled::Coupled;
 use crate::chemistry::coupling::{MOLAR_MASS_OF_AIR, PPM};
 use crate::chemistry::mechanism::Mechanism;
-use crate::chemistry::mechanism::reach::{self, Parts};
+use crate::chemistry::mechanism::conserved_sums::{self, SumParts};
 
 /// Elements with a budget, if the mechanism declares them.
 const BUDGETED: [&str; 3] = ["N", "S", "C"];
@@ -69,7 +69,7 @@ fn budget(
 ) -> AtomBudget {
     let atoms: Vec<f64> =
         (0..mechanism.species.len()).map(|species| count(mechanism, species, atom)).collect();
-    let Parts { reachable, invariant, changing } = reach::split(mechanism, &atoms);
+    let SumParts { reachable, invariant, changing } = conserved_sums::split(mechanism, &atoms);
     let mut sums = [0.0; 6];
     for (species, field) in names.iter().enumerate() {
         let tracer = tracers.iter().find(|tracer| Some(tracer.name) == *field);

@@ -17,7 +17,7 @@ const PART: usize = 1 << 22;
 /// Verdict on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum VariableVerdict {
     /// Bitwise identical.
     Identical,
     /// Different, but within the limits.
@@ -36,7 +36,7 @@ pub enum Verdict {
     NotComparable,
 }
 
-impl Verdict {
+impl VariableVerdict {
     /// Returns `true` if the variable passes.
     pub fn passes(self) -> bool {
         matches!(self, Self::Identical | Self::Within)
@@ -101,7 +101,7 @@ pub struct VariableReport {
     /// Their lengths, the shorter one for unlimited dimensions.
     pub shape: Vec<usize>,
     /// Verdict.
-    pub verdict: Verdict,
+    pub verdict: VariableVerdict,
     /// `true` if it passes.
     pub pass: bool,
     /// Difference of the structure, in words.
@@ -157,19 +157,19 @@ pub fn compare(a: &Reader, b: &Reader, tolerances: Option<&Tolerances>) -> Resul
     for of_a in &in_a {
         variables.push(match in_b.iter().find(|of_b| of_b.name == of_a.name) {
             Some(of_b) => compare_variable([a, b], [of_a, of_b], tolerances)?,
-            None => one_sided(of_a, Verdict::OnlyInA),
+            None => one_sided(of_a, VariableVerdict::OnlyInA),
         });
     }
     let only_in_b = in_b.iter().filter(|of_b| in_a.iter().all(|of_a| of_a.name != of_b.name));
-    variables.extend(only_in_b.map(|of_b| one_sided(of_b, Verdict::OnlyInB)));
+    variables.extend(only_in_b.map(|of_b| one_sided(of_b, VariableVerdict::OnlyInB)));
     let limit = |name: &str| tolerances?.of_total(name);
     Ok(Comparison { variables, totals: totals::compare(a, b, limit)? })
 }
 
-fn one_sided(of: &Description, verdict: Verdict) -> VariableReport {
+fn one_sided(of: &Description, verdict: VariableVerdict) -> VariableReport {
     let kind = Some(of.kind.0);
     let (types, place) = match verdict {
-        Verdict::OnlyInA => ([kind, None], "A"),
+        VariableVerdict::OnlyInA => ([kind, None], "A"),
         _ => ([None, kind], "B"),
     };
     VariableReport {
@@ -198,7 +198,7 @@ fn compare_variable(
         types: [Some(a.kind.0), Some(b.kind.0)],
         dimensions: a.extents.iter().map(|e| e.name.clone()).collect(),
         shape: a.extents.iter().map(|e| e.length).collect(),
-        verdict: Verdict::NotComparable,
+        verdict: VariableVerdict::NotComparable,
         pass: false,
         note: None,
         figures: None,
@@ -208,22 +208,24 @@ fn compare_variable(
         report.shape = shape;
         if let Some(difference) = differences(readers, [a, b], &report.shape, limits)? {
             report.verdict = match limits {
-                _ if difference.differing == 0 => Verdict::Identical,
-                Some(limits) if is_float([a, b]) && limits.admit(&difference) => Verdict::Within,
-                _ => Verdict::Different,
+                _ if difference.differing == 0 => VariableVerdict::Identical,
+                Some(limits) if is_float([a, b]) && limits.admit(&difference) => {
+                    VariableVerdict::Within
+                }
+                _ => VariableVerdict::Different,
             };
             report.figures = Some(figures(&difference, [a, b], &report.shape));
         }
     }
-    if let (Some(half), Verdict::Within) = (packed, report.verdict) {
+    if let (Some(half), VariableVerdict::Within) = (packed, report.verdict) {
         report.note = Some(format!("packed: the same within half a step, {half:.3e}"));
     }
     // A difference of structure outweighs one of values; packing is not part of the structure.
     if a.kind != b.kind && !(packed.is_some() && is_float([a, b])) {
-        report.verdict = Verdict::OtherType;
+        report.verdict = VariableVerdict::OtherType;
         report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
     } else if a.extents.iter().map(shape_of).ne(b.extents.iter().map(shape_of)) {
-        report.verdict = Verdict::OtherDimensions;
+        report.verdict = VariableVerdict::OtherDimensions;
         report.note = Some(format!("{} in A, {} in B", words(&a.extents), words(&b.extents)));
     } else if report.figures.is_none() {
         report.note = Some(format!("values of type {} cannot be read", a.kind.0));

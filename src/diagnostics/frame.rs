@@ -8,7 +8,7 @@ use crate::backend::Summary;
 use crate::grid::Shape;
 use crate::primitives::reduce::{Extrema, Statistics};
 use crate::real::Real;
-use crate::state::{SPECIES, STATE_FIELDS};
+use crate::state::{STATE_FIELDS, WATER_SPECIES};
 use crate::tracers::TracerSet;
 
 /// Diagnostics of one frame.
@@ -49,12 +49,12 @@ pub struct FieldFigures {
     /// The root mean square of all cells.
     pub rms: f64,
     /// Statistics of each level, from the ground up.
-    pub profile: Profile,
+    pub profile: LevelStatistics,
 }
 
 /// Statistics of the levels of a field, from the ground up, in its units. Length of each: nz.
 #[derive(Clone, Debug, Serialize)]
-pub struct Profile {
+pub struct LevelStatistics {
     /// Means.
     pub mean: Vec<f64>,
     /// Root mean squares.
@@ -91,7 +91,7 @@ impl FrameFigures {
     ) -> Self {
         let names = set.iter().map(|tracer| tracer.name);
         let fields = names.clone().zip(summary.levels.chunks(shape.nz));
-        let contents = names.skip(STATE_FIELDS - SPECIES).zip(summary.contents.outer_iter());
+        let contents = names.skip(STATE_FIELDS - WATER_SPECIES).zip(summary.contents.outer_iter());
         Self {
             seconds,
             courant: Located {
@@ -119,7 +119,7 @@ impl FrameFigures {
     pub fn profiles(&self) -> Array3<f64> {
         let nz = self.fields.first().map_or(0, |field| field.profile.mean.len());
         let values = self.fields.iter().flat_map(|field| {
-            let Profile { mean, rms, .. } = &field.profile;
+            let LevelStatistics { mean, rms, .. } = &field.profile;
             [mean, rms].into_iter().flatten().copied()
         });
         Array3::from_shape_vec((self.fields.len(), 2, nz), values.collect())
@@ -156,7 +156,7 @@ impl FieldFigures {
             max: extrema.iter().map(|&[_, max]| max).reduce(larger).unwrap_or(nan),
             mean: all(|level| level.sum),
             rms: all(|level| level.squares).sqrt(),
-            profile: Profile {
+            profile: LevelStatistics {
                 mean: levels.iter().map(|level| mean(level.sum, columns)).collect(),
                 rms: levels.iter().map(|level| mean(level.squares, columns).sqrt()).collect(),
                 min: extrema.iter().map(|[min, _]| min.value).collect(),

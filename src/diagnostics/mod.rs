@@ -2,6 +2,7 @@
 
 pub mod atoms;
 pub mod budget;
+pub mod column_ops;
 pub mod comparison;
 pub mod difference;
 pub mod extent;
@@ -14,4 +15,3 @@ pub mod sounding;
 pub mod stations;
 pub mod tolerance;
 pub mod totals;
-pub mod view;

@@ -15,7 +15,7 @@ pub struct Line {
 
 /// A vertical cross section.
 #[derive(Clone, Debug)]
-pub struct Cut {
+pub struct CrossSection {
     /// Four cells around each point along the line, and their weights.
     around: Vec<[([usize; 2], f64); 4]>,
     /// Height of the middles of the layers, m. Shape: (point, layer).
@@ -62,7 +62,7 @@ impl Line {
     }
 }
 
-impl Cut {
+impl CrossSection {
     /// A section with `columns` points along a line and `rows` heights from 0 to `top`, at the middles of equal
     /// intervals.
     ///
@@ -166,7 +166,7 @@ mod tests {
             2.0 * j as f32 - i as f32 + 0.01 * height(k, i)
         });
         let line = Line { from: [1.0, 0.5], to: [9.0, 4.5] };
-        let cut = Cut::new(line, &faces, [40, 50], 6000.0);
+        let cut = CrossSection::new(line, &faces, [40, 50], 6000.0);
         let section = cut.of(&field);
         let mut seen = 0;
         for ((row, n), &found) in section.indexed_iter() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::locate::Locator;
 use crate::error::{Error, Result};
-use crate::io::points::PlacedStation;
+use crate::io::station_series::PlacedStation;
 use crate::io::stations::{Station, Stations};
 use crate::io::weights::Coordinates;
 use crate::io::wrf::Domain;

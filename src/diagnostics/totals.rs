@@ -44,7 +44,7 @@ pub struct Total {
 ///
 /// [`crate::error::Error::Input`] when a file cannot be read.
 pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> Result<Vec<Total>> {
-    let sources = [Source::of(a, b)?, Source::of(b, a)?];
+    let sources = [FileTime::of(a, b)?, FileTime::of(b, a)?];
     let mut totals = Vec::new();
     let mut add = |name: &'static str, what: &str, [a, b]: [f64; 2]| {
         let relative = match (a, b) {
@@ -75,13 +75,13 @@ pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> R
 }
 
 /// A file at one time.
-struct Source<'r> {
+struct FileTime<'r> {
     reader: &'r Reader,
     /// The last time that both files have.
     time: usize,
 }
 
-impl<'r> Source<'r> {
+impl<'r> FileTime<'r> {
     fn of(reader: &'r Reader, other: &Reader) -> Result<Self> {
         let mut times = usize::MAX;
         for reader in [reader, other] {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Change, Disturbance, Ensemble, Law};
+use super::{Change, Disturbance, Ensemble, ParameterSource};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::Shown;
@@ -144,17 +144,17 @@ impl ChangeText {
             return Err(format!("is no parameter of the scheme; these are: {}", known.join(", ")));
         };
         let law = match (self.factor, self.range, self.values) {
-            (Some(ends), None, None) => Law::Factor(rising(ends, f64::MIN_POSITIVE)?),
-            (None, Some(ends), None) => Law::Range(rising(ends, f64::MIN)?),
-            (None, None, Some(values)) => Law::Values(values),
+            (Some(ends), None, None) => ParameterSource::Factor(rising(ends, f64::MIN_POSITIVE)?),
+            (None, Some(ends), None) => ParameterSource::Range(rising(ends, f64::MIN)?),
+            (None, None, Some(values)) => ParameterSource::Values(values),
             _ => return Err("give one of factor, range and values".to_owned()),
         };
         let scheme = Tuning::default().get(name).unwrap_or_default();
         let least_and_most = match &law {
-            Law::Factor(ends) => ends.map(|factor| scheme * factor).to_vec(),
-            Law::Range(ends) => ends.to_vec(),
-            Law::Values(values) if values.len() == members => values.clone(),
-            Law::Values(values) => {
+            ParameterSource::Factor(ends) => ends.map(|factor| scheme * factor).to_vec(),
+            ParameterSource::Range(ends) => ends.to_vec(),
+            ParameterSource::Values(values) if values.len() == members => values.clone(),
+            ParameterSource::Values(values) => {
                 return Err(format!(
                     "values has {} numbers; one for each of the {members} members is needed",
                     values.len()

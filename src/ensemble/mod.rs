@@ -46,12 +46,12 @@ pub struct Change {
     /// The parameter.
     pub parameter: Parameter,
     /// Its values.
-    pub law: Law,
+    pub law: ParameterSource,
 }
 
 /// Source of the values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Law {
+pub enum ParameterSource {
     /// The scheme's value times a factor with a log-uniform distribution between two bounds.
     Factor([f64; 2]),
     /// Uniformly distributed between two values, in the parameter's unit.
@@ -92,12 +92,12 @@ impl Ensemble {
             let place = self.random("parameters", name, member).uniform();
             let between = |[low, high]: [f64; 2]| low + (high - low) * place;
             let value = match law {
-                Law::Values(values) => values[member],
+                ParameterSource::Values(values) => values[member],
                 _ if self.is_control(member) => return tuning,
-                Law::Factor(ends) => {
+                ParameterSource::Factor(ends) => {
                     scheme.get(name).unwrap_or_default() * between(ends.map(f64::ln)).exp()
                 }
-                Law::Range(ends) => between(*ends),
+                ParameterSource::Range(ends) => between(*ends),
             };
             tuning.with(name, value)
         })

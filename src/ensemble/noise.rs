@@ -9,7 +9,7 @@ use crate::counter_rng::Random;
 use crate::grid::Grid;
 
 /// Half width of the filter in standard deviations: weights beyond are below exp(-8).
-const REACH: f64 = 4.0;
+const CUTOFF: f64 = 4.0;
 
 /// Generator of levels of noise with mean 0, variance 1 everywhere, and the correlation exp(-d² / 2 L²) at the distance
 /// d.
@@ -35,7 +35,7 @@ impl Filter {
     /// The correlation of smoothed noise is a Gaussian of √2 times the width of the filter.
     fn new(count: usize, is_periodic: bool, length: f64) -> Self {
         let width = length / std::f64::consts::SQRT_2;
-        let reach = (REACH * width).ceil() as usize;
+        let reach = (CUTOFF * width).ceil() as usize;
         let weight = |n: usize| {
             let away = n.abs_diff(reach) as f64 / width.max(f64::MIN_POSITIVE);
             if n == reach { 1.0 } else { (-0.5 * away * away).exp() }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::gpu::arguments::{TallyArgs, WaterArgs};
@@ -17,14 +17,14 @@ const THREADS: u32 = 256;
 /// Most blocks for the rows of a plane: enough to fill any device, few enough for the host to add up.
 const MOST_BLOCKS: usize = 256;
 
-pub use crate::wsm5::gpu::clouds::TERMS;
+pub use crate::wsm5::gpu::launch::TERMS;
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
         .with(&structs!(precision; WaterArgs, TallyArgs))
         .with_settings(&[("SUM_THREADS", THREADS as i32)]);
-    Source::new("budget.cu", prelude)
+    KernelSource::new("budget.cu", prelude)
 }
 
 /// The sums of the states of a run.
@@ -45,7 +45,7 @@ pub struct Budget<R> {
 
 /// The region of the budget.
 #[derive(Clone, Debug)]
-pub struct Columns<'a> {
+pub struct BudgetColumns<'a> {
     /// Rows j.
     pub rows: Range<usize>,
     /// Columns i.
@@ -71,13 +71,13 @@ impl<R: Real + Element> Budget<R> {
     pub fn new(
         gpu: &Gpu,
         layout: Layout,
-        region: &Columns<'_>,
+        region: &BudgetColumns<'_>,
         cell: LayeredPointers<R>,
         planes: &[ReadPointer<R>],
     ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let blocks = region.rows.len().clamp(1, MOST_BLOCKS);
-        let area = gpu.upload(&layout.lay(region.area))?;
+        let area = gpu.upload(&layout.padded(region.area))?;
         let addresses: Vec<u64> = planes.iter().map(|planes| planes.address()).collect();
         let addresses = gpu.upload(&addresses)?;
         let level_sums = gpu.zeros(blocks * layout.shape.nz)?;

@@ -2,22 +2,22 @@
 
 use super::{budget, step_end, summary};
 use crate::advection::Limiter;
-use crate::advection::gpu::{DeviceLimits, March, Shares, TransportSettings};
+use crate::advection::gpu::{DeviceLimits, LaunchConfig, TransportSettings, TuningPoint};
 use crate::advection::gpu::{passive, transport};
 use crate::chemistry::kinetics::Kinetics;
-use crate::device::Source;
+use crate::device::KernelSource;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
-use crate::physics::device::OnDevice;
+use crate::physics::device::DevicePhysics;
 use crate::physics::kessler::Kessler;
 use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
 use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::clouds;
-use crate::wsm5::gpu::clouds::Inside;
+use crate::wsm5::gpu::launch;
+use crate::wsm5::gpu::launch::ActiveColumns;
 use crate::wsm5::gpu::{KernelVariant, Mapping};
 use crate::wsm5::scheme::Scheme;
 use crate::{chemistry, forcing, lattice};
@@ -30,7 +30,7 @@ pub const DOUBLE_SUMS: &str = "_acc64";
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Source to compile.
-    pub source: Source,
+    pub source: KernelSource,
     /// The working precision.
     pub precision: Precision,
     /// Number of levels.
@@ -45,7 +45,7 @@ pub struct Entry {
 
 impl Entry {
     /// Makes entries of a precision and a number of levels from a source, its variant, and whether its kernels are hot.
-    fn maker(precision: Precision, nz: usize) -> impl Fn(Source, &str, bool) -> Self {
+    fn maker(precision: Precision, nz: usize) -> impl Fn(KernelSource, &str, bool) -> Self {
         move |source, variant, hot| Self {
             source,
             precision,
@@ -77,13 +77,14 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     entries.push(entry(passive::source(precision, nz), "", true));
     // The interface to the chemistry is in double precision in every run.
     entries.push(entry(chemistry::gpu::coupling::source(precision), "", false));
-    entries.push(entry(csr::Shape::usual(precision).source(precision), "", true));
+    entries.push(entry(csr::CsrConfig::usual(precision).source(precision), "", true));
     entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
-        let shape = transpose::Shape::choose(precision, Matrices::levels(1, nz, 1, columns));
+        let shape =
+            transpose::TransposeConfig::choose(precision, Matrices::levels(1, nz, 1, columns));
         entries.push(entry(shape.source(precision), name, true));
     }
-    let shape = reduce::Shape::default();
+    let shape = reduce::ReduceConfig::default();
     entries.extend(match precision {
         Precision::F32 => vec![
             entry(reduce::source::<f32>(shape), "f32", true),
@@ -99,7 +100,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     });
     entries.extend(of_microphysics(precision, nz));
     // A thread for a column: its arrays are in local memory by design.
-    let kessler = <Kessler<f32> as OnDevice<f32>>::sources(precision, nz);
+    let kessler = <Kessler<f32> as DevicePhysics<f32>>::sources(precision, nz);
     entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
@@ -116,8 +117,8 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             }
             let shape = Shape { nz, ..shape };
             let grid = Grid::whole(shape, [1.0; 2], Sides::all(side));
-            let shares = Shares::of(
-                March::choose(shape.columns(), precision),
+            let launch_config = LaunchConfig::of(
+                TuningPoint::choose(shape.columns(), precision),
                 &grid,
                 TRACERS[0],
                 OFFER,
@@ -129,7 +130,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
                 unlimited,
                 limiter,
                 zero_gradient: limiter == Limiter::Monotonic,
-                shares,
+                launch_config,
             };
             let variant = format!("{limiter:?}, {size}, {side:?}").to_lowercase();
             // Open and specified sides, and other limiters, are not part of speed measurements.
@@ -169,15 +170,15 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
             let mapping = Mapping::choose(columns, precision, fallout, nz);
             let purposes = [
                 ("", KernelVariant::RUN),
-                (", alone", KernelVariant { weighs: false, ..KernelVariant::RUN }),
+                (", alone", KernelVariant { tracks_mismatch: false, ..KernelVariant::RUN }),
                 (", long calls", KernelVariant { is_short: false, ..KernelVariant::RUN }),
             ];
             // The same mapping as on the small grid, if it is compiled for a region.
-            let (layout, all) = (Layout::in_sectors(SMALL), Inside::all(SMALL));
-            let made_for = clouds::purpose_of(layout, &all, mapping, true, true);
+            let (layout, all) = (Layout::in_sectors(SMALL), ActiveColumns::all(SMALL));
+            let made_for = launch::purpose_of(layout, &all, mapping, true, true);
             let made_for = made_for.region.map(|_| (", its region", made_for));
             for (purpose, asked) in purposes.into_iter().chain(made_for) {
-                let source = clouds::source(precision, nz, fallout, mapping, asked);
+                let source = launch::source(precision, nz, fallout, mapping, asked);
                 let entry = entry(source, &format!("{size}{name}{purpose}"), true);
                 let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
                 entries.push(Entry { most_spilled, ..entry });
@@ -185,10 +186,10 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
         }
     }
     // The mapping of 2008 keeps its columns in local memory by design.
-    let columns = <Scheme<f32> as OnDevice<f32>>::sources(precision, nz);
+    let columns = <Scheme<f32> as DevicePhysics<f32>>::sources(precision, nz);
     entries.extend(columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
     let fallout = Sedimentation::default();
-    entries.push(entry(clouds::diagnosis_source(precision, nz, fallout), "", false));
+    entries.push(entry(launch::diagnosis_source(precision, nz, fallout), "", false));
     entries
 }
 
@@ -197,7 +198,7 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
     let Ok(extents) = Extents::new(MEASURED) else { return Vec::new() };
     let maker = Entry::maker(precision, nz);
     let entry = |source, variant| maker(source, variant, true);
-    let form = |reals| lattice::gpu::Form::choose(precision, extents, reals);
+    let form = |reals| lattice::gpu::KernelConfig::choose(precision, extents, reals);
     let mut entries = Vec::new();
     for (reals, name) in [(lattice::gpu::TWO_ROWS, "12 reals"), (LINK_REALS, "18 reals")] {
         entries.push(entry(lattice::gpu::source(&form(reals), precision), name));
@@ -216,7 +217,7 @@ const MEASURED: [usize; 4] = [32; 4];
 const LONG_CALLS_SPILLED: u32 = 64;
 
 /// Allowed register spills in the stages of the transport on large grids, accepted for more warps on a multiprocessor,
-/// see [`March::choose`]. They differ between devices.
+/// see [`TuningPoint::choose`]. They differ between devices.
 const SPILLED: u32 = 512;
 
 /// The grid of the cyclone, one without tiles in the last stage, and one that fills any device; the number of levels
@@ -243,7 +244,8 @@ mod tests {
         let mut counts = [0; 2];
         for Entry { source, .. } in catalogue(Precision::F32, 27) {
             let prelude = source.prelude.replace(&constants, &changed);
-            let is_made_anew = Source { prelude, ..source.clone() }.digest() != source.digest();
+            let is_made_anew =
+                KernelSource { prelude, ..source.clone() }.digest() != source.digest();
             let is_own = source.file.starts_with("wsm5/");
             assert_eq!(is_made_anew, is_own, "{}", source.file);
             counts[usize::from(is_own)] += 1;

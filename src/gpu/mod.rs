@@ -5,12 +5,12 @@
 
 pub mod arguments;
 pub mod budget;
-pub mod columns;
+pub mod column_profiles;
+pub mod device_status;
 mod kernel_list;
 pub mod prelude;
 pub mod step_end;
 pub mod summary;
 pub mod tuning;
-pub mod watch;
 
 pub use kernel_list::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};

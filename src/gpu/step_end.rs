@@ -2,28 +2,28 @@
 //! one step or for a batch.
 
 use super::budget::{self, Budget};
-use super::watch::Watch;
+use super::device_status::DeviceStatus;
 use crate::advection::gpu::grid_constants;
 use crate::advection::gpu::prelude::transport;
 use crate::advection::gpu::transport::Transport;
-use crate::device::{Element, Gpu, Kernel, Launch, Source, structs};
+use crate::device::{Element, Gpu, Kernel, KernelSource, Launch, structs};
 use crate::error::Result;
 use crate::gpu::arguments::{StepEndArgs, TallyArgs};
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
-use crate::state::gpu::mark;
+use crate::state::gpu::kernel_id;
 
 /// Threads of a block, a power of two.
 const THREADS: u32 = 256;
 
 /// The kernel for a precision and a grid.
-pub fn source(precision: Precision, grid: &Grid) -> Source {
+pub fn source(precision: Precision, grid: &Grid) -> KernelSource {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
     let settings = [&own[..], &grid_constants(grid, false)].concat();
     let prelude = transport(precision, grid.shape.nz)
         .with(&structs!(precision; TallyArgs, StepEndArgs))
         .with_settings(&settings);
-    Source::new("step_end.cu", prelude)
+    KernelSource::new("step_end.cu", prelude)
 }
 
 /// Ends the steps of a run.
@@ -40,10 +40,11 @@ impl StepEnd {
     /// [`Error::Gpu`](crate::error::Error::Gpu), as below.
     pub fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, grid))?;
-        Ok(Self { kernel: mark::kernel(&module, mark::STEP_END_ACC64)? })
+        Ok(Self { kernel: kernel_id::kernel(&module, kernel_id::STEP_END_ACC64)? })
     }
 
-    /// Ends the steps of a batch, of `dt` seconds each; each has had its [`StepInBatch`](crate::state::gpu::step_in_batch::StepInBatch).
+    /// Ends the steps of a batch, of `dt` seconds each; each has had its
+    /// [`StepInBatch`](crate::state::gpu::step_in_batch::StepInBatch).
     ///
     /// # Errors
     ///
@@ -56,7 +57,7 @@ impl StepEnd {
         &self,
         transport: &Transport<R>,
         budget: &Budget<R>,
-        watch: &Watch,
+        watch: &DeviceStatus,
         steps: usize,
         dt: f64,
     ) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Reductions of an output frame on the device, so that its fields need not be searched on the host.
 
 use crate::device::structs;
-use crate::device::{Buffer, Gpu, Kernel, Launch, Source};
+use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::Outflow;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, statistics_o
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
 use crate::state::gpu::prelude;
-use crate::state::{SPECIES, STATE_FIELDS};
+use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
 /// Threads of a block.
 const THREADS: u32 = 128;
@@ -21,11 +21,11 @@ const THREADS: u32 = 128;
 const FILLING: usize = 1024;
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
         .with(&structs!(precision; ContentsArgs, OutflowArgs))
         .with_settings(&[("SUMMARY_THREADS", THREADS as i32)]);
-    Source::new("summary.cu", prelude)
+    KernelSource::new("summary.cu", prelude)
 }
 
 /// The cell with the largest Courant number, from the word that the kernel sets.
@@ -38,7 +38,7 @@ pub fn outflow_of(word: u64, shape: Shape) -> Outflow {
 
 /// Reductions for the frames of one run.
 #[derive(Debug)]
-pub struct Summary<R> {
+pub struct SummaryKernels<R> {
     layout: Layout,
     contents: Kernel,
     outflow: Kernel,
@@ -46,10 +46,10 @@ pub struct Summary<R> {
     mass: LayeredPointers<R>,
     area: Buffer<f64>,
     /// Threads that share the levels of a column, if columns alone do not fill the device.
-    shares: usize,
+    launch_config: usize,
 }
 
-impl<R: Reducible> Summary<R> {
+impl<R: Reducible> SummaryKernels<R> {
     /// Compiles the kernels. `mass` is that of the cells, in rows as in `layout`; `area` is that of their bases, m².
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl<R: Reducible> Summary<R> {
                 ..mass
             },
             area: gpu.upload(area)?,
-            shares: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
+            launch_config: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
                 .clamp(1, shape.nz),
         })
     }
@@ -94,7 +94,7 @@ impl<R: Reducible> Summary<R> {
     ///
     /// # Errors
     ///
-    /// As [`Summary::new`].
+    /// As [`SummaryKernels::new`].
     ///
     /// # Panics
     ///
@@ -116,7 +116,7 @@ impl<R: Reducible> Summary<R> {
     ///
     /// # Errors
     ///
-    /// As [`Summary::new`].
+    /// As [`SummaryKernels::new`].
     ///
     /// # Panics
     ///
@@ -131,14 +131,14 @@ impl<R: Reducible> Summary<R> {
         let [pitch, face_pitch] = [layout.pitch() as i32, layout.face_pitch() as i32];
         let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny, pitch, face_pitch };
         // SAFETY: the lengths were checked; the masses belong to the run.
-        unsafe { self.outflow.launch(self.launch_by(self.shares), &args) }
+        unsafe { self.outflow.launch(self.launch_by(self.launch_config), &args) }
     }
 
     /// Queues the column contents, (species, j, i), kg m⁻², of a contiguous state, to `out` from element `first` on.
     ///
     /// # Errors
     ///
-    /// As [`Summary::new`].
+    /// As [`SummaryKernels::new`].
     ///
     /// # Panics
     ///
@@ -147,9 +147,9 @@ impl<R: Reducible> Summary<R> {
         let Shape { nx, ny, .. } = self.layout.shape;
         let (cells, columns) = (self.layout.shape.cells(), self.layout.shape.columns());
         assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
-        assert!(out.len() >= first + SPECIES * columns, "room for the planes");
+        assert!(out.len() >= first + WATER_SPECIES * columns, "room for the planes");
         let args = ContentsArgs {
-            water: state.pointer_to((STATE_FIELDS - SPECIES) * cells).read(),
+            water: state.pointer_to((STATE_FIELDS - WATER_SPECIES) * cells).read(),
             mass: self.mass,
             area: self.area.pointer().read(),
             contents: out.pointer_to(first),
@@ -159,7 +159,7 @@ impl<R: Reducible> Summary<R> {
             filler: 0,
         };
         // SAFETY: as above; this value owns the areas.
-        unsafe { self.contents.launch(self.launch_by(SPECIES), &args) }
+        unsafe { self.contents.launch(self.launch_by(WATER_SPECIES), &args) }
     }
 
     /// A launch with `times` threads for each column.

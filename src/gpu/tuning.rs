@@ -1,17 +1,17 @@
 //! Settings of launchers that can be tuned without changing results.
 //!
-//! To add a setting: a variant of [`Knob`] and of [`Setting`], its candidates beside its launcher, which looks up
+//! To add a setting: a variant of [`Knob`] and of [`KnobSetting`], its candidates beside its launcher, which looks up
 //! measured settings there, and its timing in `nwp-mini tune`.
 
 use std::fmt;
 
-use crate::advection::gpu::{self as transport, March};
+use crate::advection::gpu::{self as transport, TuningPoint};
 use crate::chemistry::gpu::tuning as chemistry;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::real::Precision;
 use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::{self as clouds, Mapping};
+use crate::wsm5::gpu::{self as launch, Mapping};
 
 /// A setting that can be tuned without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,31 +19,31 @@ pub enum Knob {
     /// Launch configuration of the transport.
     Transport,
     /// Mapping of columns to threads in the microphysics, for a variant of sedimentation.
-    Clouds(Sedimentation),
+    Wsm5(Sedimentation),
 }
 
 /// Setting of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub enum KnobSetting {
     /// A setting of [`Knob::Transport`].
-    Transport(March),
-    /// A setting of [`Knob::Clouds`].
-    Clouds(Mapping),
+    Transport(TuningPoint),
+    /// A setting of [`Knob::Wsm5`].
+    Wsm5(Mapping),
 }
 
 impl Knob {
     /// All knobs.
     pub const ALL: [Self; 3] = [
         Self::Transport,
-        Self::Clouds(Sedimentation::SemiLagrangian),
-        Self::Clouds(Sedimentation::Substepped),
+        Self::Wsm5(Sedimentation::SemiLagrangian),
+        Self::Wsm5(Sedimentation::Substepped),
     ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Transport => transport::tuning::NAME,
-            Self::Clouds(fallout) => clouds::tuning::name(fallout),
+            Self::Wsm5(fallout) => launch::tuning::name(fallout),
         }
     }
 
@@ -67,73 +67,80 @@ impl Knob {
         precision: Precision,
         nz: usize,
         columns: usize,
-    ) -> Option<Setting> {
+    ) -> Option<KnobSetting> {
         match self {
             Self::Transport => {
-                transport::tuning::measured(gpu, precision, nz, columns).map(Setting::Transport)
+                transport::tuning::measured(gpu, precision, nz, columns).map(KnobSetting::Transport)
             }
-            Self::Clouds(fallout) => {
-                let measured = clouds::tuning::measured(gpu, precision, fallout, nz, columns);
-                measured.map(Setting::Clouds)
+            Self::Wsm5(fallout) => {
+                let measured = launch::tuning::measured(gpu, precision, fallout, nz, columns);
+                measured.map(KnobSetting::Wsm5)
             }
         }
     }
 
-    /// Reads a setting as [`Setting`] writes it; `None` if the text is not one, or not for this number of levels.
-    pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<Setting> {
+    /// Reads a setting as [`KnobSetting`] writes it; `None` if the text is not one, or not for this number of levels.
+    pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<KnobSetting> {
         match self {
-            Self::Transport => transport::tuning::parse(text, precision).map(Setting::Transport),
-            Self::Clouds(fallout) => {
-                clouds::tuning::parse(text, precision, fallout, nz).map(Setting::Clouds)
+            Self::Transport => {
+                transport::tuning::parse(text, precision).map(KnobSetting::Transport)
+            }
+            Self::Wsm5(fallout) => {
+                launch::tuning::parse(text, precision, fallout, nz).map(KnobSetting::Wsm5)
             }
         }
     }
 
     /// The built-in setting, used if none has been measured.
-    pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> Setting {
+    pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> KnobSetting {
         match self {
-            Self::Transport => Setting::Transport(March::choose(columns, precision)),
-            Self::Clouds(fallout) => {
-                Setting::Clouds(Mapping::choose(columns, precision, fallout, nz))
+            Self::Transport => KnobSetting::Transport(TuningPoint::choose(columns, precision)),
+            Self::Wsm5(fallout) => {
+                KnobSetting::Wsm5(Mapping::choose(columns, precision, fallout, nz))
             }
         }
     }
 
     /// First candidates, of all shapes.
-    pub fn candidates(self, precision: Precision, nz: usize) -> Vec<Setting> {
+    pub fn candidates(self, precision: Precision, nz: usize) -> Vec<KnobSetting> {
         match self {
             Self::Transport => {
                 let marches = transport::tuning::candidates(precision, nz);
-                marches.into_iter().map(Setting::Transport).collect()
+                marches.into_iter().map(KnobSetting::Transport).collect()
             }
-            Self::Clouds(fallout) => {
-                let mappings = clouds::tuning::candidates(precision, fallout, nz);
-                mappings.into_iter().map(Setting::Clouds).collect()
+            Self::Wsm5(fallout) => {
+                let mappings = launch::tuning::candidates(precision, fallout, nz);
+                mappings.into_iter().map(KnobSetting::Wsm5).collect()
             }
         }
     }
 
     /// Further candidates: the same shape with other launch bounds.
-    pub fn variants(self, setting: Setting, precision: Precision, nz: usize) -> Vec<Setting> {
+    pub fn variants(
+        self,
+        setting: KnobSetting,
+        precision: Precision,
+        nz: usize,
+    ) -> Vec<KnobSetting> {
         match (self, setting) {
-            (Self::Clouds(fallout), Setting::Clouds(mapping)) => {
-                let mappings = clouds::tuning::variants(mapping, precision, fallout, nz);
-                mappings.into_iter().map(Setting::Clouds).collect()
+            (Self::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
+                let mappings = launch::tuning::variants(mapping, precision, fallout, nz);
+                mappings.into_iter().map(KnobSetting::Wsm5).collect()
             }
-            (Self::Transport, Setting::Transport(march)) => {
+            (Self::Transport, KnobSetting::Transport(march)) => {
                 let marches = transport::tuning::variants(march);
-                marches.into_iter().map(Setting::Transport).collect()
+                marches.into_iter().map(KnobSetting::Transport).collect()
             }
             _ => Vec::new(),
         }
     }
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for KnobSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match *self {
             Self::Transport(march) => transport::tuning::text(march),
-            Self::Clouds(mapping) => clouds::tuning::text(mapping),
+            Self::Wsm5(mapping) => launch::tuning::text(mapping),
         })
     }
 }
@@ -150,11 +157,12 @@ mod tests {
             for precision in [Precision::F32, Precision::F64] {
                 for knob in Knob::ALL {
                     let mut all = knob.candidates(precision, nz);
-                    let more: Vec<Setting> =
+                    let more: Vec<KnobSetting> =
                         all.iter().flat_map(|one| knob.variants(*one, precision, nz)).collect();
                     all.extend(more);
                     assert!(
-                        knob == Knob::Transport || all.contains(&Setting::Clouds(Mapping::Column))
+                        knob == Knob::Transport
+                            || all.contains(&KnobSetting::Wsm5(Mapping::Column))
                     );
                     assert!(all.len() > 3, "{knob:?}, {nz} levels of {precision:?}: {all:?}");
                     all.extend([1, usize::MAX].map(|size| knob.built_in(precision, nz, size)));

@@ -117,7 +117,7 @@ impl Layout {
     /// # Panics
     ///
     /// When the values are not whole rows, as all below.
-    pub fn lay<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    pub fn padded<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx, self.first, self.pitch())
     }
 
@@ -125,8 +125,8 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// As [`Layout::lay`].
-    pub fn lay_x_faces<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    /// As [`Layout::padded`].
+    pub fn padded_x_faces<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx + 1, self.first, self.face_pitch())
     }
 
@@ -134,8 +134,8 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// As [`Layout::lay`].
-    pub fn pick<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    /// As [`Layout::padded`].
+    pub fn unpadded<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
         assert!(values.len().is_multiple_of(self.pitch()), "whole rows");
         if self.is_tight() {
             return Cow::Borrowed(values);
@@ -177,16 +177,16 @@ mod tests {
             let layout = Layout::of(&grid(nx, Side::Specified), 4);
             assert!(layout.has_groups_of(4));
             let values: Vec<usize> = (0..2 * nx).collect();
-            let places = layout.lay(&values);
+            let places = layout.padded(&values);
             assert_eq!(places.len(), layout.columns());
             assert_eq!(places[layout.first], 0);
             assert_eq!(places[layout.pitch() + layout.first + 2], nx + 2);
-            assert_eq!(*layout.pick(&places), *values);
+            assert_eq!(*layout.unpadded(&places), *values);
             // The groups at both ends have two cells or more.
             assert!(layout.first <= 2 && layout.fill - layout.first <= 2, "{layout:?}");
             assert_eq!(layout.row_and_column(layout.pitch() + layout.first + 3), [1, 3]);
             let faces: Vec<usize> = (0..2 * (nx + 1)).collect();
-            assert_eq!(layout.lay_x_faces(&faces)[layout.face_pitch() + layout.first], nx + 1);
+            assert_eq!(layout.padded_x_faces(&faces)[layout.face_pitch() + layout.first], nx + 1);
         }
     }
 
@@ -195,10 +195,10 @@ mod tests {
         for (nx, pitch) in [(71, 72), (72, 72), (73, 80), (1, 8)] {
             let layout = Layout::in_sectors(Shape { nx, ny: 2, nz: 1 });
             let values: Vec<usize> = (0..2 * nx).collect();
-            let places = layout.lay(&values);
+            let places = layout.padded(&values);
             assert_eq!((layout.pitch(), places.len()), (pitch, 2 * pitch));
             assert_eq!([places[0], places[pitch]], [0, nx]);
-            assert_eq!(*layout.pick(&places), *values);
+            assert_eq!(*layout.unpadded(&places), *values);
         }
     }
 

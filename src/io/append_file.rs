@@ -9,9 +9,9 @@ use netcdf::{AttributeValue, FileMut};
 
 use crate::calendar;
 use crate::error::Result;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::DEFLATE;
-use crate::io::flushing_file::Reopening;
+use crate::io::flushing_file::FlushingFile;
 use crate::io::output::Header;
 use crate::io::selection::is_left_out;
 use crate::io::wrf::Attribute;
@@ -29,7 +29,7 @@ pub fn beside(output: &Path, what: &str) -> PathBuf {
 
 /// Name and attributes of a variable.
 #[derive(Clone, Debug, Default)]
-pub(super) struct About<'a> {
+pub(super) struct VariableInfo<'a> {
     pub(super) name: &'a str,
     pub(super) dimensions: &'a [&'a str],
     pub(super) units: &'a str,
@@ -45,9 +45,9 @@ pub(super) struct About<'a> {
 
 /// A NetCDF file with the unlimited dimension `time`.
 #[derive(Debug)]
-pub(super) struct Growing {
-    file: Reopening,
-    pending: Pending,
+pub(super) struct AppendFile {
+    file: FlushingFile,
+    pending: AtomicFile,
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
     times: usize,
@@ -55,10 +55,10 @@ pub(super) struct Growing {
     left_out: Vec<&'static str>,
 }
 
-impl Growing {
+impl AppendFile {
     /// Starts a file with the attribute `title`.
-    pub(super) fn create(pending: Pending, header: &Header, title: &str) -> Result<Self> {
-        let file = Reopening::create(pending.path()).map_err(|e| pending.failed(e))?;
+    pub(super) fn create(pending: AtomicFile, header: &Header, title: &str) -> Result<Self> {
+        let file = FlushingFile::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
         let left_out = header.left_out.clone();
         let mut growing = Self { file, pending, offset, times: 0, left_out };
@@ -107,7 +107,7 @@ impl Growing {
     }
 
     /// Adds a variable, unless the run excludes it.
-    pub(super) fn variable<R: Stored>(&mut self, about: &About<'_>) -> Result<()> {
+    pub(super) fn variable<R: Stored>(&mut self, about: &VariableInfo<'_>) -> Result<()> {
         if is_left_out(&self.left_out, about.name) {
             return Ok(());
         }
@@ -199,13 +199,13 @@ impl Growing {
             let mut variable = file.variable_mut(name).ok_or_else(missing)?;
             variable.put_values(values, extents)
         })?;
-        self.file.wrote(size_of_val(values)).map_err(|e| self.pending.failed(e))
+        self.file.count_written(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 
     /// Copies the file as it is now to its final name.
-    pub(super) fn show(&mut self) -> Result<()> {
+    pub(super) fn publish(&mut self) -> Result<()> {
         self.file.sync().map_err(|e| self.pending.failed(e))?;
-        self.pending.show()
+        self.pending.publish()
     }
 
     /// Completes the file and renames it to its final name.

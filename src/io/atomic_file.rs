@@ -31,23 +31,23 @@ const ROOM: usize = 1 << 24;
 /// A piece of the trial write.
 static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
-/// An output file being written. Dropped without [`Pending::commit`], it leaves no file.
+/// An output file being written. Dropped without [`AtomicFile::commit`], it leaves no file.
 ///
 /// While it exists, no other run of the program can write the target.
 #[derive(Debug)]
-pub struct Pending {
+pub struct AtomicFile {
     /// The name as the user gave it.
     target: PathBuf,
     /// The file that the name refers to.
     place: PathBuf,
     // Dropped in this order: the incomplete file is removed before the next run may begin its own.
     temporary: TempPath,
-    claim: Claim,
+    claim: FileLock,
     /// `true` if an existing file may be replaced; a file that this run has written may.
     may_replace: bool,
 }
 
-impl Pending {
+impl AtomicFile {
     /// Prepares to write `target`, so that an error comes before the computation.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Pending {
             folder.join(hidden)
         };
         let failed = |e: io::Error| Error::io(target, "write to", e);
-        let claim = Claim::new(target, beside(".lock"))?;
+        let claim = FileLock::new(target, beside(".lock"))?;
         // Another run may have completed it in the meantime.
         refuse_existing(target, force)?;
         let part = beside(".part");
@@ -128,7 +128,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when it cannot be written, and those of [`Pending::commit`].
+    /// [`Error::Io`] when it cannot be written, and those of [`AtomicFile::commit`].
     pub fn write_json(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value).map_err(|e| self.failed(e))?;
         self.write_text(&(text + "\n"))
@@ -138,7 +138,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// As [`Pending::write_json`].
+    /// As [`AtomicFile::write_json`].
     pub fn write_text(self, text: &str) -> Result<()> {
         self.write_bytes(text.as_bytes())
     }
@@ -147,7 +147,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// As [`Pending::write_json`].
+    /// As [`AtomicFile::write_json`].
     pub fn write_bytes(self, bytes: &[u8]) -> Result<()> {
         fs::write(self.path(), bytes).map_err(|e| self.failed(e))?;
         self.commit()
@@ -170,7 +170,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// As [`Pending::commit`].
+    /// As [`AtomicFile::commit`].
     pub fn deliver(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let part = self.temporary.to_path_buf();
@@ -186,8 +186,8 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// As [`Pending::commit`].
-    pub fn show(&mut self) -> Result<()> {
+    /// As [`AtomicFile::commit`].
+    pub fn publish(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let copy = TempPath::try_from_path(copy_of(&self.temporary)).map_err(failed)?;
         destination::create(&copy, &self.place).map_err(failed)?;
@@ -225,12 +225,12 @@ fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> 
 /// The lock of a file, which one run holds at a time. It ends with the program, even if that is killed; the lock file
 /// then stays without a lock.
 #[derive(Debug)]
-struct Claim {
+struct FileLock {
     path: PathBuf,
     _file: File,
 }
 
-impl Claim {
+impl FileLock {
     /// # Errors
     ///
     /// [`Error::Input`] when another run holds it; [`Error::Io`] when the folder is not writable.
@@ -284,7 +284,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // If it cannot be removed, it blocks no other run.
         let _ = fs::remove_file(&self.path);

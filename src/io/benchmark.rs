@@ -12,7 +12,7 @@ use ndarray::Array3;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::columns::{ColumnCase, LEVELS};
+use crate::io::columns::{ColumnCase, SUPPORTED_LEVELS};
 use crate::io::fortran::Records;
 use crate::state::{Environment, State};
 use crate::tracers::TracerSet;
@@ -129,8 +129,8 @@ fn shape(records: &Records, bounds: &[i32]) -> Result<Shape> {
         })?;
     }
     let [nx, ny, nz] = lengths;
-    if !LEVELS.contains(&nz) {
-        let (least, most) = (LEVELS.start(), LEVELS.end());
+    if !SUPPORTED_LEVELS.contains(&nz) {
+        let (least, most) = (SUPPORTED_LEVELS.start(), SUPPORTED_LEVELS.end());
         let message = format!("has {nz} levels (kts to kte); the scheme takes {least} to {most}");
         return Err(records.error(message));
     }

@@ -55,7 +55,8 @@ impl CellFile {
     ) -> Result<Self> {
         let reader = Reader::open(path)?;
         let count = reader.dimension(CELL)?;
-        let mut source = Source { reader: &reader, mechanism, kinetics, count, notes: Vec::new() };
+        let mut source =
+            Conditions { reader: &reader, mechanism, kinetics, count, notes: Vec::new() };
         let names = reader.variable_names();
         let mut absent = Vec::new();
         let mut read = |species: usize| -> Result<Vec<f64>> {
@@ -177,7 +178,7 @@ fn name_of_species<'a>(species: &str, names: &'a [String]) -> Option<&'a str> {
 }
 
 /// The conditions of a file that the rates need.
-struct Source<'a> {
+struct Conditions<'a> {
     reader: &'a Reader,
     mechanism: &'a Mechanism,
     kinetics: &'a Kinetics,
@@ -185,7 +186,7 @@ struct Source<'a> {
     notes: Vec<String>,
 }
 
-impl Source<'_> {
+impl Conditions<'_> {
     fn row(&self, name: &str) -> Result<Option<Vec<f64>>> {
         if self.reader.has(name) { self.reader.row(name, CELL).map(Some) } else { Ok(None) }
     }

@@ -187,7 +187,7 @@ pub(super) struct Dataset {
 
 impl Dataset {
     /// Extends the first dimension to the requested length, if it is shorter.
-    pub(super) fn reach(&mut self, length: usize) -> Result<()> {
+    pub(super) fn extend_to(&mut self, length: usize) -> Result<()> {
         let length = length as hsize_t;
         if self.extents.first().is_none_or(|now| *now >= length) {
             return Ok(());

@@ -17,7 +17,8 @@ use crate::state::{Environment, State};
 use crate::wsm5::scheme::Scheme;
 
 /// Fewest and most levels that the scheme takes.
-pub const LEVELS: std::ops::RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
+pub const SUPPORTED_LEVELS: std::ops::RangeInclusive<usize> =
+    <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
 
 /// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl<R: Stored> ColumnCase<R> {
     }
 
     fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
-        let fields = Fields::new(reader, group, dimensions, &LEVELS)?;
+        let fields = Fields::new(reader, group, dimensions, &SUPPORTED_LEVELS)?;
         Ok(Self {
             shape: fields.shape,
             state: State::of_moist_air([

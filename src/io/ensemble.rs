@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use netcdf::FileMut;
 
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::io::fields::{Form, define, put, put_at};
-use crate::io::flushing_file::Reopening;
-use crate::io::initial::{put_grid, put_time};
+use crate::io::atomic_file::AtomicFile;
+use crate::io::fields::{StoredVariable, define, put, put_at};
+use crate::io::flushing_file::FlushingFile;
+use crate::io::ideal_input::{put_grid, put_time};
 use crate::io::layout::{
     COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
@@ -28,7 +28,7 @@ const MEMBER: &str = "member";
 
 /// A parameter that differs between members.
 #[derive(Clone, Debug)]
-pub struct Differing {
+pub struct VariedParameter {
     /// Its name.
     pub name: &'static str,
     /// Description of the parameter.
@@ -41,13 +41,13 @@ pub struct Differing {
 
 /// Description of the members in the file of an ensemble.
 #[derive(Clone, Debug)]
-pub struct Roll {
+pub struct MemberTable {
     /// Number of members.
     pub members: usize,
     /// `true` if their fields are written, beside mean and spread.
     pub writes_members: bool,
     /// The parameters that differ between members.
-    pub parameters: Vec<Differing>,
+    pub parameters: Vec<VariedParameter>,
 }
 
 enum Message<R> {
@@ -69,7 +69,7 @@ impl<R: Stored> EnsembleOutput<R> {
     /// # Errors
     ///
     /// [`Error::Io`] when no thread can be started.
-    pub fn create(pending: Pending, header: Header, roll: Roll) -> Result<Self> {
+    pub fn create(pending: AtomicFile, header: Header, roll: MemberTable) -> Result<Self> {
         let target = pending.target().to_owned();
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::Builder::new()
@@ -101,14 +101,14 @@ impl<R: Stored> EnsembleOutput<R> {
 }
 
 fn write<R: Stored>(
-    pending: Pending,
+    pending: AtomicFile,
     header: &Header,
-    roll: &Roll,
+    roll: &MemberTable,
     receiver: &Receiver<Message<R>>,
 ) -> Result<usize> {
     let begin = || -> netcdf::Result<_> {
-        let mut file = Reopening::create(pending.path())?;
-        let book = Book::begin::<R>(file.file()?, header, roll)?;
+        let mut file = FlushingFile::create(pending.path())?;
+        let book = EnsembleFileState::begin::<R>(file.file()?, header, roll)?;
         Ok((file, book))
     };
     let (mut file, mut book) = begin().map_err(|e| pending.failed(e))?;
@@ -117,7 +117,7 @@ fn write<R: Stored>(
             Message::Frame(member, snapshot) => {
                 file.file()
                     .and_then(|file| book.add(file, header, member, &snapshot))
-                    .and_then(|()| file.wrote(snapshot.bytes()))
+                    .and_then(|()| file.count_written(snapshot.bytes()))
                     .map_err(|e| pending.failed(e))?;
             }
             Message::Commit if book.members > 0 => {
@@ -168,36 +168,40 @@ fn differing_values<'a, R: Stored>(
 }
 
 /// A variable of every member.
-fn of_members(about: &Variable) -> Form<'_> {
-    Form { between: Some(MEMBER), ..Form::plain(about) }
+fn of_members(about: &Variable) -> StoredVariable<'_> {
+    StoredVariable { between: Some(MEMBER), ..StoredVariable::plain(about) }
 }
 
 /// Mean and spread of a variable. The names differ from those of the profiles over levels, which end in `_MEAN` too.
-fn statistics(about: &Variable) -> [Form<'_>; 2] {
+fn statistics(about: &Variable) -> [StoredVariable<'_>; 2] {
     [
         (ENSEMBLE_MEAN, "mean", "realization: mean"),
         (ENSEMBLE_SPREAD, "spread", "realization: standard_deviation"),
     ]
-    .map(|(end, word, methods)| Form {
+    .map(|(end, word, methods)| StoredVariable {
         name: format!("{}{end}", about.name),
         description: format!("Ensemble {word} of {}", about.description),
         cell_methods: Some(methods),
-        ..Form::plain(about)
+        ..StoredVariable::plain(about)
     })
 }
 
 /// State of the file: its contents and position.
-struct Book {
+struct EnsembleFileState {
     moments: Vec<Moments>,
-    roll: Roll,
+    roll: MemberTable,
     /// Number of complete times, and number of members of the next one.
     frames: usize,
     members: usize,
 }
 
-impl Book {
+impl EnsembleFileState {
     /// Defines all variables and writes the constant variables.
-    fn begin<R: Stored>(file: &mut FileMut, header: &Header, roll: &Roll) -> netcdf::Result<Self> {
+    fn begin<R: Stored>(
+        file: &mut FileMut,
+        header: &Header,
+        roll: &MemberTable,
+    ) -> netcdf::Result<Self> {
         let is_mapped = define_place(file, header)?.is_some();
         file.add_dimension(MEMBER, roll.members)?;
         put_roll(file, roll)?;
@@ -218,10 +222,10 @@ impl Book {
             }
         }
         for about in COMPUTED.iter().filter(|about| is_wind(about)).chain([&COURANT]) {
-            define::<R>(file, &Form::plain(about), is_mapped)?;
+            define::<R>(file, &StoredVariable::plain(about), is_mapped)?;
         }
         for about in GIVEN.iter().chain(&GRID) {
-            define::<f32>(file, &Form::plain(about), is_mapped)?;
+            define::<f32>(file, &StoredVariable::plain(about), is_mapped)?;
         }
         Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
     }
@@ -275,14 +279,14 @@ impl Book {
 }
 
 /// Writes the numbers of the members, and the parameters that they differ by.
-fn put_roll(file: &mut FileMut, roll: &Roll) -> netcdf::Result<()> {
+fn put_roll(file: &mut FileMut, roll: &MemberTable) -> netcdf::Result<()> {
     let numbers: Vec<i32> = (0..roll.members as i32).collect();
     let mut members = file.add_variable::<i32>(MEMBER, &[MEMBER])?;
     members.put_attribute("standard_name", "realization")?;
     members.put_attribute("long_name", "number of the ensemble member")?;
     members.put_attribute("units", "1")?;
     members.put_values(&numbers, ..)?;
-    for Differing { name, description, units, values } in &roll.parameters {
+    for VariedParameter { name, description, units, values } in &roll.parameters {
         let name = format!("PARAM_{}", name.to_uppercase());
         let mut variable = file.add_variable::<f64>(&name, &[MEMBER])?;
         variable.put_attribute("long_name", *description)?;

@@ -23,7 +23,7 @@ pub(super) fn field_type<R: Stored>() -> i32 {
 
 /// A variable in the form of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Form<'a> {
+pub(super) struct StoredVariable<'a> {
     /// The variable that it is a form of.
     pub(super) about: &'a Variable,
     /// Its name.
@@ -36,7 +36,7 @@ pub(super) struct Form<'a> {
     pub(super) cell_methods: Option<&'static str>,
 }
 
-impl<'a> Form<'a> {
+impl<'a> StoredVariable<'a> {
     /// A variable without changes.
     pub(super) fn plain(about: &'a Variable) -> Self {
         let (name, description) = (about.name.to_owned(), about.description.to_owned());
@@ -51,7 +51,7 @@ pub(super) fn define_variable<R: Stored>(
     is_mapped: bool,
     (shape, compression): (Shape, Compression),
 ) -> netcdf::Result<()> {
-    define_with::<R>(file, &Form::plain(about), is_mapped, compression)?;
+    define_with::<R>(file, &StoredVariable::plain(about), is_mapped, compression)?;
     let Some(blocks) = Blocks::of(about.axes, shape, size_of::<R>()) else { return Ok(()) };
     let mut variable = existing(file, about.name)?;
     if let Some(level) = compression.deflate().filter(|_| !blocks.is_volume()) {
@@ -63,7 +63,7 @@ pub(super) fn define_variable<R: Stored>(
 /// Defines a variable; volumes have fast compression.
 pub(super) fn define<R: Stored>(
     file: &mut FileMut,
-    form: &Form<'_>,
+    form: &StoredVariable<'_>,
     is_mapped: bool,
 ) -> netcdf::Result<()> {
     define_with::<R>(file, form, is_mapped, Compression::Fast)
@@ -79,11 +79,11 @@ fn has_axis(file: &FileMut, standard_name: &str) -> bool {
 
 fn define_with<R: Stored>(
     file: &mut FileMut,
-    form: &Form<'_>,
+    form: &StoredVariable<'_>,
     is_mapped: bool,
     compression: Compression,
 ) -> netcdf::Result<()> {
-    let Form { about, name, description, between, .. } = form;
+    let StoredVariable { about, name, description, between, .. } = form;
     let space = about.axes.names();
     let dimensions: Vec<&str> =
         std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
@@ -135,14 +135,14 @@ pub(super) fn put<R: Stored>(
     about: &Variable,
     values: &[R],
 ) -> netcdf::Result<()> {
-    put_at(file, shape, &Form::plain(about), &[frame], values)
+    put_at(file, shape, &StoredVariable::plain(about), &[frame], values)
 }
 
 /// Writes the values of a variable at a frame and, for a dimension between time and space, at an index along it.
 pub(super) fn put_at<R: Stored>(
     file: &mut FileMut,
     shape: Shape,
-    form: &Form<'_>,
+    form: &StoredVariable<'_>,
     at: &[usize],
     values: &[R],
 ) -> netcdf::Result<()> {

@@ -17,7 +17,7 @@ const MOST_KEPT: usize = 32 << 20;
 
 /// A file being written that is closed and reopened from time to time.
 #[derive(Debug)]
-pub(super) struct Reopening {
+pub(super) struct FlushingFile {
     path: PathBuf,
     /// `None` if it could not be reopened.
     file: Option<FileMut>,
@@ -25,7 +25,7 @@ pub(super) struct Reopening {
     kept: usize,
 }
 
-impl Reopening {
+impl FlushingFile {
     /// Starts a file.
     pub(super) fn create(path: &Path) -> netcdf::Result<Self> {
         Ok(Self { path: path.to_owned(), file: Some(netcdf::create(path)?), kept: 0 })
@@ -37,7 +37,7 @@ impl Reopening {
     }
 
     /// Must be called after values are written, with their size in bytes.
-    pub(super) fn wrote(&mut self, bytes: usize) -> netcdf::Result<()> {
+    pub(super) fn count_written(&mut self, bytes: usize) -> netcdf::Result<()> {
         self.kept += bytes;
         if self.kept < MOST_KEPT {
             return Ok(());

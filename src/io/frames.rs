@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::grid::Shape;
+use crate::io::bit_information::kept_bits;
 use crate::io::chunks::{Dataset, File, Result};
-use crate::io::in_order::in_order;
-use crate::io::information::kept_bits;
 use crate::io::layout::Variable;
-use crate::io::ledger::Ledger;
+use crate::io::ordered_pipeline::in_order;
+use crate::io::output_times::OutputTimes;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::{Numbers, Stored};
 
@@ -27,7 +27,7 @@ pub(super) struct FrameFile {
     datasets: BTreeMap<&'static str, Dataset>,
     file: File,
     shape: Shape,
-    ledger: Ledger,
+    ledger: OutputTimes,
     /// Stored chunks of fields that are the same in all frames.
     lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
@@ -69,7 +69,7 @@ impl FrameFile {
     /// # Errors
     ///
     /// The call of the library that failed, as in all functions below.
-    pub(super) fn open(path: &Path, shape: Shape, ledger: Ledger) -> Result<Self> {
+    pub(super) fn open(path: &Path, shape: Shape, ledger: OutputTimes) -> Result<Self> {
         let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
     }
@@ -81,7 +81,7 @@ impl FrameFile {
             self.datasets.insert(name, found);
         }
         let dataset = self.datasets.get_mut(name).ok_or_else(|| format!("no dataset {name}"))?;
-        dataset.reach(frame + 1)?;
+        dataset.extend_to(frame + 1)?;
         Ok(dataset)
     }
 
@@ -224,7 +224,7 @@ mod tests {
             let cells = shape.nz * shape.ny * (shape.nx + 1);
             (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
         };
-        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        let mut file = FrameFile::open(&path, shape, OutputTimes::default()).expect("the file");
         let mut all = Vec::new();
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
@@ -263,11 +263,13 @@ mod tests {
         file.add_variable::<f64>("XTIME", &["Time"]).expect("a variable");
         file.close().expect("a file");
         let shape = Shape { nz: 1, ny: 1, nx: 1 };
-        let mut file = FrameFile::open(&path, shape, Ledger::default()).expect("the file");
+        let mut file = FrameFile::open(&path, shape, OutputTimes::default()).expect("the file");
         assert!(file.put("XTIME", 0, &[1.0_f32]).is_err());
         assert!(file.put("XTIME", 0, &[1.0_f64, 2.0]).is_err());
         assert!(file.put("YTIME", 0, &[1.0_f64]).is_err());
         assert_eq!(file.put("XTIME", 3, &[1.0_f64]), Ok(()));
-        assert!(FrameFile::open(&folder.path().join("none.nc"), shape, Ledger::default()).is_err());
+        assert!(
+            FrameFile::open(&folder.path().join("none.nc"), shape, OutputTimes::default()).is_err()
+        );
     }
 }

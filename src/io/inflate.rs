@@ -7,7 +7,7 @@ use libdeflater::Decompressor;
 use rayon::prelude::*;
 
 use crate::io::chunks::{Dataset, File};
-use crate::io::in_order::in_order;
+use crate::io::ordered_pipeline::in_order;
 use crate::io::storage::unshuffled;
 
 /// Fewest values that are inflated here.
@@ -26,7 +26,7 @@ thread_local! {
 
 /// Layout of the chunks, and the requested ranges.
 #[derive(Debug)]
-struct Wanted<'a> {
+struct ChunkRequest<'a> {
     dataset: &'a Dataset,
     chunk: Vec<usize>,
     is_shuffled: bool,
@@ -48,7 +48,7 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
     if chunk.len() != ranges.len() || dataset.extents().len() != ranges.len() || !fits {
         return None;
     }
-    let wanted = Wanted { dataset: &dataset, chunk, is_shuffled, ranges };
+    let wanted = ChunkRequest { dataset: &dataset, chunk, is_shuffled, ranges };
     if !(SMALLEST..=LARGEST).contains(&each) {
         return None;
     }
@@ -71,7 +71,7 @@ pub(super) fn values(file: &File, name: &str, ranges: &[Range<usize>]) -> Option
     Some(values)
 }
 
-impl Wanted<'_> {
+impl ChunkRequest<'_> {
     /// First elements of the chunks that contain requested values.
     fn begins(&self) -> Vec<Vec<usize>> {
         self.ranges.iter().zip(&self.chunk).fold(vec![Vec::new()], |begins, (range, each)| {

@@ -15,7 +15,7 @@ const AXES: [&str; DIRECTIONS] = ["t", "z", "y", "x"];
 
 /// A lattice with its links, a spinor field for the operators, and a system to solve.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct LatticeCase {
     /// Its name; empty in a file of one case without names.
     pub name: String,
     /// The lattice.
@@ -36,7 +36,7 @@ pub struct Case {
     pub antiperiodic_t: bool,
 }
 
-impl Case {
+impl LatticeCase {
     /// The links with their description.
     pub fn gauge(&self) -> GaugeField<'_> {
         let Self { extents, links, antiperiodic_t, .. } = self;
@@ -59,7 +59,7 @@ fn prefixed(case: &str, what: &str) -> String {
 ///
 /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when a variable is missing or impossible; the message
 /// says what was found and what is needed.
-pub fn read(path: &Path) -> Result<Vec<Case>> {
+pub fn read(path: &Path) -> Result<Vec<LatticeCase>> {
     let file = Reader::open(path)?;
     let names: Vec<String> = match file.text("cases") {
         Some(text) => text.split_whitespace().map(str::to_owned).collect(),
@@ -79,7 +79,7 @@ pub fn read(path: &Path) -> Result<Vec<Case>> {
     names.into_iter().map(|name| read_case(&file, name)).collect()
 }
 
-fn read_case(file: &Reader, name: String) -> Result<Case> {
+fn read_case(file: &Reader, name: String) -> Result<LatticeCase> {
     let named = |what: &str| prefixed(&name, what);
     let axes = AXES.map(named);
     let mut extents = [0; DIRECTIONS];
@@ -121,7 +121,7 @@ fn read_case(file: &Reader, name: String) -> Result<Case> {
         }
     };
     let (psi, rhs) = (field("psi")?, field("rhs")?);
-    Ok(Case { name, extents, links, distance, psi, rhs, kappa, tolerance, antiperiodic_t })
+    Ok(LatticeCase { name, extents, links, distance, psi, rhs, kappa, tolerance, antiperiodic_t })
 }
 
 fn positive(file: &Reader, name: &str) -> Result<f64> {
@@ -179,7 +179,7 @@ pub struct Results<R> {
 pub fn write<R: Stored>(
     mut file: Writer,
     [precision, backend]: [&str; 2],
-    cases: &[(&Case, Results<R>)],
+    cases: &[(&LatticeCase, Results<R>)],
 ) -> Result<()> {
     let names: Vec<&str> = cases.iter().map(|(case, _)| case.name.as_str()).collect();
     if names != [""] {
@@ -234,7 +234,7 @@ pub fn write<R: Stored>(
 }
 
 /// An error about a case whose solver has failed.
-pub fn failed(path: &Path, case: &Case, iterations: usize, residual: f64) -> Error {
+pub fn failed(path: &Path, case: &LatticeCase, iterations: usize, residual: f64) -> Error {
     let of = if case.name.is_empty() { String::new() } else { format!(" of case {}", case.name) };
     Error::NotConverged(format!(
         "{}: the system{of} is not solved after {iterations} iterations, its residual is {residual:.3e} \

@@ -175,7 +175,7 @@ pub(super) const COMPUTED: [Variable; 16] = {
     ]
 };
 
-/// Variables that can be interpolated to other grids and stations, in the order of [`super::sampled::Sample`]: the
+/// Variables that can be interpolated to other grids and stations, in the order of [`super::samples::PointSample`]: the
 /// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
 pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     use Axes::{Volume, VolumeZ};
@@ -258,7 +258,7 @@ pub(super) const COURANT: Variable = variable(
     "Largest share of its air that leaves a cell in a time step",
 );
 
-/// Fields that pass through from the input, in the order of [`super::output::Given`].
+/// Fields that pass through from the input, in the order of [`super::output::PassThrough`].
 pub(super) const GIVEN: [Variable; 6] = {
     use Axes::{Plane, Volume, VolumeZ};
     [

@@ -13,19 +13,19 @@ use time::PrimitiveDateTime;
 use crate::calendar;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::atomic_file::Pending;
-pub use crate::io::companion::Companion;
-use crate::io::desk::Desk;
+use crate::io::atomic_file::AtomicFile;
+pub use crate::io::aux_output::AuxOutput;
 use crate::io::fields::{define_variable, field_type};
-pub use crate::io::form::Storage;
+use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
-use crate::io::ledger::Ledger;
 use crate::io::mapping::Mapping;
+pub use crate::io::output_form::Storage;
+use crate::io::output_times::OutputTimes;
 use crate::io::restart::{Restarter, Saved};
-use crate::io::rounding;
-use crate::io::sampled::{ColumnFrame, Sample};
+use crate::io::rounding_attributes;
+use crate::io::samples::{ColumnFrame, PointSample};
 use crate::io::storage::Keep;
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
@@ -40,7 +40,7 @@ pub(super) const DATE_LENGTH: usize = 19;
 
 /// Fields of the input that are passed through unchanged. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct PassThrough {
     /// Perturbation and base pressure, Pa.
     pub pressure: [Array3<f32>; 2],
     /// Perturbation and base geopotential, m² s⁻².
@@ -71,7 +71,7 @@ pub struct Snapshot<R> {
     /// Largest Courant number: the fraction of a cell's air that leaves it in a time step.
     pub max_courant: f64,
     /// Air of the input at this time.
-    pub given: Arc<Given>,
+    pub given: Arc<PassThrough>,
     /// `true` if winds and prescribed fields are the same in all frames.
     pub lasts: bool,
 }
@@ -102,7 +102,7 @@ impl<R: Stored> Snapshot<R> {
     }
 }
 
-impl Given {
+impl PassThrough {
     /// The values of [`GIVEN`].
     pub(super) fn values(&self) -> [&[f32]; GIVEN.len()] {
         let [p, pb] = &self.pressure;
@@ -148,12 +148,12 @@ pub struct FileForm {
     /// The form.
     pub storage: Storage,
     /// Times and sizes.
-    pub ledger: Ledger,
+    pub ledger: OutputTimes,
 }
 
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
-    Sample(usize, Box<Sample<R>>),
+    Sample(usize, Box<PointSample<R>>),
     Columns(Box<ColumnFrame<R>>),
     Restart(Box<Saved<R>>),
     Commit,
@@ -163,8 +163,8 @@ enum Message<R> {
 #[derive(Debug)]
 pub struct Output<R> {
     target: PathBuf,
-    ledger: Ledger,
-    desk: Desk,
+    ledger: OutputTimes,
+    desk: FrameSlot,
     sender: SyncSender<Message<R>>,
     thread: JoinHandle<Result<usize>>,
 }
@@ -177,15 +177,15 @@ impl<R: Stored> Output<R> {
     ///
     /// [`Error::Io`] when no thread can be started.
     pub fn create(
-        pending: Pending,
+        pending: AtomicFile,
         (header, form): (Header, FileForm),
-        companions: Vec<Box<dyn Companion<R>>>,
+        companions: Vec<Box<dyn AuxOutput<R>>>,
         restarter: Option<Restarter>,
     ) -> Result<Self> {
         let (target, ledger) = (pending.target().to_owned(), form.ledger.clone());
         let (sender, receiver) = sync_channel(WAITING);
         let writer = Writer { pending, header, form, companions, restarter };
-        let (desk, leaving) = Desk::of_writer();
+        let (desk, leaving) = FrameSlot::of_writer();
         let thread = thread::Builder::new()
             .name("output".to_owned())
             .spawn(move || writer.run(&receiver, leaving.desk()))
@@ -199,12 +199,12 @@ impl<R: Stored> Output<R> {
     }
 
     /// The recorder of times and sizes.
-    pub fn ledger(&self) -> &Ledger {
+    pub fn ledger(&self) -> &OutputTimes {
         &self.ledger
     }
 
     /// The slot for a frame at the writer.
-    pub fn desk(&self) -> &Desk {
+    pub fn desk(&self) -> &FrameSlot {
         &self.desk
     }
 
@@ -220,7 +220,7 @@ impl<R: Stored> Output<R> {
 
     /// Queues the product of an operator and the fields, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
-    pub fn send_sample(&self, operator: usize, sample: Sample<R>) -> bool {
+    pub fn send_sample(&self, operator: usize, sample: PointSample<R>) -> bool {
         self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
     }
 
@@ -253,15 +253,15 @@ impl<R: Stored> Output<R> {
 
 /// State of the writer thread. If it ends without [`Message::Commit`], the last copy with the final name is left.
 struct Writer<R> {
-    pending: Pending,
+    pending: AtomicFile,
     header: Header,
     form: FileForm,
-    companions: Vec<Box<dyn Companion<R>>>,
+    companions: Vec<Box<dyn AuxOutput<R>>>,
     restarter: Option<Restarter>,
 }
 
 impl<R: Stored> Writer<R> {
-    fn run(mut self, receiver: &Receiver<Message<R>>, desk: &Desk) -> Result<usize> {
+    fn run(mut self, receiver: &Receiver<Message<R>>, desk: &FrameSlot) -> Result<usize> {
         // Until there is a frame to write, the run has all processors.
         let Ok(first) = receiver.recv() else { return Ok(0) };
         let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
@@ -308,7 +308,8 @@ impl<R: Stored> Writer<R> {
     /// Closes the file and adds the attributes about rounding.
     fn close(&self, file: FrameFile) -> Result<(), String> {
         file.close()?;
-        rounding::tell(self.pending.path(), &self.form.ledger.kept()).map_err(|e| e.to_string())
+        rounding_attributes::tell(self.pending.path(), &self.form.ledger.kept())
+            .map_err(|e| e.to_string())
     }
 
     /// Flushes the file, which stays open for more frames.
@@ -324,9 +325,9 @@ impl<R: Stored> Writer<R> {
     /// Copies the output so far to its final name, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
-        self.pending.show()?;
+        self.pending.publish()?;
         for companion in &mut self.companions {
-            companion.show()?;
+            companion.publish()?;
         }
         restarter.write(saved)
     }

@@ -43,7 +43,7 @@ impl Sign {
 
 /// Reason for a missing value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Why {
+pub(super) enum MissingReason {
     /// It is the fill value of the NetCDF library.
     NeverWritten,
     /// It equals the missing value of this attribute.
@@ -155,21 +155,21 @@ impl Packing {
     }
 
     /// Reason why a stored value is missing; `None` if it is valid.
-    pub(super) fn why(&self, stored: f64) -> Option<Why> {
+    pub(super) fn why(&self, stored: f64) -> Option<MissingReason> {
         let stored = self.sign.apply(stored);
         let is = |mark: f64| stored == mark || (stored.is_nan() && mark.is_nan());
         if self.fill == Some(stored) {
-            return Some(Why::NeverWritten);
+            return Some(MissingReason::NeverWritten);
         }
         if let Some((name, _)) = self.marks.iter().find(|(_, mark)| is(*mark)) {
-            return Some(Why::Marked(name));
+            return Some(MissingReason::Marked(name));
         }
         if !stored.is_finite() {
-            return Some(Why::NotFinite);
+            return Some(MissingReason::NotFinite);
         }
         let outside =
             |(_, [low, high]): &&(&'static str, [f64; 2])| stored < *low || stored > *high;
-        self.bounds.iter().find(outside).map(|(name, _)| Why::Outside(name))
+        self.bounds.iter().find(outside).map(|(name, _)| MissingReason::Outside(name))
     }
 
     /// The unpacked value of a stored one.

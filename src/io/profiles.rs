@@ -4,11 +4,11 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{About, Growing};
-use crate::io::atomic_file::Pending;
+use crate::io::append_file::{AppendFile, VariableInfo};
+use crate::io::atomic_file::AtomicFile;
 use crate::io::layout::{Axes, COMPUTED, SAMPLED, Variable};
-use crate::io::output::{Companion, Header};
-use crate::io::sampled::ColumnFrame;
+use crate::io::output::{AuxOutput, Header};
+use crate::io::samples::ColumnFrame;
 use crate::io::writer::Stored;
 
 /// Dimensions of a profile in each column.
@@ -35,7 +35,7 @@ const STRONGEST: &str = "REFL_10CM_MAX";
 /// A file of profiles, being written.
 #[derive(Debug)]
 pub struct Profiles {
-    file: Growing,
+    file: AppendFile,
     shape: Shape,
     /// The passive tracers.
     passive: Vec<Variable>,
@@ -52,10 +52,10 @@ impl Profiles {
     /// # Errors
     ///
     /// [`Io`](crate::error::Error::Io).
-    pub fn create<R: Stored>(pending: Pending, header: &Header) -> Result<Self> {
+    pub fn create<R: Stored>(pending: AtomicFile, header: &Header) -> Result<Self> {
         let domain = &header.domain;
         let shape = domain.grid.shape;
-        let mut file = Growing::create(pending, header, "profiles of all columns")?;
+        let mut file = AppendFile::create(pending, header, "profiles of all columns")?;
         file.define(|file| {
             for (name, length) in PROFILE[1..].iter().zip([shape.ny, shape.nx, shape.nz]) {
                 file.add_dimension(name, length)?;
@@ -81,7 +81,7 @@ impl Profiles {
         let placed = SAMPLED[COMPUTED.len()..].iter().copied();
         let passive = Variable::passive(&header.tracers);
         for variable in volumes().chain(placed).chain(passive.iter().copied()) {
-            file.variable::<R>(&About {
+            file.variable::<R>(&VariableInfo {
                 name: variable.name,
                 dimensions: &PROFILE,
                 units: variable.units,
@@ -96,7 +96,7 @@ impl Profiles {
         let strongest = "largest radar reflectivity of the column (lamda = 10 cm)";
         let strongest = (STRONGEST, "dBZ", strongest, None);
         for (name, units, long_name, standard_name) in per_area.into_iter().chain([strongest]) {
-            file.variable::<R>(&About {
+            file.variable::<R>(&VariableInfo {
                 name,
                 dimensions: &COLUMN,
                 units,
@@ -122,7 +122,7 @@ impl Profiles {
     }
 }
 
-impl<R: Stored> Companion<R> for Profiles {
+impl<R: Stored> AuxOutput<R> for Profiles {
     fn target(&self) -> &Path {
         self.file.target()
     }
@@ -142,8 +142,8 @@ impl<R: Stored> Companion<R> for Profiles {
         self.put_numbers(STRONGEST, &frame.strongest)
     }
 
-    fn show(&mut self) -> Result<()> {
-        self.file.show()
+    fn publish(&mut self) -> Result<()> {
+        self.file.publish()
     }
 
     fn commit(self: Box<Self>) -> Result<()> {

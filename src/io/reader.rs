@@ -12,9 +12,9 @@ use netcdf::{AttributeValue, Variable};
 
 use crate::error::{Error, Result};
 use crate::io::chunks::File;
-use crate::io::holes::Masked;
+use crate::io::missing_values::Masked;
 use crate::io::packing::Packing;
-use crate::io::{classic, filters, guard, heap, holes, inflate};
+use crate::io::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
 
 /// Global attribute that marks a restart file; it holds the number of its format.
 pub const RESTART_MARK: &str = "nwp_mini_restart";
@@ -52,9 +52,9 @@ impl Reader {
         let mut signature = Vec::new();
         let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
         open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
-        classic::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
-        if guard::is_hdf5(&signature) {
-            heap::check(open()?).map_err(|why| Error::input(path, why))?;
+        classic_header::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
+        if damage_guard::is_hdf5(&signature) {
+            hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
         let file = netcdf::open(path).map_err(|e| {
             let message = format!(
@@ -62,9 +62,9 @@ impl Reader {
             );
             Error::input(path, message)
         })?;
-        guard::look_over(path, &file)?;
-        let most_bytes = guard::most_bytes(about.len(), &signature);
-        let (path, is_hdf5) = (path.to_owned(), guard::is_hdf5(&signature));
+        damage_guard::check_metadata(path, &file)?;
+        let most_bytes = damage_guard::most_bytes(about.len(), &signature);
+        let (path, is_hdf5) = (path.to_owned(), damage_guard::is_hdf5(&signature));
         Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
     }
 
@@ -189,7 +189,7 @@ impl Reader {
             return Err(self.error(format!(
                 "variable {name} is {} at {}; every value must be finite",
                 values[at],
-                holes::position(&variable, &IxDyn(&index))
+                missing_values::position(&variable, &IxDyn(&index))
             )));
         }
         Ok(values)
@@ -330,7 +330,8 @@ impl Reader {
     ///
     /// [`Error::Input`] with both sizes.
     pub(super) fn check_size(&self, variable: &Variable<'_>) -> Result<()> {
-        guard::excess(variable, self.most_bytes).map_or(Ok(()), |excess| Err(self.error(excess)))
+        damage_guard::excess(variable, self.most_bytes)
+            .map_or(Ok(()), |excess| Err(self.error(excess)))
     }
 
     /// The texts of a variable of characters, whose last dimension is the length, or of strings; one text if there is

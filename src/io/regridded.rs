@@ -6,12 +6,12 @@ use tracing::warn;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{About, Growing, MISSING};
-use crate::io::atomic_file::Pending;
+use crate::io::append_file::{AppendFile, MISSING, VariableInfo};
+use crate::io::atomic_file::AtomicFile;
 use crate::io::grid_north::{self, Axes as GridAxes};
 use crate::io::layout::{Axes, SAMPLED, Variable};
-use crate::io::output::{Companion, Header};
-use crate::io::sampled::{Sample, levels};
+use crate::io::output::{AuxOutput, Header};
+use crate::io::samples::{PointSample, levels};
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
 use crate::io::wrf::Domain;
 use crate::io::writer::Stored;
@@ -25,7 +25,7 @@ const CORNERS: &str = "nv";
 /// A file of the fields on another grid, being written.
 #[derive(Debug)]
 pub struct Regridded {
-    file: Growing,
+    file: AppendFile,
     shape: Shape,
     arrangement: Arrangement,
     /// Number of the operator that interpolates to the grid.
@@ -56,12 +56,12 @@ impl Regridded {
     ///
     /// [`Io`](crate::error::Error::Io).
     pub fn create<R: Stored>(
-        pending: Pending,
+        pending: AtomicFile,
         header: &Header,
         (weights, operator): (&WeightFile, usize),
     ) -> Result<Self> {
         let title = "tracer advection and cloud microphysics, taken to another grid";
-        let mut file = Growing::create(pending, header, title)?;
+        let mut file = AppendFile::create(pending, header, title)?;
         let shape = header.domain.grid.shape;
         let matrix = &weights.weights.matrix;
         let grid = &weights.weights.target;
@@ -103,7 +103,7 @@ impl Regridded {
                 _ => &[],
             };
             let dimensions = [&["time"], levels, &names].concat();
-            let about = About {
+            let about = VariableInfo {
                 name: variable.name,
                 dimensions: &dimensions,
                 units: variable.units,
@@ -121,7 +121,7 @@ impl Regridded {
         let terrain: Vec<f64> = header.domain.terrain.iter().map(|x| f64::from(*x)).collect();
         let mut ground = vec![0.0; matrix.rows()];
         matrix.multiply(&terrain, &mut ground);
-        let about = About {
+        let about = VariableInfo {
             name: "HGT",
             dimensions: &names,
             units: "m",
@@ -147,12 +147,12 @@ impl Regridded {
     }
 }
 
-impl<R: Stored> Companion<R> for Regridded {
+impl<R: Stored> AuxOutput<R> for Regridded {
     fn target(&self) -> &Path {
         self.file.target()
     }
 
-    fn sample(&mut self, operator: usize, sample: &Sample<R>) -> Result<()> {
+    fn sample(&mut self, operator: usize, sample: &PointSample<R>) -> Result<()> {
         if operator != self.operator {
             return Ok(());
         }
@@ -187,8 +187,8 @@ impl<R: Stored> Companion<R> for Regridded {
         Ok(())
     }
 
-    fn show(&mut self) -> Result<()> {
-        self.file.show()
+    fn publish(&mut self) -> Result<()> {
+        self.file.publish()
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
@@ -240,7 +240,7 @@ fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
 
 /// Adds the fraction of each cell that the run covers, and warns of partly covered cells.
 fn define_covered(
-    file: &mut Growing,
+    file: &mut AppendFile,
     weights: &WeightFile,
     (names, passive): (&[&str], &[Variable]),
     coordinates: &str,
@@ -262,7 +262,7 @@ fn define_covered(
             weights.path.shown()
         );
     }
-    file.variable::<f64>(&About {
+    file.variable::<f64>(&VariableInfo {
         name: COVERED,
         dimensions: names,
         units: "1",
@@ -333,7 +333,7 @@ fn coordinates(of: Coordinates) -> [(&'static str, [(&'static str, &'static str)
 }
 
 /// Adds dimensions, coordinates and bounds of the grid.
-fn define_grid(file: &mut Growing, grid: &Target) -> Result<Horizontal> {
+fn define_grid(file: &mut AppendFile, grid: &Target) -> Result<Horizontal> {
     let about = coordinates(grid.coordinates);
     let [(name_x, _), (name_y, _)] = about;
     if let (Arrangement::Rows { nx, ny }, Some(axes)) = (grid.arrangement, grid.axes()) {

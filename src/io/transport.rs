@@ -21,7 +21,7 @@ const MOST_STEPS: f64 = 1e6;
 
 /// A tracer in a steady wind, on WRF's grid.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct TransportCase {
     /// Shape and sides.
     pub grid: Grid,
     /// Mass of the air per unit area of the map at map factor 1, as `unit` is 1.
@@ -48,7 +48,7 @@ pub struct Case {
 
 /// Mass of the tracer, and its extrema.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Census {
+pub struct TracerExtent {
     /// Sum over the cells of mass times mixing ratio, Pa (per unit area of the map).
     pub mass: f64,
     /// Smallest mixing ratio, kg kg⁻¹.
@@ -57,7 +57,7 @@ pub struct Census {
     pub max: f64,
 }
 
-impl Case {
+impl TransportCase {
     /// Reads and checks a case.
     ///
     /// # Errors
@@ -122,9 +122,9 @@ impl Case {
     /// # Errors
     ///
     /// [`Error::BlowUp`] when a value is not finite.
-    pub fn census<R: Real>(&self, q: &Array3<R>, step: usize) -> Result<Census> {
+    pub fn census<R: Real>(&self, q: &Array3<R>, step: usize) -> Result<TracerExtent> {
         let MassCoordinate { mu, map_x, map_y, c1, c2, .. } = &self.coordinate;
-        let mut census = Census { mass: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+        let mut census = TracerExtent { mass: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
         for ((k, j, i), &q) in q.indexed_iter() {
             let value = q.f64();
             if !value.is_finite() {
@@ -169,14 +169,14 @@ impl Case {
 /// # Errors
 ///
 /// [`Error::Io`] when the file cannot be written.
-pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[Census]) -> Result<()> {
+pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[TracerExtent]) -> Result<()> {
     let (nz, ny, nx) = q.dim();
     for (name, length) in [("y", ny), ("z", nz), ("x", nx), ("step", history.len())] {
         file.dimension(name, length)?;
     }
     let values: Vec<R> = q.view().permuted_axes([1, 0, 2]).iter().copied().collect();
     file.variable("q", &["y", "z", "x"], ["1", "tracer after the last step"], &values)?;
-    let column = |pick: fn(&Census) -> f64| history.iter().map(pick).collect::<Vec<f64>>();
+    let column = |pick: fn(&TracerExtent) -> f64| history.iter().map(pick).collect::<Vec<f64>>();
     let mass = ["Pa", "tracer on all cells, per unit area of the map"];
     file.variable("mass", &["step"], mass, &column(|c| c.mass))?;
     file.variable("min", &["step"], ["1", "smallest value of the tracer"], &column(|c| c.min))?;

@@ -6,7 +6,7 @@ use netcdf::Variable;
 use netcdf::types::{FloatType, IntType, NcVariableType};
 
 use crate::error::Result;
-use crate::io::packing::{FLOAT_FILL, Packing, Why};
+use crate::io::packing::{FLOAT_FILL, MissingReason, Packing};
 use crate::io::reader::Reader;
 use crate::real::Real;
 
@@ -180,7 +180,7 @@ fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
         values.iter_mut().filter(|x| **x == fill).for_each(|x| *x = T::of(f64::NAN));
         return;
     }
-    let missing = |x: &T| !matches!(packing.why(x.f64()), None | Some(Why::NotFinite));
+    let missing = |x: &T| !matches!(packing.why(x.f64()), None | Some(MissingReason::NotFinite));
     values.iter_mut().filter(|x| missing(x)).for_each(|x| *x = T::of(f64::NAN));
 }
 

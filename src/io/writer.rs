@@ -6,7 +6,7 @@ use netcdf::FileMut;
 use netcdf::types::NcTypeDescriptor;
 
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::storage::Bits;
 use crate::real::Real;
 
@@ -41,7 +41,7 @@ pub enum Numbers<'a> {
 #[derive(Debug)]
 pub struct Writer {
     file: FileMut,
-    pending: Pending,
+    pending: AtomicFile,
 }
 
 impl Writer {
@@ -49,9 +49,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Those of [`Pending::new`].
+    /// Those of [`AtomicFile::new`].
     pub fn create(target: &Path, force: bool) -> Result<Self> {
-        let pending = Pending::new(target, force)?;
+        let pending = AtomicFile::new(target, force)?;
         let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
         Ok(Self { file, pending })
     }
@@ -112,7 +112,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], and those of [`Pending::commit`].
+    /// [`Error::Io`], and those of [`AtomicFile::commit`].
     pub fn commit(self) -> Result<()> {
         let Self { file, pending } = self;
         file.close().map_err(|e| pending.failed(e))?;

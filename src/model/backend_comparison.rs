@@ -9,23 +9,23 @@ use std::time::Instant;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
-use super::divergent_columns::{Suspect, suspects};
-use super::{Case, Frames, Nobody, Outcome, Probe, Sink, Working};
+use super::divergent_columns::{DivergentColumn, suspects};
+use super::{Frames, NullSink, Outcome, OutputSink, Probe, RunInput, RunPrecision};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::backend::{
-    Account, Backend, BudgetDomain, Collected, Info, Microphysics, Output, PhaseTimes,
-    SamplingRequest, Start, UlpPerturbation,
+    Account, Backend, BudgetDomain, CollectedOutput, Info, Microphysics, Output, PhaseTimes,
+    RunStart, SamplingRequest, UlpPerturbation,
 };
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
-    Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
+    PROBE_UNITS, RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::io::output::Snapshot;
 use crate::io::restart::Saved;
-use crate::io::sampled::{self, ColumnFrame};
+use crate::io::samples::{self, ColumnFrame};
 use crate::state::State;
 use crate::time_steps::Plan;
 use crate::wsm5::minor_steps;
@@ -40,7 +40,7 @@ pub const LONG_RUNS: usize = 4;
 #[derive(Debug)]
 pub struct Pair<'a, R> {
     /// The case that drives them.
-    pub case: &'a mut Case<R>,
+    pub case: &'a mut RunInput<R>,
     /// The state that they start from.
     pub start: &'a State<R>,
     /// Their steps.
@@ -105,7 +105,7 @@ pub struct Ratio {
 
 /// Result of a pair of runs.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ComparisonReport {
     /// Outcome of the run of the other backend.
     pub outcome: Outcome,
     /// The runs, that of the other backend last.
@@ -115,7 +115,7 @@ pub struct Report {
     /// After the first step, then after the last.
     pub verdicts: Vec<Verdict>,
     /// Columns to look at, where a verdict is bad.
-    pub suspects: Vec<Suspect>,
+    pub suspects: Vec<DivergentColumn>,
     /// Share of the columns that rounding alone throws off their course in the first step.
     pub fragile_share: f64,
     /// `true` where the user stopped it: then there is no verdict.
@@ -123,9 +123,9 @@ pub struct Report {
 }
 
 /// A run as far as it is compared.
-struct Ran<R> {
-    first: Option<Sample<R>>,
-    last: Option<Sample<R>>,
+struct ComparedRun<R> {
+    first: Option<RunState<R>>,
+    last: Option<RunState<R>>,
     totals: Totals,
     timed: Timed,
     outcome: Outcome,
@@ -139,15 +139,15 @@ struct Ran<R> {
 /// # Errors
 ///
 /// Those of [`super::run`], from any of the runs.
-pub fn run<R: Working + Value>(
+pub fn run<R: RunPrecision + Value>(
     mut pair: Pair<'_, R>,
     other: &mut dyn Backend<R>,
-    sink: &mut dyn Sink<R>,
+    sink: &mut dyn OutputSink<R>,
     watch: &mut dyn FnMut(usize),
-) -> Result<Report> {
+) -> Result<ComparisonReport> {
     let (start, steps) = (pair.start, pair.plan.steps);
     let theirs = pair.long_run(other, pair.start, sink, watch)?;
-    let mut report = Report {
+    let mut report = ComparisonReport {
         outcome: theirs.outcome.clone(),
         runs: vec![theirs.timed],
         ratios: Vec::new(),
@@ -162,20 +162,20 @@ pub fn run<R: Working + Value>(
         return Ok(report);
     }
     let mut cpu = pair.cpu(pair.start.clone());
-    let keep_none = &mut Nobody;
+    let keep_none = &mut NullSink;
     let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
     report.runs.insert(0, ours.timed);
 
     let mut apart_later = None;
     if let (Some(a), Some(_)) = (&ours.last, &theirs.last) {
         let mut done = 2 * steps;
-        let mut apart = |from: &State<R>, seed| -> Result<Option<Apart>> {
+        let mut apart = |from: &State<R>, seed| -> Result<Option<RunSpread>> {
             cpu.disturb(seed);
             let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| watch(done + n))?;
             cpu.disturb(None);
             done += steps;
             let totals = [ours.totals, away.totals];
-            Ok(away.last.map(|away| Apart::of(a, &away, totals)))
+            Ok(away.last.map(|away| RunSpread::of(a, &away, totals)))
         };
         let above = apart(&shifted(start, UlpPerturbation::Up(1)), None)?;
         let moved = apart(start, Some(0))?;
@@ -209,7 +209,7 @@ pub fn run<R: Working + Value>(
     Ok(report)
 }
 
-impl<R: Working + Value> Pair<'_, R> {
+impl<R: RunPrecision + Value> Pair<'_, R> {
     fn cpu(&self, state: State<R>) -> Cpu<R> {
         let (grid, coordinate) = (&self.case.domain.grid, &self.case.domain.coordinate);
         let forcing = &self.case.forcing;
@@ -223,15 +223,15 @@ impl<R: Working + Value> Pair<'_, R> {
         &mut self,
         backend: &mut dyn Backend<R>,
         start: &State<R>,
-        sink: &mut dyn Sink<R>,
+        sink: &mut dyn OutputSink<R>,
         watch: &mut dyn FnMut(usize),
-    ) -> Result<Ran<R>> {
+    ) -> Result<ComparedRun<R>> {
         let Self { case, plan, frames, stop, .. } = self;
         let (plan, frames) = (*plan, *frames);
         case.rewind()?;
-        let mut keep = Keeper { plan, frames, first: None, last: None, sink };
+        let mut keep = ComparisonSink { plan, frames, first: None, last: None, sink };
         let clock = Instant::now();
-        backend.start(Start::from(start))?;
+        backend.start(RunStart::from(start))?;
         let before = backend.info()?.times;
         let all = Frames { after_first: true, ..frames };
         let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
@@ -248,12 +248,12 @@ impl<R: Working + Value> Pair<'_, R> {
         let area = BudgetDomain::new(&case.domain.grid, &case.domain.coordinate).extent();
         let Account { water, precipitation, .. } = backend.account(0)?;
         let totals = Totals { water, rain: precipitation.mean * area, area };
-        let Keeper { first, last, .. } = keep;
-        Ok(Ran { first, last, totals, timed, outcome })
+        let ComparisonSink { first, last, .. } = keep;
+        Ok(ComparedRun { first, last, totals, timed, outcome })
     }
 
     /// The first step in double precision, and in working precision from states around the start.
-    fn yardstick(&mut self, cpu: &mut Cpu<R>, plain: &Sample<R>) -> Result<Yardstick> {
+    fn yardstick(&mut self, cpu: &mut Cpu<R>, plain: &RunState<R>) -> Result<RoundingReference> {
         let dt = self.plan.dt_of(1);
         self.case.rewind()?;
         let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
@@ -264,12 +264,12 @@ impl<R: Working + Value> Pair<'_, R> {
             Microphysics::Kessler => true,
         };
         let history = &self.case.history;
-        let mut yardstick = Yardstick::new(self.truth(&moment, &shown)?, is_smooth);
+        let mut yardstick = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
         yardstick.add(plain);
-        let mut first_step = |shift| -> Result<Sample<R>> {
+        let mut first_step = |shift| -> Result<RunState<R>> {
             let state = shifted(self.start, shift);
             let gathered = history.as_ref().map(|history| &history.gathered);
-            cpu.start(Start { gathered, ..Start::from(&state) })?;
+            cpu.start(RunStart { gathered, ..RunStart::from(&state) })?;
             one_step(cpu, [&moment, &shown], dt)
         };
         let around = |units| {
@@ -293,7 +293,7 @@ impl<R: Working + Value> Pair<'_, R> {
         &self,
         moment: &TimeInterpolant<R>,
         shown: &TimeInterpolant<R>,
-    ) -> Result<Sample<f64>> {
+    ) -> Result<RunState<f64>> {
         let domain = &self.case.domain;
         let wide = moment.widened();
         // The same two frames need not be held twice.
@@ -313,7 +313,7 @@ impl<R: Working + Value> Pair<'_, R> {
         .with_chemistry(self.case.chemistry.as_ref());
         let gathered = self.case.history.as_ref().map(|history| history.gathered.widened());
         let (gathered, attached) = (gathered.as_ref(), SamplingRequest::default());
-        cpu.start(Start { states: &[], gathered, attached })?;
+        cpu.start(RunStart { states: &[], gathered, attached })?;
         one_step(&mut cpu, [&wide, &shown], self.plan.dt_of(1))
     }
 
@@ -336,22 +336,22 @@ impl<R: Working + Value> Pair<'_, R> {
         pool.install(|| {
             let mut pair = pair;
             let mut cpu = pair.cpu(pair.start.clone());
-            let ran = pair.long_run(&mut cpu, pair.start, &mut Nobody, &mut |_| ())?;
+            let ran = pair.long_run(&mut cpu, pair.start, &mut NullSink, &mut |_| ())?;
             Ok(ran.timed)
         })
     }
 }
 
 /// Keeps what is compared, and hands on what was asked for.
-struct Keeper<'a, R> {
+struct ComparisonSink<'a, R> {
     plan: Plan,
     frames: Frames,
-    first: Option<Sample<R>>,
-    last: Option<Sample<R>>,
-    sink: &'a mut dyn Sink<R>,
+    first: Option<RunState<R>>,
+    last: Option<RunState<R>>,
+    sink: &'a mut dyn OutputSink<R>,
 }
 
-impl<R: Working> Sink<R> for Keeper<'_, R> {
+impl<R: RunPrecision> OutputSink<R> for ComparisonSink<'_, R> {
     fn frame(&mut self, step: usize, frame: Snapshot<R>) -> bool {
         let kept = match step {
             1 => Some(&mut self.first),
@@ -375,7 +375,7 @@ impl<R: Working> Sink<R> for Keeper<'_, R> {
         self.sink.probes()
     }
 
-    fn sample(&mut self, probe: usize, sample: sampled::Sample<R>) -> bool {
+    fn sample(&mut self, probe: usize, sample: samples::PointSample<R>) -> bool {
         self.sink.sample(probe, sample)
     }
 
@@ -396,28 +396,28 @@ impl<R: Working> Sink<R> for Keeper<'_, R> {
     }
 }
 
-fn shifted<R: Working>(start: &State<R>, shift: UlpPerturbation) -> State<R> {
+fn shifted<R: RunPrecision>(start: &State<R>, shift: UlpPerturbation) -> State<R> {
     let mut state = start.clone();
     shift.apply(&mut state);
     state
 }
 
-fn sample<R: Working>(frame: Snapshot<R>) -> Sample<R> {
+fn sample<R: RunPrecision>(frame: Snapshot<R>) -> RunState<R> {
     let Snapshot { state, diagnostics, surface, .. } = frame;
-    Sample { state, diagnostics, rain: surface.rain, snow: surface.snow }
+    RunState { state, diagnostics, rain: surface.rain, snow: surface.snow }
 }
 
 /// One step of the state that a backend holds, and what it shows then.
-fn one_step<R: Working>(
+fn one_step<R: RunPrecision>(
     cpu: &mut Cpu<R>,
     [moment, shown]: [&TimeInterpolant<R>; 2],
     dt: f64,
-) -> Result<Sample<R>> {
+) -> Result<RunState<R>> {
     cpu.drive(moment)?;
     cpu.step(dt)?;
     cpu.capture(Output::Frame(0), shown)?;
-    let frame = cpu.collect(Output::Frame(0), true)?.and_then(Collected::frame);
-    Ok(Sample::from(frame.expect("a frame was begun")))
+    let frame = cpu.collect(Output::Frame(0), true)?.and_then(CollectedOutput::frame);
+    Ok(RunState::from(frame.expect("a frame was begun")))
 }
 
 /// Ratios of the speed of the last run to those of the runs before.

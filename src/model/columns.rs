@@ -1,15 +1,15 @@
 //! Columns alone on two backends: how far they are apart, and how far they may be.
 //!
-//! As in [`crate::model::backend_comparison`], the limits are made on the spot: the first call is held against one in double
-//! precision with the errors of calls on the CPU, from the columns and from such as are shifted by units in the last
-//! place, and the last one against what such runs come apart.
+//! As in [`crate::model::backend_comparison`], the limits are made on the spot: the first call is held against one in
+//! double precision with the errors of calls on the CPU, from the columns and from such as are shifted by units in the
+//! last place, and the last one against what such runs come apart.
 
 use ndarray::{Array2, Array3};
 
 use crate::backend::{UlpPerturbation, check_finite};
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
-    Apart, PROBE_UNITS, Sample, Totals, Verdict, Yardstick, judge_later,
+    PROBE_UNITS, RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::Result;
 use crate::io::columns::physics::PhysicsCase;
@@ -57,7 +57,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     let Calls { wide: exact, dt, count, .. } = *calls;
     let truth = Calls { physics: exact, wide: exact, dt, count }.run(wide.clone(), 1, None)?;
     // The fall is divided by what it meets, which is one of the branches of the scheme.
-    let mut yardstick = Yardstick::new(sample(&truth.first), true);
+    let mut yardstick = RoundingReference::new(sample(&truth.first), true);
     let first = sample(&ours.first);
     yardstick.add(&first);
     let around = |units| {
@@ -79,7 +79,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
         let [a, b] = [&ours.last, &other.last].map(sample);
         let totals = totals::<R, P>;
         let apart = |away: Ends<R>| {
-            Apart::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
+            RunSpread::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
         };
         let above = apart(run(shifted(start, UlpPerturbation::Up(1)), None)?);
         let moved = apart(run(start.clone(), Some(0))?);
@@ -139,8 +139,8 @@ fn state<R: Stored>(case: &PhysicsCase<R>) -> State<R> {
 }
 
 /// The columns as they are compared; nothing is diagnosed of them.
-fn sample<R: Stored>(case: &PhysicsCase<R>) -> Sample<R> {
-    Sample {
+fn sample<R: Stored>(case: &PhysicsCase<R>) -> RunState<R> {
+    RunState {
         state: state(case),
         diagnostics: CloudDiagnostics::zeros(case.shape),
         rain: case.surface[0].clone(),

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::Working;
-use crate::diagnostics::pair::{Sample, Verdict};
+use super::RunPrecision;
+use crate::diagnostics::pair::{RunState, Verdict};
 use crate::forcing::TimeInterpolant;
 use crate::state::State;
 
 /// Values of one quantity from the ground up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Profile {
+pub struct QuantityProfile {
     /// Its name.
     pub name: &'static str,
     /// Its values in SI units, nz of them; one where it is a quantity of the ground.
@@ -18,29 +18,29 @@ pub struct Profile {
 
 /// A column in which two backends disagree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Suspect {
+pub struct DivergentColumn {
     /// After how many steps.
     pub steps: usize,
     /// The fields that fail there, and the cell `[k, j, i]` of each.
     pub fields: Vec<(&'static str, [usize; 3])>,
     /// The column before the first step, in the names of `nwp-mini columns`; only for
     /// that step.
-    pub inputs: Option<Vec<Profile>>,
+    pub inputs: Option<Vec<QuantityProfile>>,
     /// The column on the CPU.
-    pub a: Vec<Profile>,
+    pub a: Vec<QuantityProfile>,
     /// The column on the other backend.
-    pub b: Vec<Profile>,
+    pub b: Vec<QuantityProfile>,
 }
 
 /// The columns of the bad verdicts.
 ///
 /// `inputs`, for the first step, are the state before it and its air.
-pub(super) fn suspects<R: Working>(
+pub(super) fn suspects<R: RunPrecision>(
     verdicts: &[Verdict],
-    [a, b]: [&Sample<R>; 2],
+    [a, b]: [&RunState<R>; 2],
     inputs: Option<(&State<R>, &TimeInterpolant<R>)>,
-) -> Vec<Suspect> {
-    let mut suspects: Vec<Suspect> = Vec::new();
+) -> Vec<DivergentColumn> {
+    let mut suspects: Vec<DivergentColumn> = Vec::new();
     for verdict in verdicts.iter().filter(|verdict| !verdict.pass) {
         let Some(cell) = verdict.suspect() else { continue };
         let [_, j, i] = cell;
@@ -49,7 +49,7 @@ pub(super) fn suspects<R: Working>(
             known.fields.push((verdict.field, cell));
             continue;
         }
-        suspects.push(Suspect {
+        suspects.push(DivergentColumn {
             steps: verdict.steps,
             fields: vec![(verdict.field, cell)],
             inputs: inputs.map(|(state, air)| column_before(state, air, [j, i])),
@@ -60,25 +60,25 @@ pub(super) fn suspects<R: Working>(
     suspects
 }
 
-fn column<R: Working>(sample: &Sample<R>, [j, i]: [usize; 2]) -> Vec<Profile> {
+fn column<R: RunPrecision>(sample: &RunState<R>, [j, i]: [usize; 2]) -> Vec<QuantityProfile> {
     let (columns, at) = (sample.columns(), j * sample.rain.ncols() + i);
     let names = sample.names().into_iter();
     names
         .zip(sample.fields())
-        .map(|(name, field)| Profile {
+        .map(|(name, field)| QuantityProfile {
             name,
             values: field.chunks(columns).map(|plane| plane[at].f64()).collect(),
         })
         .collect()
 }
 
-fn column_before<R: Working>(
+fn column_before<R: RunPrecision>(
     state: &State<R>,
     air: &TimeInterpolant<R>,
     [j, i]: [usize; 2],
-) -> Vec<Profile> {
+) -> Vec<QuantityProfile> {
     let nz = state.qv().len_of(ndarray::Axis(0));
-    let of = |name, value: &dyn Fn([usize; 3]) -> R| Profile {
+    let of = |name, value: &dyn Fn([usize; 3]) -> R| QuantityProfile {
         name,
         values: (0..nz).map(|k| value([k, j, i]).f64()).collect(),
     };

@@ -4,9 +4,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::recorder::{Shows, snapshot};
-use super::time_loop::{Recording, march};
-use super::{Case, Frames, Outcome, Working};
-use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Precipitation};
+use super::time_loop::{Recording, run_steps};
+use super::{Frames, Outcome, RunInput, RunPrecision};
+use crate::backend::{
+    Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output, Precipitation,
+};
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
 use crate::io::output::Snapshot;
@@ -18,7 +20,7 @@ pub type Sink<'a, R> = &'a mut dyn FnMut(usize, Snapshot<R>) -> bool;
 
 /// Result of a member.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fate {
+pub struct MemberOutcome {
     /// Its water budget, up to its last frame.
     pub water: Water,
     /// Its precipitation.
@@ -34,19 +36,19 @@ pub struct Fate {
 ///
 /// [`Member`](crate::error::Error::Member) when a field of a member is no longer finite, those of the
 /// input and of what computes. Whole times were handed over before.
-pub fn run<R: Working>(
-    case: &mut Case<R>,
+pub fn run<R: RunPrecision>(
+    case: &mut RunInput<R>,
     plan: &Plan,
     frames: Frames,
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     sink: Sink<'_, R>,
     watch: &mut dyn FnMut(usize),
-) -> Result<(Outcome, Vec<Fate>)> {
-    let fates = vec![Fate::default(); backend.info()?.members];
+) -> Result<(Outcome, Vec<MemberOutcome>)> {
+    let fates = vec![MemberOutcome::default(); backend.info()?.members];
     let (spent, waited) = (Duration::ZERO, Duration::ZERO);
     let mut several = Several { sink, plan, frames, fates, spent, waited, is_wanted: true };
-    let mut outcome = march(case, plan, backend, &mut several, stop, watch)?;
+    let mut outcome = run_steps(case, plan, backend, &mut several, stop, watch)?;
     backend.check(outcome.steps, true)?;
     for (number, fate) in several.fates.iter_mut().enumerate() {
         fate.precipitation = backend.account(number)?.precipitation;
@@ -60,16 +62,16 @@ struct Several<'a, R> {
     sink: Sink<'a, R>,
     plan: &'a Plan,
     frames: Frames,
-    fates: Vec<Fate>,
+    fates: Vec<MemberOutcome>,
     spent: Duration,
     /// For steps to be done.
     waited: Duration,
     is_wanted: bool,
 }
 
-impl<R: Working> Several<'_, R> {
+impl<R: RunPrecision> Several<'_, R> {
     /// Hands the frame of a member on, while more is wanted.
-    fn take(&mut self, case: &Case<R>, step: usize, member: usize, captured: Captured<R>) {
+    fn take(&mut self, case: &RunInput<R>, step: usize, member: usize, captured: CapturedFrame<R>) {
         if !self.is_wanted {
             return;
         }
@@ -83,10 +85,10 @@ impl<R: Working> Several<'_, R> {
     }
 }
 
-impl<R: Working> Recording<R> for Several<'_, R> {
+impl<R: RunPrecision> Recording<R> for Several<'_, R> {
     fn record(
         &mut self,
-        case: &mut Case<R>,
+        case: &mut RunInput<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<bool> {
@@ -109,7 +111,7 @@ impl<R: Working> Recording<R> for Several<'_, R> {
             while oldest <= member {
                 let wait = member + 1 - oldest == FRAMES_IN_FLIGHT;
                 let frame = backend.collect(Output::Frame(oldest), wait)?;
-                let Some(frame) = frame.and_then(Collected::frame) else { break };
+                let Some(frame) = frame.and_then(CollectedOutput::frame) else { break };
                 self.take(case, step, oldest, frame);
                 oldest += 1;
             }

@@ -1,15 +1,15 @@
 //! The time loop: from a state to the state an hour later.
 
-mod ahead;
 pub mod backend_comparison;
 pub mod columns;
 pub mod divergent_columns;
 pub mod ensemble;
-mod probe;
+mod prefetch;
 mod recorder;
 pub mod replicated_grid;
 mod restart;
 mod sequence;
+mod sink;
 mod time_loop;
 
 use std::sync::Arc;
@@ -18,39 +18,39 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use crate::backend::{Account, Backend, Computing, Start};
+use crate::backend::{Account, Backend, ComputePrecision, RunStart};
 use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
-use crate::io::output::Given;
+use crate::io::output::PassThrough;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
-use crate::projection::Report;
+use crate::projection::ProjectionReport;
 use crate::state::{ChemistryTally, State};
 use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
-use probe::Samples;
-pub use probe::{Nobody, Probe, Sink};
 use recorder::Recorder;
-pub use restart::History;
+pub use restart::PastTotals;
 pub use sequence::FrameReport;
-use sequence::{Prescribed, Sequence, prepare};
-use time_loop::march;
+use sequence::{PreparedFrame, Sequence, prepare};
+use sink::PendingSamples;
+pub use sink::{NullSink, OutputSink, Probe};
+use time_loop::run_steps;
 
 /// A precision that a run can be made in.
-pub trait Working: Stored + Computing + Number {}
+pub trait RunPrecision: Stored + ComputePrecision + Number {}
 
-impl Working for f32 {}
-impl Working for f64 {}
+impl RunPrecision for f32 {}
+impl RunPrecision for f64 {}
 
 /// An input made ready: what drives the run, and the state that it starts from.
 #[derive(Debug)]
-pub struct Case<R> {
+pub struct RunInput<R> {
     /// Grid and vertical coordinate, with their place on the Earth.
     pub domain: Domain,
     /// Fields of the input frame before the present time, which drive the run.
@@ -59,7 +59,7 @@ pub struct Case<R> {
     /// (nz, ny, nx + 1), (nz, ny + 1, nx), (nz + 1, ny, nx).
     pub winds: Arc<[Array3<R>; 3]>,
     /// Fields of the input that pass through to the output, at the last output.
-    pub given: Arc<Given>,
+    pub given: Arc<PassThrough>,
     /// The tracers that the air carries.
     pub tracers: Arc<TracerSet>,
     /// The chemistry of species among them.
@@ -67,7 +67,7 @@ pub struct Case<R> {
     /// The initial state, until a backend takes it.
     state: Option<State<R>>,
     /// Report of the wind projection in the first frame.
-    pub projection: Report,
+    pub projection: ProjectionReport,
     /// Reports on the input frames that the run needs.
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
@@ -77,10 +77,10 @@ pub struct Case<R> {
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
     /// The run before, where this case goes on from a checkpoint.
-    pub history: Option<History<R>>,
+    pub history: Option<PastTotals<R>>,
 }
 
-impl<R: Working> Case<R> {
+impl<R: RunPrecision> RunInput<R> {
     /// Makes an input of one frame ready, on the processors here: it drives the whole run.
     ///
     /// # Errors
@@ -94,10 +94,10 @@ impl<R: Working> Case<R> {
     ///
     /// # Errors
     ///
-    /// As [`Case::new`], and those of the solver.
+    /// As [`RunInput::new`], and those of the solver.
     pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
         let (prescribed, state, report) = prepare(&domain, frame, &*solver)?;
-        let Prescribed { forcing, winds, given } = prescribed;
+        let PreparedFrame { forcing, winds, given } = prescribed;
         Ok(Self {
             domain,
             forcing,
@@ -136,7 +136,7 @@ impl<R: Working> Case<R> {
             let Self { forcing, winds, given, .. } = &self;
             let forcing = Arc::clone(forcing);
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
-            let first = Prescribed { forcing, winds, given };
+            let first = PreparedFrame { forcing, winds, given };
             self.sequence =
                 Some(Sequence::new(Arc::clone(&self.solver), series, first, second, seconds));
         }
@@ -254,18 +254,18 @@ impl Frames {
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) when a field is no longer finite, those of
 /// [`Series::frame`] and of the backend. The frames that were finished before have been sent then.
-pub fn run<R: Working>(
-    case: &mut Case<R>,
+pub fn run<R: RunPrecision>(
+    case: &mut RunInput<R>,
     plan: &Plan,
     frames: Frames,
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
-    sink: &mut dyn Sink<R>,
+    sink: &mut dyn OutputSink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let (samples, attached) = Samples::new((sink.probes(), sink.columns()), &case.domain);
+    let (samples, attached) = PendingSamples::new((sink.probes(), sink.columns()), &case.domain);
     let gathered = case.history.as_ref().map(|history| &history.gathered);
-    backend.start(Start { states: &[], gathered, attached })?;
+    backend.start(RunStart { states: &[], gathered, attached })?;
     let (water_start, passive_start) = if let Some(history) = &case.history {
         (history.water_start, history.passive_start.clone())
     } else {
@@ -273,7 +273,7 @@ pub fn run<R: Working>(
         (water, passive.into_iter().map(|tracer| tracer.amount).collect())
     };
     let mut recorder = Recorder::new(sink, samples, case, (plan, frames), passive_start.clone());
-    let done = march(case, plan, backend, &mut recorder, stop, watch).and_then(|outcome| {
+    let done = run_steps(case, plan, backend, &mut recorder, stop, watch).and_then(|outcome| {
         if outcome.interrupted {
             backend.check(outcome.steps, true)?;
             recorder.save(case, backend, outcome.steps, true)?;

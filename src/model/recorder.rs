@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use ndarray::Array3;
 
-use super::probe::Samples;
+use super::sink::PendingSamples;
 use super::time_loop::Recording;
-use super::{Case, Frames, Sink, Working};
-use crate::backend::{Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output};
+use super::{Frames, OutputSink, RunInput, RunPrecision};
+use crate::backend::{Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::grid::Shape;
-use crate::io::ledger::Ledger;
-use crate::io::output::{Given, Snapshot};
+use crate::io::output::{PassThrough, Snapshot};
+use crate::io::output_times::OutputTimes;
 use crate::io::restart::Saved;
 use crate::time_steps::Plan;
 
@@ -23,12 +23,12 @@ use crate::time_steps::Plan;
 pub(super) struct Recorder<'a, R> {
     /// Fields of the input for the frames that the backend works at.
     pending: VecDeque<Shown<R>>,
-    samples: Samples<R>,
-    sink: &'a mut dyn Sink<R>,
+    samples: PendingSamples<R>,
+    sink: &'a mut dyn OutputSink<R>,
     /// `false` once the sink takes no more.
     is_wanted: bool,
     pub(super) spent: Duration,
-    ledger: Ledger,
+    ledger: OutputTimes,
     /// Steps asked for.
     steps: usize,
     plan: &'a Plan,
@@ -55,29 +55,29 @@ pub(super) struct Shows<R> {
     /// Time since the start, s.
     seconds: f64,
     winds: Arc<[Array3<R>; 3]>,
-    given: Arc<Given>,
+    given: Arc<PassThrough>,
     /// `true` where all frames show the same.
     lasts: bool,
 }
 
-impl<R: Working> Shows<R> {
+impl<R: RunPrecision> Shows<R> {
     /// Those of a case that was set to this time.
-    pub(super) fn at(case: &Case<R>, seconds: f64) -> Self {
+    pub(super) fn at(case: &RunInput<R>, seconds: f64) -> Self {
         let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
         Self { seconds, winds, given, lasts: !case.has_sequence() }
     }
 }
 
-/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time step,
-/// s, and `start` the water at the start, kg.
-pub(super) fn snapshot<R: Working>(
-    captured: Captured<R>,
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time
+/// step, s, and `start` the water at the start, kg.
+pub(super) fn snapshot<R: RunPrecision>(
+    captured: CapturedFrame<R>,
     shows: Shows<R>,
     shape: Shape,
     dt: f64,
     start: f64,
 ) -> (FrameFigures, Snapshot<R>) {
-    let Captured { state, diagnostics, surface, summary } = captured;
+    let CapturedFrame { state, diagnostics, surface, summary } = captured;
     let Shows { seconds, winds, given, lasts } = shows;
     let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
     let frame = Snapshot {
@@ -95,11 +95,11 @@ pub(super) fn snapshot<R: Working>(
     (figures, frame)
 }
 
-impl<'a, R: Working> Recorder<'a, R> {
+impl<'a, R: RunPrecision> Recorder<'a, R> {
     pub(super) fn new(
-        sink: &'a mut dyn Sink<R>,
-        samples: Samples<R>,
-        case: &Case<R>,
+        sink: &'a mut dyn OutputSink<R>,
+        samples: PendingSamples<R>,
+        case: &RunInput<R>,
         (plan, frames): (&'a Plan, Frames),
         passive_start: Vec<f64>,
     ) -> Self {
@@ -128,7 +128,7 @@ impl<'a, R: Working> Recorder<'a, R> {
     /// was not done yet.
     pub(super) fn save(
         &mut self,
-        case: &Case<R>,
+        case: &RunInput<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
         is_last: bool,
@@ -141,14 +141,16 @@ impl<'a, R: Working> Recorder<'a, R> {
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
             // A checkpoint does not depend on a moment.
             backend.capture(Output::Checkpoint(step), &TimeInterpolant::lasting(&case.forcing))?;
-            let standing = backend.collect(Output::Checkpoint(step), true)?;
-            let Some(standing) = standing.and_then(Collected::checkpoint) else { return Ok(()) };
+            let checkpoint = backend.collect(Output::Checkpoint(step), true)?;
+            let Some(checkpoint) = checkpoint.and_then(CollectedOutput::checkpoint) else {
+                return Ok(());
+            };
             let (number, reports) = case.passed();
             let past = self.plan.past_after(step);
             let seconds = self.plan.time_after(step);
             let passive_start = self.passive_start.clone();
             let saved = Saved {
-                standing,
+                checkpoint,
                 past,
                 seconds,
                 number,
@@ -166,7 +168,7 @@ impl<'a, R: Working> Recorder<'a, R> {
 
     fn begin(
         &mut self,
-        case: &mut Case<R>,
+        case: &mut RunInput<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<()> {
@@ -225,7 +227,7 @@ impl<'a, R: Working> Recorder<'a, R> {
         }
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         self.sink.wait();
-        let captured = backend.collect(Output::Frame(0), wait)?.and_then(Collected::frame);
+        let captured = backend.collect(Output::Frame(0), wait)?.and_then(CollectedOutput::frame);
         let Some(captured) = captured else { return Ok(false) };
         if let Some(Shown { step, prescribed }) = self.pending.pop_front() {
             let start = *self.start.get_or_insert(captured.summary.water);
@@ -243,7 +245,7 @@ impl<'a, R: Working> Recorder<'a, R> {
     fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         let columns = self.samples.collect_columns(backend, wait)?;
-        let are_here = columns.is_some();
+        let are_complete = columns.is_some();
         if let Some(columns) = columns {
             if !columns.is_finite() {
                 backend.check(self.steps, true)?;
@@ -251,7 +253,7 @@ impl<'a, R: Working> Recorder<'a, R> {
             self.is_wanted &= self.sink.take_columns(columns);
         }
         self.spent += start.elapsed();
-        Ok(are_here)
+        Ok(are_complete)
     }
 
     /// Sends the oldest sample of a probe on, if it is ready; returns whether it was.
@@ -263,7 +265,7 @@ impl<'a, R: Working> Recorder<'a, R> {
     ) -> Result<bool> {
         let (start, _busy) = (Instant::now(), self.ledger.busy());
         let sample = self.samples.collect(probe, backend, wait)?;
-        let is_here = sample.is_some();
+        let is_complete = sample.is_some();
         if let Some(sample) = sample {
             if !sample.is_finite() {
                 backend.check(self.steps, true)?;
@@ -271,16 +273,16 @@ impl<'a, R: Working> Recorder<'a, R> {
             self.is_wanted &= self.sink.sample(probe, sample);
         }
         self.spent += start.elapsed();
-        Ok(is_here)
+        Ok(is_complete)
     }
 }
 
-impl<R: Working> Recording<R> for Recorder<'_, R> {
+impl<R: RunPrecision> Recording<R> for Recorder<'_, R> {
     /// Begins the outputs that are due; waits for the oldest in flight where there are too many, and for all of them
     /// where a checkpoint is due.
     fn record(
         &mut self,
-        case: &mut Case<R>,
+        case: &mut RunInput<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<bool> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ndarray::{Array2, Array3, Axis};
 use rayon::prelude::*;
 
-use super::{Case, Working};
+use super::{RunInput, RunPrecision};
 use crate::constants::Constants;
 use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
@@ -24,7 +24,7 @@ use crate::wsm5::params::SchemeConstants;
 
 /// Numbers of columns along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct Replication {
     /// Columns from west to east.
     pub nx: usize,
     /// Columns from south to north.
@@ -34,7 +34,7 @@ pub struct Tile {
 /// Fewest columns along an axis that the transport is defined for, and the most that fit indices.
 const SIDE: std::ops::RangeInclusive<usize> = 4..=65_536;
 
-impl FromStr for Tile {
+impl FromStr for Replication {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -53,7 +53,7 @@ impl FromStr for Tile {
     }
 }
 
-impl fmt::Display for Tile {
+impl fmt::Display for Replication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.nx, self.ny)
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Tile {
 
 /// All that a backend needs to be measured.
 #[derive(Clone, Debug)]
-pub struct Tiled<R> {
+pub struct ReplicatedGrid<R> {
     /// The grid.
     pub grid: Grid,
     /// Its masses.
@@ -74,9 +74,9 @@ pub struct Tiled<R> {
     pub has_winds: bool,
 }
 
-impl<R: Working> Tiled<R> {
+impl<R: RunPrecision> ReplicatedGrid<R> {
     /// The grid of a case as it is.
-    pub fn whole(case: &Case<R>, state: State<R>) -> Self {
+    pub fn whole(case: &RunInput<R>, state: State<R>) -> Self {
         Self {
             grid: case.domain.grid,
             coordinate: case.domain.coordinate.clone(),
@@ -146,8 +146,8 @@ impl<R: Working> Tiled<R> {
     }
 
     /// This one repeated, or cut, to another size.
-    pub fn repeated(&self, tile: Tile) -> Self {
-        let Tile { nx, ny } = tile;
+    pub fn repeated(&self, tile: Replication) -> Self {
+        let Replication { nx, ny } = tile;
         if !self.has_winds {
             let own = self.grid.shape;
             let pick = |place: usize| {
@@ -180,7 +180,7 @@ impl<R: Working> Tiled<R> {
     }
 
     /// Share of the columns that hold what `is_so` is true of in some cell.
-    pub fn share(&self, is_so: impl Fn(&State<R>, [usize; 3]) -> bool) -> f64 {
+    pub fn fraction(&self, is_so: impl Fn(&State<R>, [usize; 3]) -> bool) -> f64 {
         let Shape { nx, ny, nz } = self.grid.shape;
         let columns = (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i)));
         let holds = |&(j, i): &(usize, usize)| (0..nz).any(|k| is_so(&self.state, [k, j, i]));
@@ -221,12 +221,12 @@ fn by_levels<R: Real>(shape: [usize; 3], value: impl Fn([usize; 3]) -> R + Sync)
     field
 }
 
-fn repeat_plane(plane: &Array2<f64>, Tile { nx, ny }: Tile) -> Array2<f64> {
+fn repeat_plane(plane: &Array2<f64>, Replication { nx, ny }: Replication) -> Array2<f64> {
     let (rows, columns) = plane.dim();
     Array2::from_shape_fn((ny, nx), |(j, i)| plane[[j % rows, i % columns]])
 }
 
-fn repeat<R: Real>(field: &Array3<R>, Tile { nx, ny }: Tile) -> Array3<R> {
+fn repeat<R: Real>(field: &Array3<R>, Replication { nx, ny }: Replication) -> Array3<R> {
     let (nz, rows, columns) = field.dim();
     by_levels([nz, ny, nx], |[k, j, i]| field[[k, j % rows, i % columns]])
 }
@@ -235,7 +235,7 @@ fn repeat<R: Real>(field: &Array3<R>, Tile { nx, ny }: Tile) -> Array3<R> {
 fn repeat_faces<R: Real>(
     faces: &Array3<R>,
     axis: usize,
-    Tile { nx, ny }: Tile,
+    Replication { nx, ny }: Replication,
     is_periodic: bool,
 ) -> Array3<R> {
     let nz = faces.len_of(Axis(0));
@@ -267,9 +267,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_refused() {
-        assert_eq!("1024x512".parse(), Ok(Tile { nx: 1024, ny: 512 }));
+        assert_eq!("1024x512".parse(), Ok(Replication { nx: 1024, ny: 512 }));
         for text in ["1024", "3x8", "8x3", "0x0", "-4x8", "axb", "99999x4"] {
-            let refused = text.parse::<Tile>().expect_err(text);
+            let refused = text.parse::<Replication>().expect_err(text);
             assert!(refused.contains("1024x1024"), "{refused}");
         }
     }
@@ -291,15 +291,16 @@ mod tests {
             p: number.clone(),
             dz: number,
         };
-        let bed = Tiled::independent(shape, state, environment);
-        let numbers = |bed: &Tiled<f64>| bed.state.theta().slice(ndarray::s![3, .., ..]).to_owned();
-        let eight = bed.repeated(Tile { nx: 4, ny: 2 });
+        let bed = ReplicatedGrid::independent(shape, state, environment);
+        let numbers =
+            |bed: &ReplicatedGrid<f64>| bed.state.theta().slice(ndarray::s![3, .., ..]).to_owned();
+        let eight = bed.repeated(Replication { nx: 4, ny: 2 });
         assert_eq!(numbers(&eight), ndarray::array![[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 2.0]]);
         let dense = bed.dense().expect("columns with rain");
         assert_eq!(numbers(&dense), ndarray::array![[1.0, 3.0]]);
         assert_eq!(dense.forcing.environment.rho[[0, 0, 1]], 3.0);
-        assert_eq!(dense.share(has_condensate), 1.0);
-        let three = dense.repeated(Tile { nx: 3, ny: 1 });
+        assert_eq!(dense.fraction(has_condensate), 1.0);
+        let three = dense.repeated(Replication { nx: 3, ny: 1 });
         assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
         let mut dry = bed;
         dry.state.qr_mut().fill(0.0);
@@ -311,7 +312,7 @@ mod tests {
     fn faces_meet_in_their_mean() {
         let faces = Array3::from_shape_fn((1, 1, 4), |(_, _, i)| [0.0, 10.0, 20.0, 32.0][i]);
         let row = |nx, is_periodic| {
-            repeat_faces(&faces, 2, Tile { nx, ny: 4 }, is_periodic)
+            repeat_faces(&faces, 2, Replication { nx, ny: 4 }, is_periodic)
                 .slice(ndarray::s![0, 3, ..])
                 .to_vec()
         };
@@ -321,7 +322,7 @@ mod tests {
         assert_eq!(row(5, true), [10.0, 10.0, 20.0, 16.0, 10.0, 10.0]);
         assert_eq!(row(3, true), [16.0, 10.0, 20.0, 16.0]);
         let turned = faces.clone().permuted_axes([0, 2, 1]).as_standard_layout().to_owned();
-        let column = repeat_faces(&turned, 1, Tile { nx: 4, ny: 6 }, false);
+        let column = repeat_faces(&turned, 1, Replication { nx: 4, ny: 6 }, false);
         assert_eq!(column.slice(ndarray::s![0, .., 2]).to_vec(), row(6, false));
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::sequence::{FrameReport, Sequence};
-use super::{Case, Working};
+use super::{RunInput, RunPrecision};
 use crate::io::restart::{FrameRow, Restart};
-use crate::projection::Report;
+use crate::projection::ProjectionReport;
 use crate::state::{Accumulators, Checkpoint};
 
 /// Sums of the run that a checkpoint was taken of.
 #[derive(Clone, Debug)]
-pub struct History<R> {
+pub struct PastTotals<R> {
     /// Accumulated sums.
     pub gathered: Accumulators<R>,
     /// Water at the start of the first run, kg.
@@ -19,11 +19,11 @@ pub struct History<R> {
     pub passive_start: Vec<f64>,
 }
 
-impl<R: Working> Case<R> {
+impl<R: RunPrecision> RunInput<R> {
     /// Lets a case that was made of the first frame of a restart file go on from where it stood.
     pub fn resume(mut self, restart: Restart<R>) -> Self {
-        let Restart { standing, column_mass, reports, water_start, passive_start, .. } = restart;
-        let Checkpoint { state, gathered } = standing;
+        let Restart { checkpoint, column_mass, reports, water_start, passive_start, .. } = restart;
+        let Checkpoint { state, gathered } = checkpoint;
         self.state = Some(state);
         Arc::make_mut(&mut self.given).column_mass = column_mass;
         let mut frames: Vec<FrameReport> = reports.iter().map(FrameReport::of).collect();
@@ -32,7 +32,7 @@ impl<R: Working> Case<R> {
         self.projection = self.input_frames[0].projection;
         self.max_dt =
             self.input_frames.iter().fold(f64::INFINITY, |dt, frame| dt.min(frame.max_dt));
-        self.history = Some(History { gathered, water_start, passive_start });
+        self.history = Some(PastTotals { gathered, water_start, passive_start });
         self
     }
 
@@ -46,8 +46,15 @@ impl<R: Working> Case<R> {
 impl FrameReport {
     /// As a restart file holds it.
     fn row(&self) -> FrameRow {
-        let Report { residual_before, residual_after, inflow, iterations, max_du, max_dv, lid } =
-            self.projection;
+        let ProjectionReport {
+            residual_before,
+            residual_after,
+            inflow,
+            iterations,
+            max_du,
+            max_dv,
+            lid,
+        } = self.projection;
         let figures = [
             residual_before,
             residual_after,
@@ -78,8 +85,15 @@ impl FrameReport {
             mass_change_max,
         ] = row.figures;
         let iterations = iterations as usize;
-        let projection =
-            Report { residual_before, residual_after, inflow, iterations, max_du, max_dv, lid };
+        let projection = ProjectionReport {
+            residual_before,
+            residual_after,
+            inflow,
+            iterations,
+            max_du,
+            max_dv,
+            lid,
+        };
         Self { time: row.time.clone(), projection, max_dt, mass_change_mean, mass_change_max }
     }
 }

@@ -10,26 +10,26 @@ use ndarray::{Array3, Zip};
 use serde::Serialize;
 use tracing::warn;
 
-use super::Working;
-use super::ahead::Ahead;
+use super::RunPrecision;
+use super::prefetch::PrefetchedFrame;
 use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, TimeInterpolant, weight_between};
-use crate::io::output::Given;
+use crate::io::output::PassThrough;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{Domain, Frame, promote};
 use crate::primitives::conjugate_gradient::Solver;
-use crate::projection::{self, Report, terrain_following_velocity, vertical_velocity};
+use crate::projection::{self, ProjectionReport, terrain_following_velocity, vertical_velocity};
 use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
 /// An input frame made ready for the steps.
 #[derive(Clone, Debug)]
-pub(super) struct Prescribed<R> {
+pub(super) struct PreparedFrame<R> {
     pub(super) forcing: Arc<Forcing<R>>,
     pub(super) winds: Arc<[Array3<R>; 3]>,
-    pub(super) given: Arc<Given>,
+    pub(super) given: Arc<PassThrough>,
 }
 
 /// Report on an input frame.
@@ -38,7 +38,7 @@ pub struct FrameReport {
     /// When, in WRF's form.
     pub time: String,
     /// Report of the wind projection.
-    pub projection: Report,
+    pub projection: ProjectionReport,
     /// The longest time step that its winds admit, s.
     pub max_dt: f64,
     /// Excess of the mass of its columns over those of the first frame, whose mass the run keeps,
@@ -48,17 +48,17 @@ pub struct FrameReport {
     pub mass_change_max: f64,
 }
 
-/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of many
-/// cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
+/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of
+/// many cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
 ///
 /// # Errors
 ///
 /// Those of [`projection::project`], with the name of the file.
-pub(super) fn prepare<R: Working>(
+pub(super) fn prepare<R: RunPrecision>(
     domain: &Domain,
     frame: Frame,
     solver: &dyn Solver,
-) -> Result<(Prescribed<R>, State<R>, FrameReport)> {
+) -> Result<(PreparedFrame<R>, State<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
     let environment = frame.environment();
@@ -105,10 +105,10 @@ pub(super) fn prepare<R: Working>(
     });
     let inflow = inflow.collect();
     let photolysis = photolysis.into_iter().map(promote).collect();
-    let prescribed = Prescribed {
+    let prescribed = PreparedFrame {
         forcing: Arc::new(Forcing { flux: projected.flux, environment, inflow, photolysis }),
         winds: Arc::new([u, v, w]),
-        given: Arc::new(Given { pressure, geopotential, column_mass }),
+        given: Arc::new(PassThrough { pressure, geopotential, column_mass }),
     };
     Ok((prescribed, state, report))
 }
@@ -120,11 +120,11 @@ pub(super) struct Sequence<R> {
     series: Series,
     /// Number of the frame before the present time.
     number: usize,
-    before: Prescribed<R>,
+    before: PreparedFrame<R>,
     /// The frame after the present time; `None` beyond the last.
-    after: Option<Prescribed<R>>,
+    after: Option<PreparedFrame<R>>,
     /// The frame after that, where the run needs it, on its way.
-    ahead: Option<Ahead>,
+    ahead: Option<PrefetchedFrame>,
     /// Number of the last frame that the run needs.
     last: usize,
     has_warned: bool,
@@ -133,13 +133,13 @@ pub(super) struct Sequence<R> {
 /// A time so little after a frame is that of the frame, s: what rounding makes of a sum of steps.
 const SLACK: f64 = 1e-3;
 
-impl<R: Working> Sequence<R> {
+impl<R: RunPrecision> Sequence<R> {
     /// Starts at the first frame, for a run of so many seconds from there.
     pub(super) fn new(
         solver: Arc<dyn Solver>,
         series: Series,
-        first: Prescribed<R>,
-        second: Option<Prescribed<R>>,
+        first: PreparedFrame<R>,
+        second: Option<PreparedFrame<R>>,
         seconds: f64,
     ) -> Self {
         let (number, last) = (series.first(), series.reaching(seconds));
@@ -177,7 +177,7 @@ impl<R: Working> Sequence<R> {
         domain: &Domain,
         seconds: f64,
         winds: &mut [Array3<R>; 3],
-        given: &mut Given,
+        given: &mut PassThrough,
     ) -> Result<TimeInterpolant<R>> {
         self.move_to(domain, seconds)?;
         let weight = self.weight(seconds);
@@ -242,7 +242,7 @@ impl<R: Working> Sequence<R> {
         }
         let coming = self.number + 2;
         if self.ahead.is_none() && coming <= self.last {
-            self.ahead = Ahead::begin(&self.series, coming, domain);
+            self.ahead = PrefetchedFrame::begin(&self.series, coming, domain);
         }
         if self.after.is_none() && !self.has_warned {
             warn!(
@@ -254,7 +254,7 @@ impl<R: Working> Sequence<R> {
         Ok(())
     }
 
-    fn prepared(&self, domain: &Domain, number: usize) -> Result<Prescribed<R>> {
+    fn prepared(&self, domain: &Domain, number: usize) -> Result<PreparedFrame<R>> {
         Ok(prepare(domain, self.series.frame(number, domain)?, &*self.solver)?.0)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Case, Outcome, Working};
+use super::{Outcome, RunInput, RunPrecision};
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::time_steps::Plan;
@@ -13,7 +13,7 @@ pub(super) trait Recording<R> {
     /// Records the outputs that are due after a step; 0 is the start. Returns false where no more is wanted.
     fn record(
         &mut self,
-        case: &mut Case<R>,
+        case: &mut RunInput<R>,
         backend: &mut dyn Backend<R>,
         step: usize,
     ) -> Result<bool>;
@@ -24,8 +24,8 @@ pub(super) trait Recording<R> {
 /// # Errors
 ///
 /// Those of the backend and of the input.
-pub(super) fn march<R: Working>(
-    case: &mut Case<R>,
+pub(super) fn run_steps<R: RunPrecision>(
+    case: &mut RunInput<R>,
     plan: &Plan,
     backend: &mut dyn Backend<R>,
     recording: &mut impl Recording<R>,

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Value;
 
-use super::fault::located;
-use super::initial::{Kind, Shape};
-use super::{Initial, Passive, Recipe, is_known};
+use super::initial::{Kind, SpatialPattern};
+use super::toml_error::located;
+use super::{Initial, Passive, PassiveTracers, is_known};
 use crate::error::{Error, Result};
 use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;
@@ -92,7 +92,7 @@ fn one() -> f64 {
     1.0
 }
 
-impl Recipe {
+impl PassiveTracers {
     /// Reads the description of passive tracers from the text of a file.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl InitialText {
                 ));
             }
         }
-        Ok(Initial::Shape(Shape { kind, value, background }))
+        Ok(Initial::Shape(SpatialPattern { kind, value, background }))
     }
 }
 
@@ -310,8 +310,8 @@ fn widths(width: Numbers, most: usize) -> Result<[f64; 3], String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Recipe> {
-        Recipe::parse(Path::new("t.toml"), text)
+    fn read(text: &str) -> Result<PassiveTracers> {
+        PassiveTracers::parse(Path::new("t.toml"), text)
     }
 
     /// A tracer of this name with these lines after its units.
@@ -381,8 +381,8 @@ mod tests {
             }
             assert!(error.starts_with("t.toml: ") && !error.contains('\n'), "{error:?}");
         }
-        let error = Recipe::numbered(70_000).expect_err("too many").to_string();
+        let error = PassiveTracers::numbered(70_000).expect_err("too many").to_string();
         assert!(error.contains("70000") && error.contains("4000"), "{error}");
-        assert_eq!(Recipe::numbered(81).expect("81 tracers").set().passive().len(), 81);
+        assert_eq!(PassiveTracers::numbered(81).expect("81 tracers").set().passive().len(), 81);
     }
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
-use super::species::Profile;
+use super::species::HeightProfile;
 use crate::grid::{Grid, Side};
 
 /// Initial values of a tracer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initial {
     /// A shape in space.
-    Shape(Shape),
+    Shape(SpatialPattern),
     /// A profile as a function of height above the ground.
-    Profile(Arc<Profile>),
+    HeightProfile(Arc<HeightProfile>),
     /// A variable of the input.
     Variable(&'static str),
     /// The values of another tracer, by its index in the set.
@@ -22,7 +22,7 @@ pub enum Initial {
 
 /// A shape in space: `value` inside, `background` outside, in the units of the tracer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape {
+pub struct SpatialPattern {
     /// Region of the shape.
     pub kind: Kind,
     /// Value in the region; for a Gaussian, the maximum above the background.
@@ -71,17 +71,17 @@ pub struct CellPositions<'a> {
     pub heights: &'a Array3<f64>,
 }
 
-impl Shape {
+impl SpatialPattern {
     /// The values in all cells. Shape: (nz, ny, nx).
     pub(super) fn field(&self, place: &CellPositions<'_>) -> Array3<f32> {
         let Self { kind, value, background } = *self;
         let at = |k: usize, j: usize, i: usize| place.heights[[k, j, i]];
         Array3::from_shape_fn(place.grid.shape.centre(), |(k, j, i)| {
-            let share = kind.share(place.grid, [i, j], at(k, j, i));
+            let weight_of_cell = kind.weight_of_cell(place.grid, [i, j], at(k, j, i));
             // Exactly `value` or `background` unless the share is between 0 and 1.
             let mixed = match kind {
-                Kind::Gaussian { .. } => background + value * share,
-                _ if share > 0.0 => value,
+                Kind::Gaussian { .. } => background + value * weight_of_cell,
+                _ if weight_of_cell > 0.0 => value,
                 _ => background,
             };
             mixed as f32
@@ -91,7 +91,7 @@ impl Shape {
 
 impl Kind {
     /// Weight of a cell at a height, 0 to 1: the part of it that is inside.
-    fn share(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
+    fn weight_of_cell(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
         let within = |[low, high]: [f64; 2]| f64::from(u8::from((low..=high).contains(&z)));
         match self {
             Self::Everywhere => 1.0,
@@ -136,7 +136,7 @@ mod tests {
         let shape = grid::Shape { nx: 8, ny: 6, nz: 3 };
         let grid = Grid::whole(shape, [1000.0; 2], Sides::all(side));
         let heights = Array3::from_shape_fn(shape.centre(), |(k, _, _)| 500.0 + 1000.0 * k as f64);
-        let shape = Shape { kind, value: 2.0, background: 0.5 };
+        let shape = SpatialPattern { kind, value: 2.0, background: 0.5 };
         shape.field(&CellPositions { grid: &grid, heights: &heights })
     }
 

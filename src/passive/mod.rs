@@ -1,12 +1,12 @@
 //! Passive tracers: further tracers that a user adds to a run.
 //!
-//! A [`Recipe`] defines the initial values and the boundary values of each. Boundary values follow the frames of the
-//! input like those of water: the same recipe is applied to each frame.
+//! A [`PassiveTracers`] defines the initial values and the boundary values of each. Boundary values follow the frames
+//! of the input like those of water: the same recipe is applied to each frame.
 
-mod fault;
 mod file;
 mod initial;
 mod species;
+mod toml_error;
 mod units;
 
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ use crate::state::{STATE_FIELDS, State};
 use crate::tracers::{Tracer, TracerSet};
 pub use file::MOST_PASSIVE;
 pub use initial::{CellPositions, Initial};
-pub use species::{Background, Carried, Profile, UNITS as SPECIES_UNITS};
+pub use species::{Background, HeightProfile, MechanismTracers, UNITS as SPECIES_UNITS};
 pub use units::is_known;
 
 /// The passive tracers of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recipe {
+pub struct PassiveTracers {
     /// The file of the recipe; `None` for tracers of a benchmark or from a restart file.
     pub path: Option<PathBuf>,
     /// Its text.
@@ -38,7 +38,7 @@ struct Passive {
     initial: Initial,
 }
 
-impl Recipe {
+impl PassiveTracers {
     /// The same without a file.
     #[must_use]
     pub fn without_path(self) -> Self {
@@ -65,7 +65,7 @@ impl Recipe {
     }
 
     /// A state of the air with initial values of these tracers for a frame of the input: `place` has the positions of
-    /// the cells, `read` the values of [`Recipe::variables`] there. Shape of each: that of the state.
+    /// the cells, `read` the values of [`PassiveTracers::variables`] there. Shape of each: that of the state.
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ impl Recipe {
                     Some(passive) => fields[passive].clone(),
                 },
                 Initial::Shape(shape) => shape.field(place),
-                Initial::Profile(profile) => place.heights.mapv(|z| profile.at(z) as f32),
+                Initial::HeightProfile(profile) => place.heights.mapv(|z| profile.at(z) as f32),
             };
             fields.push(field);
         }

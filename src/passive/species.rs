@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::fault::located;
-use super::{Initial, Passive, Recipe};
+use super::toml_error::located;
+use super::{Initial, Passive, PassiveTracers};
 use crate::chemistry::coupled::is_carried;
 use crate::chemistry::mechanism::Mechanism;
 use crate::error::{Error, Result};
@@ -21,14 +21,14 @@ const PREFIX: &str = "chem_";
 
 /// A profile: linear between heights, constant beyond them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
+pub struct HeightProfile {
     /// Heights, m, ascending.
     heights: Vec<f64>,
     /// Values at these heights, ppmv.
     values: Vec<f64>,
 }
 
-impl Profile {
+impl HeightProfile {
     /// The value at a height, m.
     pub fn at(&self, z: f64) -> f64 {
         let above = self.heights.partition_point(|height| *height <= z);
@@ -48,7 +48,7 @@ impl Profile {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Background {
     /// Name and profile of each.
-    species: Vec<(String, Arc<Profile>)>,
+    species: Vec<(String, Arc<HeightProfile>)>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -85,7 +85,7 @@ impl Background {
                     .to_owned(),
             ));
         }
-        let mut species: Vec<(String, Arc<Profile>)> = Vec::with_capacity(texts.len());
+        let mut species: Vec<(String, Arc<HeightProfile>)> = Vec::with_capacity(texts.len());
         for SpeciesText { name, height, value, .. } in texts {
             let refused = |why: String| refused(format!("species {name:?}: {why}"));
             if species.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {
@@ -110,19 +110,19 @@ impl Background {
             if let Some(x) = value.iter().find(|x| !(**x >= 0.0 && (**x as f32).is_finite())) {
                 return Err(refused(format!("value = {x}: give ppmv, 0 or more")));
             }
-            species.push((name, Arc::new(Profile { heights: height, values: value })));
+            species.push((name, Arc::new(HeightProfile { heights: height, values: value })));
         }
         Ok(Self { species })
     }
 
     /// The profile of a species.
-    fn of(&self, name: &str) -> Option<&Arc<Profile>> {
+    fn of(&self, name: &str) -> Option<&Arc<HeightProfile>> {
         let found = self.species.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(_, profile)| profile)
     }
 
     /// Names that the mechanism does not have.
-    pub fn strangers(&self, mechanism: &Mechanism) -> Vec<&str> {
+    pub fn unknown_species(&self, mechanism: &Mechanism) -> Vec<&str> {
         let is_stranger = |name: &str| {
             mechanism.species_named(name).is_none_or(|number| !is_carried(mechanism, number))
         };
@@ -136,9 +136,9 @@ impl Background {
 
 /// The species of a mechanism as tracers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
+pub struct MechanismTracers {
     /// The passive tracers followed by the species.
-    pub recipe: Recipe,
+    pub recipe: PassiveTracers,
     /// Name of the tracer of each species; `None` for species that the air determines.
     pub names: Vec<Option<&'static str>>,
     /// Species that are initialised from a variable of the input.
@@ -147,7 +147,7 @@ pub struct Carried {
     pub absent: Vec<String>,
 }
 
-impl Recipe {
+impl PassiveTracers {
     /// The same tracers, or none, followed by the species of a mechanism. The initial and boundary values of a species
     /// are the variable of its name if the input has one, else its background profile, else zero.
     ///
@@ -160,11 +160,15 @@ impl Recipe {
         background: &Background,
         is_in_input: &dyn Fn(&str) -> bool,
         is_taken: &dyn Fn(&str) -> bool,
-    ) -> Result<Carried> {
+    ) -> Result<MechanismTracers> {
         let none = || Self { path: None, text: String::new(), tracers: Vec::new() };
         let recipe = passive.map_or_else(none, Clone::clone);
-        let mut carried =
-            Carried { recipe, names: Vec::new(), from_input: Vec::new(), absent: Vec::new() };
+        let mut carried = MechanismTracers {
+            recipe,
+            names: Vec::new(),
+            from_input: Vec::new(),
+            absent: Vec::new(),
+        };
         for (number, species) in mechanism.species.iter().enumerate() {
             if !is_carried(mechanism, number) {
                 carried.names.push(None);
@@ -182,10 +186,13 @@ impl Recipe {
                 carried.from_input.push(interned(&lower));
                 Initial::Variable(interned(&lower))
             } else if let Some(profile) = background.of(&species.name) {
-                Initial::Profile(Arc::clone(profile))
+                Initial::HeightProfile(Arc::clone(profile))
             } else {
                 carried.absent.push(species.name.clone());
-                Initial::Profile(Arc::new(Profile { heights: vec![0.0], values: vec![0.0] }))
+                Initial::HeightProfile(Arc::new(HeightProfile {
+                    heights: vec![0.0],
+                    values: vec![0.0],
+                }))
             };
             let tracer = Tracer {
                 name,
@@ -204,7 +211,7 @@ impl Recipe {
     }
 }
 
-impl Carried {
+impl MechanismTracers {
     /// A free name: this one, or with a prefix.
     fn free_name(&self, lower: &str, is_taken: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let is_free = |name: &str| {
@@ -236,7 +243,8 @@ mod tests {
 
     #[test]
     fn profiles_are_linear_between_heights_and_constant_beyond() {
-        let profile = Profile { heights: vec![0.0, 1000.0, 3000.0], values: vec![1.0, 3.0, 2.0] };
+        let profile =
+            HeightProfile { heights: vec![0.0, 1000.0, 3000.0], values: vec![1.0, 3.0, 2.0] };
         for (z, value) in
             [(-5.0, 1.0), (0.0, 1.0), (500.0, 2.0), (1000.0, 3.0), (2000.0, 2.5), (9e3, 2.0)]
         {
@@ -252,8 +260,8 @@ mod tests {
         let background = background(&text).expect("two profiles");
         let tracer =
             "[[tracer]]\nname = \"x\"\nunits = \"1\"\ninitial = { kind = \"constant\", value = 1 }";
-        let passive = Recipe::parse(Path::new("t.toml"), tracer).expect("a tracer");
-        let carried = Recipe::with_species(
+        let passive = PassiveTracers::parse(Path::new("t.toml"), tracer).expect("a tracer");
+        let carried = PassiveTracers::with_species(
             Some(&passive),
             &mechanism,
             &background,
@@ -274,7 +282,7 @@ mod tests {
         assert_eq!((species.role, species.units), (Role::Species, "ppmv"));
         assert_eq!(species.limiter, Some(Limiter::PositiveDefinite));
         assert_eq!(carried.recipe.variables(), ["y"]);
-        assert!(background.strangers(&mechanism).is_empty());
+        assert!(background.unknown_species(&mechanism).is_empty());
     }
 
     #[test]

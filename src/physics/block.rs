@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
-use super::{Budget, ColumnPhysics, Weighing};
+use super::{Budget, ColumnPhysics, MismatchMasses};
 use crate::real::Real;
 use crate::simd::LANES;
 
@@ -43,7 +43,7 @@ impl<'a, R: Real> Block<'a, R> {
 
     /// The same, with the mass mismatch of the changes where there is a budget.
     #[must_use]
-    pub fn weighed(mut self, weighing: Weighing<'a, R>) -> Self {
+    pub fn weighed(mut self, weighing: MismatchMasses<'a, R>) -> Self {
         if let Some(budget) = &mut self.budget {
             budget.weighing = Some(weighing);
         }
@@ -72,7 +72,7 @@ impl<'a, R: Real> Block<'a, R> {
 }
 
 /// Fields of columns that can be shared out among threads.
-pub(crate) trait Shared: Send + Sized {
+pub(crate) trait SplitColumns: Send + Sized {
     /// Numbers of rows and of columns of a row.
     fn rows_and_columns(&self) -> (usize, usize);
 
@@ -89,7 +89,7 @@ pub(crate) trait Shared: Send + Sized {
 }
 
 /// Work on columns, no more than `most` at a time.
-fn halve<S: Shared>(columns: S, most: usize, work: &(impl Fn(S) + Sync)) {
+fn halve<S: SplitColumns>(columns: S, most: usize, work: &(impl Fn(S) + Sync)) {
     let (ny, nx) = columns.rows_and_columns();
     let (axis, at) = match (ny, nx) {
         (ny, nx) if ny * nx <= most => return work(columns),
@@ -106,7 +106,7 @@ const BLOCK_COLUMNS: [usize; 2] = [5 * LANES, 32 * LANES];
 /// Blocks of each thread, which even out the work.
 const BLOCKS_OF_A_THREAD: usize = 4;
 
-impl<'a, R: Real> Shared for Block<'a, R> {
+impl<'a, R: Real> SplitColumns for Block<'a, R> {
     fn rows_and_columns(&self) -> (usize, usize) {
         let (_, ny, nx) = self.dim();
         (ny, nx)

@@ -19,12 +19,12 @@ pub struct Budget<'a, R> {
     /// Water that clipping at zero has added, kg m⁻².
     pub clipped: ArrayViewMut2<'a, R>,
     /// Masses that weigh the changes of a call, if the dry mass of a cell is not rho dz.
-    pub weighing: Option<Weighing<'a, R>>,
+    pub weighing: Option<MismatchMasses<'a, R>>,
 }
 
 /// Masses that weigh the changes of a call. Shapes: (ny, nx).
 #[derive(Debug)]
-pub struct Weighing<'a, R> {
+pub struct MismatchMasses<'a, R> {
     /// Dry mass of the cells: the plane that the column mass enters and the one that it does not, kg, and the
     /// profiles that multiply them, 1.
     mass: [ArrayView2<'a, R>; 2],
@@ -61,7 +61,9 @@ impl<R: Real> Budget<'_, R> {
     pub(super) fn check(&self, (nz, ny, nx): (usize, usize, usize)) {
         let planes = [&self.fallen, &self.fall_residual, &self.clipped];
         assert_eq!(planes.map(ArrayBase::dim), [(ny, nx); 3], "shapes at the ground");
-        if let Some(Weighing { mass: [a, b], profiles, per_area, mass_mismatch }) = &self.weighing {
+        if let Some(MismatchMasses { mass: [a, b], profiles, per_area, mass_mismatch }) =
+            &self.weighing
+        {
             let planes = [a.dim(), b.dim(), per_area.dim(), mass_mismatch.dim()];
             assert_eq!(planes, [(ny, nx); 4], "shapes of what changes are weighed by");
             assert_eq!(profiles.map(<[R]>::len), [nz; 2], "layers that changes are weighed in");
@@ -69,7 +71,7 @@ impl<R: Real> Budget<'_, R> {
     }
 }
 
-impl<'a, R: Real> Weighing<'a, R> {
+impl<'a, R: Real> MismatchMasses<'a, R> {
     /// By the masses of cells of these areas; the results go to `mass_mismatch`.
     pub fn new(
         mass: &'a Layered<R>,
@@ -100,7 +102,7 @@ impl<'a, R: Real> Weighing<'a, R> {
     /// `total` sums them in a cell, kg kg⁻¹, and `after` gives that sum after the call, by level and by number of the
     /// column among them. `rho` (kg m⁻³) and `dz` (m) are of the air.
     #[inline(always)]
-    pub(crate) fn weigh<const N: usize>(
+    pub(crate) fn add_mismatch<const N: usize>(
         &mut self,
         (j, columns): (usize, Range<usize>),
         species: [&ArrayViewMut3<'_, R>; N],

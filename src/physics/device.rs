@@ -3,14 +3,14 @@
 use std::ops::RangeInclusive;
 
 use super::ColumnPhysics;
-use crate::device::{Buffer, Element, Gpu, Source};
+use crate::device::{Buffer, Element, Gpu, KernelSource};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::{Precision, Real};
 
 /// The columns of a grid that a scheme works on, and the memory layout of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct ColumnLayout {
     /// Columns of a row that the scheme works on.
     pub width: usize,
     /// Rows that the scheme works on.
@@ -23,7 +23,7 @@ pub struct Places {
     pub level: usize,
 }
 
-impl Places {
+impl ColumnLayout {
     /// All columns of a grid with contiguous rows.
     pub fn all(shape: Shape) -> Self {
         let Shape { nx, ny, .. } = shape;
@@ -38,7 +38,7 @@ impl Places {
 
 /// The fields of a scheme on a device, each kind in order in one array of whole levels.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a, R> {
+pub struct DeviceArrays<'a, R> {
     /// [`ColumnPhysics::TRACERS`].
     pub tracers: &'a Buffer<R>,
     /// [`ColumnPhysics::AIR`].
@@ -48,7 +48,7 @@ pub struct Memory<'a, R> {
 }
 
 /// A scheme with kernels.
-pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
+pub trait DevicePhysics<R: Real + Element>: ColumnPhysics<R> {
     /// Numbers of levels that the kernels take.
     const DEVICE_LEVELS: RangeInclusive<usize>;
 
@@ -59,7 +59,7 @@ pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
     type Mapping;
 
     /// Texts of its kernels for columns of `nz` levels, each with words that tell it from others of the same file.
-    fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)>;
+    fn sources(precision: Precision, nz: usize) -> Vec<(KernelSource, &'static str)>;
 
     /// Compiles the kernels for columns of `nz` levels; `theta_base` is the potential temperature minus the first
     /// tracer.
@@ -71,7 +71,7 @@ pub trait OnDevice<R: Real + Element>: ColumnPhysics<R> {
         &self,
         gpu: &Gpu,
         nz: usize,
-        places: Places,
+        places: ColumnLayout,
         theta_base: R,
         mapping: Option<Self::Mapping>,
     ) -> Result<Self::Launcher>;
@@ -88,7 +88,7 @@ pub trait Launcher<R> {
     /// # Panics
     ///
     /// When an array is too short.
-    fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()>;
+    fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()>;
 
     /// Sets [`ColumnPhysics::DIAGNOSED`] in `out`, field by field.
     ///
@@ -99,7 +99,7 @@ pub trait Launcher<R> {
     /// # Panics
     ///
     /// As [`Launcher::call`].
-    fn diagnose(&self, memory: &Memory<'_, R>, out: &Buffer<R>) -> Result<()> {
+    fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {
         let _ = (memory, out);
         Ok(())
     }

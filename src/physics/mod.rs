@@ -1,7 +1,7 @@
 //! Column physics: schemes that treat each column independently.
 //!
 //! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
-//! [`call`] distributes all columns among threads. With the feature `gpu`, `device::OnDevice` has its kernels.
+//! [`call`] distributes all columns among threads. With the feature `gpu`, `device::DevicePhysics` has its kernels.
 //!
 //! | scheme | contents |
 //! |---|---|
@@ -24,8 +24,8 @@ use crate::real::Real;
 use crate::simd::Instructions;
 
 pub use block::Block;
-pub(crate) use block::Shared;
-pub use budget::{Budget, Weighing};
+pub(crate) use block::SplitColumns;
+pub use budget::{Budget, MismatchMasses};
 
 /// A field that a scheme works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl<W> Scratch<W> {
     }
 
     /// Calls `work` with the work space of this thread.
-    fn lend<T>(&self, work: impl FnOnce(&mut W) -> T) -> T {
+    fn with_scratch<T>(&self, work: impl FnOnce(&mut W) -> T) -> T {
         let thread = rayon::current_thread_index().unwrap_or(0) % self.work.len();
         work(&mut self.work[thread].lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -117,6 +117,6 @@ pub fn call<R: Real, P: ColumnPhysics<R>>(
 ) {
     block.check::<P>();
     block.shared_out(&|mut block| {
-        scratch.lend(|work| physics.call_block(dt, work, &mut block));
+        scratch.with_scratch(|work| physics.call_block(dt, work, &mut block));
     });
 }

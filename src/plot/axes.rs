@@ -54,7 +54,7 @@ impl Axis {
     }
 
     /// Position of a value, from 0 to 1.
-    pub fn share(&self, value: f64) -> f64 {
+    pub fn fraction(&self, value: f64) -> f64 {
         let [low, high] = self.range;
         if self.is_logarithmic {
             (value / low).ln() / (high / low).ln()
@@ -105,7 +105,7 @@ pub fn number(x: f64, step: f64) -> String {
 
 /// A pair of axes on a picture.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub struct AxesFrame {
     /// Upper left corner.
     pub at: Point,
     /// Width and height, px.
@@ -116,12 +116,12 @@ pub struct Frame {
     pub y: Axis,
 }
 
-impl Frame {
+impl AxesFrame {
     /// Position of a pair of values.
     pub fn place(&self, [x, y]: [f64; 2]) -> Point {
         let [left, top] = self.at;
         let [width, height] = self.size;
-        [left + self.x.share(x) * width, top + (1.0 - self.y.share(y)) * height]
+        [left + self.x.fraction(x) * width, top + (1.0 - self.y.fraction(y)) * height]
     }
 
     /// Left, right, top and bottom, px.
@@ -296,7 +296,7 @@ mod tests {
             let [low, high] = axis.range;
             assert!(low < high, "{values:?}: {axis:?}");
             for value in values.iter().filter(|value| value.is_finite()) {
-                assert!((-1e-6..=1.0 + 1e-6).contains(&axis.share(*value)), "{values:?}");
+                assert!((-1e-6..=1.0 + 1e-6).contains(&axis.fraction(*value)), "{values:?}");
             }
             assert!((2..=12).contains(&axis.ticks.len()), "{values:?}: {:?}", axis.ticks);
             let labels: std::collections::BTreeSet<_> = axis.ticks.iter().map(|t| &t.1).collect();

@@ -52,7 +52,7 @@ pub fn bars([title, below]: [&str; 2], axis_name: &str, groups: &[Group]) -> Pic
     let names = all().map(|bar| width_of(&bar.name)).fold(NAMES[0], f64::max).min(NAMES[1]);
     let left = MARGIN + names + 10.0;
     let ends = all().map(|bar| {
-        let end = axis.share(bar.value).clamp(0.0, 1.0) * LENGTH + width_of(&behind(bar));
+        let end = axis.fraction(bar.value).clamp(0.0, 1.0) * LENGTH + width_of(&behind(bar));
         end - LENGTH
     });
     let right = ends.fold(0.0, f64::max) + 2.0 * MARGIN;
@@ -61,7 +61,7 @@ pub fn bars([title, below]: [&str; 2], axis_name: &str, groups: &[Group]) -> Pic
     let mut picture = Picture::new(left + LENGTH + right, TOP + body + BELOW, title);
     draw_title(&mut picture, title, &[below.to_owned()]);
     for (value, is_decade) in axis.ticks() {
-        let x = left + axis.share(value) * LENGTH;
+        let x = left + axis.fraction(value) * LENGTH;
         let colour = if is_decade { FAINT } else { FAINTER };
         picture.line(&[[x, TOP], [x, TOP + body]], Stroke::solid(colour, 1.0));
         if is_decade {
@@ -76,7 +76,7 @@ pub fn bars([title, below]: [&str; 2], axis_name: &str, groups: &[Group]) -> Pic
         y += HEAD;
         picture.text(Text::new([MARGIN, y - 10.0], &group.title).sized(15.0).bold());
         for bar in &group.bars {
-            let length = axis.share(bar.value).max(0.0) * LENGTH;
+            let length = axis.fraction(bar.value).max(0.0) * LENGTH;
             picture.rectangle([left, y], [length, BAR], Some(series(bar.colour)), None);
             let name = super::font::fitted(
                 &bar.name,

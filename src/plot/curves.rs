@@ -1,6 +1,6 @@
 //! Curves on pairs of axes: profiles, time series.
 
-use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::axes::{AxesFrame, Axis, BELOW, Entry, LEFT, MARGIN, TOP, draw_legend, draw_title};
 use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{GREY, WHITE};
 
@@ -97,7 +97,7 @@ fn draw_panel(picture: &mut Picture, panel: &Panel, at: Point, size: [f64; 2]) {
         }
         _ => (Axis::around(x_name, values(0), x_count), Axis::around(y_name, values(1), y_count)),
     };
-    let frame = Frame { at, size, x, y };
+    let frame = AxesFrame { at, size, x, y };
     frame.draw_grid(picture);
     let zero = panel.zero_on.map(|axis| match axis {
         0 => [[0.0, frame.y.range[0]], [0.0, frame.y.range[1]]],
@@ -116,7 +116,7 @@ fn draw_panel(picture: &mut Picture, panel: &Panel, at: Point, size: [f64; 2]) {
     picture.text(Text::new(middle, &panel.title).bold().held(Anchor::Middle));
 }
 
-fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve) {
+fn draw_curve(picture: &mut Picture, frame: &AxesFrame, curve: &Curve) {
     let is_number = |point: &[f64; 2]| point.iter().all(|x| x.is_finite());
     let pieces: Vec<Vec<Point>> = curve
         .points

@@ -23,7 +23,7 @@ impl Decades {
     }
 
     /// Position of a value, from 0 to 1.
-    pub fn share(self, value: f64) -> f64 {
+    pub fn fraction(self, value: f64) -> f64 {
         (value.log10() - f64::from(self.first)) / f64::from(self.last - self.first)
     }
 
@@ -46,10 +46,10 @@ mod tests {
     fn axes_hold_their_values() {
         let axis = Decades::of([0.03, 2.0, 0.0, f64::NAN, 450.0].into_iter());
         assert_eq!((axis.first, axis.last), (-2, 3));
-        assert!((axis.share(1.0) - 0.4).abs() < 1e-12);
+        assert!((axis.fraction(1.0) - 0.4).abs() < 1e-12);
         let labels = axis.ticks().into_iter().filter(|(_, has_label)| *has_label);
         assert_eq!(labels.count(), 6);
         let empty = Decades::of([].into_iter());
-        assert!(empty.share(1.0).is_finite());
+        assert!(empty.fraction(1.0).is_finite());
     }
 }

@@ -61,7 +61,7 @@ impl Axes {
     fn at(&self, [x, y]: [f64; 2]) -> Point {
         let [first, last] = self.x;
         let along = (x.log2() - first) / (last - first);
-        [self.left + along * PANEL[0], TOP + (1.0 - self.y.share(y)) * PANEL[1]]
+        [self.left + along * PANEL[0], TOP + (1.0 - self.y.fraction(y)) * PANEL[1]]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::axes::{Axis, BAR_ROOM, BELOW, Frame, LEFT, TOP, draw_bar, draw_title};
+use super::axes::{AxesFrame, Axis, BAR_ROOM, BELOW, LEFT, TOP, draw_bar, draw_title};
 use super::canvas::{Anchor, Image, Picture, Stroke, Text};
 use super::colour::{GREY, INK, Scale, WHITE};
 use super::graticule;
@@ -51,7 +51,7 @@ pub fn draw(map: &Map<'_>) -> Picture {
     picture
 }
 
-fn frame(map: &Map<'_>) -> Frame {
+fn frame(map: &Map<'_>) -> AxesFrame {
     let (ny, nx) = map.field.dim();
     let [x, y] = [nx as f64 * map.cell[0], ny as f64 * map.cell[1]];
     let scale = (MOST[0] / x).min(MOST[1] / y);
@@ -59,11 +59,11 @@ fn frame(map: &Map<'_>) -> Frame {
     let axis = |name: &str, length: f64, extent: f64| {
         Axis::linear(name, [0.0, length], (extent / 80.0) as usize)
     };
-    Frame { at: [LEFT, TOP], size, x: axis("x, km", x, size[0]), y: axis("y, km", y, size[1]) }
+    AxesFrame { at: [LEFT, TOP], size, x: axis("x, km", x, size[0]), y: axis("y, km", y, size[1]) }
 }
 
 /// The field with all overlays, and the lower axis.
-fn draw_map(picture: &mut Picture, frame: &Frame, map: &Map<'_>) {
+fn draw_map(picture: &mut Picture, frame: &AxesFrame, map: &Map<'_>) {
     let at_cell =
         |[i, j]: [f64; 2]| frame.place([(i + 0.5) * map.cell[0], (j + 0.5) * map.cell[1]]);
     picture.image(frame.at, frame.size, image(map.field, map.scale));
@@ -94,7 +94,7 @@ fn draw_map(picture: &mut Picture, frame: &Frame, map: &Map<'_>) {
     frame.draw_x(picture);
 }
 
-fn draw_mark(picture: &mut Picture, [x, y]: [f64; 2], name: &str, frame: &Frame) {
+fn draw_mark(picture: &mut Picture, [x, y]: [f64; 2], name: &str, frame: &AxesFrame) {
     const ARM: f64 = 6.0;
     let cross = || vec![vec![[x - ARM, y], [x + ARM, y]], vec![[x, y - ARM], [x, y + ARM]]];
     picture.lines(cross(), Stroke::solid(WHITE, 4.0), None);
@@ -103,7 +103,7 @@ fn draw_mark(picture: &mut Picture, [x, y]: [f64; 2], name: &str, frame: &Frame)
 }
 
 /// A text moved so that the frame does not clip it.
-fn kept_inside(text: Text, frame: &Frame) -> Text {
+fn kept_inside(text: Text, frame: &AxesFrame) -> Text {
     const RIM: f64 = 4.0;
     let [left, right, top, bottom] = frame.sides();
     let before = match text.anchor {

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use super::axes::{
-    Axis, BAR_ROOM, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
+    AxesFrame, Axis, BAR_ROOM, BELOW, Entry, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
 };
 use super::canvas::{Anchor, Image, Picture, Point, Stroke, Text};
 use super::colour::{Colour, GREY, GROUND, INK, Scale};
@@ -81,7 +81,7 @@ pub fn draw(section: &Section<'_>) -> Picture {
     draw_title(&mut picture, &section.title, &section.below);
     for (number, panel) in section.panels.iter().enumerate() {
         let top = TOP + 24.0 + number as f64 * (SIZE[1] + BETWEEN);
-        let frame = Frame {
+        let frame = AxesFrame {
             at: [LEFT, top],
             size: SIZE,
             x: Axis::linear("distance from A, km", [0.0, section.length], 9),
@@ -110,7 +110,7 @@ pub fn draw(section: &Section<'_>) -> Picture {
     picture
 }
 
-fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: &Section<'_>) {
+fn draw_panel(picture: &mut Picture, frame: &AxesFrame, panel: &Panel<'_>, section: &Section<'_>) {
     let [left, right, top, bottom] = frame.sides();
     let middle = f64::midpoint(left, right);
     picture.text(Text::new([middle, top - 7.0], &panel.title).bold().held(Anchor::Middle));
@@ -146,7 +146,7 @@ fn draw_panel(picture: &mut Picture, frame: &Frame, panel: &Panel<'_>, section: 
     frame.draw_sides(picture);
 }
 
-fn draw_ground(picture: &mut Picture, frame: &Frame, section: &Section<'_>) {
+fn draw_ground(picture: &mut Picture, frame: &AxesFrame, section: &Section<'_>) {
     if section.ground.iter().all(|&height| height <= 0.0) {
         return;
     }
@@ -168,7 +168,7 @@ fn draw_lines(
     picture: &mut Picture,
     lines: &Lines<'_>,
     at_node: &impl Fn(Point) -> Point,
-    frame: &Frame,
+    frame: &AxesFrame,
 ) -> Vec<Text> {
     /// Lines shorter than this have no label, px.
     const LEAST: f64 = 90.0;
@@ -184,8 +184,8 @@ fn draw_lines(
         let longest = pieces.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
         if let Some(line) = longest.filter(|line| lines.has_numbers && length(line) > LEAST) {
             // Labels of adjacent lines are at different positions.
-            let share = 0.15 + 0.7 * ((labels.len() * 3) % 7) as f64 / 6.0;
-            let [x, y] = line[((line.len() - 1) as f64 * share) as usize];
+            let fraction = 0.15 + 0.7 * ((labels.len() * 3) % 7) as f64 / 6.0;
+            let [x, y] = line[((line.len() - 1) as f64 * fraction) as usize];
             let text = format!("{value}").replace('-', "−");
             let text = Text::new([x, y + 4.0], text).sized(11.0).held(Anchor::Middle).rimmed();
             let [left, right, top, bottom] = frame.sides();
@@ -213,7 +213,7 @@ const ARROWS: Colour = INK;
 
 /// Arrows in the direction of the motion on the picture, with each component in the scale of its axis, and a reference
 /// arrow.
-fn draw_wind(picture: &mut Picture, frame: &Frame, wind: &Wind<'_>, section: &Section<'_>) {
+fn draw_wind(picture: &mut Picture, frame: &AxesFrame, wind: &Wind<'_>, section: &Section<'_>) {
     /// Numbers of arrows from end to end and from the ground to the top.
     const ARROWS_ALONG: usize = 26;
     const ARROWS_UP: usize = 11;

@@ -1,6 +1,6 @@
 //! A sounding on a Skew-T log-p diagram.
 
-use super::axes::{Axis, BELOW, Entry, Frame, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::axes::{AxesFrame, Axis, BELOW, Entry, LEFT, MARGIN, TOP, draw_legend, draw_title};
 use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{Colour, FAINT, INK, hex, series};
 use crate::constants::Constants;
@@ -41,7 +41,7 @@ pub fn draw(
     let mut picture = Picture::new(width, height, title);
     draw_title(&mut picture, title, below);
     let ticks = PRESSURES.map(|hpa| (f64::from(hpa) * 100.0, hpa.to_string()));
-    let frame = Frame {
+    let frame = AxesFrame {
         at: [LEFT, TOP + 18.0],
         size: SIZE,
         x: Axis::linear("temperature, °C", TEMPERATURE, 9),
@@ -164,7 +164,7 @@ fn draw_sounding(
 /// Wind barbs beside the diagram, spaced so that they can be read.
 fn draw_wind(
     picture: &mut Picture,
-    frame: &Frame,
+    frame: &AxesFrame,
     (p, [u, v]): (&[f64], &[Vec<f64>; 2]),
     is_southern: bool,
 ) {

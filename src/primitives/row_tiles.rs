@@ -1,7 +1,7 @@
 //! Tiles: groups of rows of a sparse matrix with about equal numbers of entries, one for each block of threads.
 
 /// Entries of a wide load: a tile is loaded from the last multiple of this number on.
-const TOGETHER: usize = 4;
+const ENTRIES_PER_LOAD: usize = 4;
 
 /// A list of tiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,9 +21,12 @@ impl RowTiles {
     ///
     /// When a tile has no room for four entries or for a row, and when the number of an entry exceeds 32 bits.
     pub fn new(starts: &[usize], capacity: usize, most_rows: usize) -> Self {
-        assert!(capacity >= TOGETHER && most_rows > 0, "{capacity} entries, {most_rows} rows");
+        assert!(
+            capacity >= ENTRIES_PER_LOAD && most_rows > 0,
+            "{capacity} entries, {most_rows} rows"
+        );
         let whole = |n: usize| i32::try_from(n).expect("entries are numbered by 32 bits");
-        let room = |first: usize| first / TOGETHER * TOGETHER + capacity;
+        let room = |first: usize| first / ENTRIES_PER_LOAD * ENTRIES_PER_LOAD + capacity;
         let rows = starts.len().saturating_sub(1);
         let (mut made, mut pieces, mut row) = (Self::default(), 0, 0);
         while row < rows {

@@ -52,7 +52,7 @@ const AIM: f64 = 1e-6;
 
 /// Statistics of the projection. Column divergences are those of the mass of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct ProjectionReport {
     /// Largest column divergence of the original winds, Pa h⁻¹.
     pub residual_before: f64,
     /// Largest column divergence of the projected winds, in double precision, Pa h⁻¹.
@@ -77,7 +77,7 @@ pub struct Projection<R> {
     /// The projected winds.
     pub winds: Winds,
     /// Statistics of the projection.
-    pub report: Report,
+    pub report: ProjectionReport,
 }
 
 /// Projects winds onto those of zero column divergence and computes their mass fluxes. The result does not depend on
@@ -136,7 +136,7 @@ pub fn project<R: Real>(
     let mut flux = MassFlux { x: x.flux(&u), y: y.flux(&v), z: flux_z };
     let mut continuity = Continuity::new(coordinate);
     let lid = continuity.close(&mut flux);
-    let report = Report {
+    let report = ProjectionReport {
         residual_before,
         residual_after,
         inflow: -reduce::sum(slice(&before)) / before.len() as f64,

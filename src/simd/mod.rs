@@ -3,12 +3,12 @@
 //! A [`Task`] is compiled for every set of instructions, and the best one of the processor is picked at run time. The
 //! compiler vectorises loops over [`LANES`] values in it if they contain no calls; their number type is a [`Lane`].
 
-mod choice;
 pub mod double;
 mod float;
+pub(crate) mod gather_scatter;
+mod instruction_set;
 pub mod math;
 mod precision;
-pub(crate) mod stretches;
 
 use std::fmt;
 
@@ -129,7 +129,7 @@ impl Instructions {
     /// All sets that the program may use, the best one first: those of the processor, up to the one that
     /// `NWP_MINI_SIMD` names if it is set. Empty if the variable is invalid, which [`Instructions::check`] reports.
     pub fn available() -> &'static [Self] {
-        choice::permitted().as_deref().unwrap_or_default()
+        instruction_set::permitted().as_deref().unwrap_or_default()
     }
 
     /// The best set that the program may use.
@@ -144,7 +144,7 @@ impl Instructions {
     ///
     /// The value of the variable and its admissible ones.
     pub fn check() -> Result<(), String> {
-        choice::permitted().as_ref().map(drop).map_err(Clone::clone)
+        instruction_set::permitted().as_ref().map(drop).map_err(Clone::clone)
     }
 
     /// Name of the best set; "none" if there is none.

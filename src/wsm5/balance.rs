@@ -39,24 +39,24 @@ pub fn limit<R: SchemeConstants>(
 ) {
     let is_cold = cell.t <= R::FREEZING;
 
-    let cloud = share(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
+    let cloud = limiter_factor(cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt);
     warm.praut *= cloud;
     warm.pracw *= cloud;
     ice.psacw *= cloud;
 
-    let crystals = share(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
+    let crystals = limiter_factor(cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt);
     ice.psaut *= crystals;
     ice.psaci *= crystals;
     ice.pigen *= crystals;
     ice.pidep *= crystals;
 
     let melted = if is_cold { R::ZERO } else { ice.psacw };
-    let rain = share(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
+    let rain = limiter_factor(cell.qr, (-warm.praut - warm.pracw - warm.prevp - melted) * dt);
     warm.praut *= rain;
     warm.pracw *= rain;
     warm.prevp *= rain;
 
-    let snow = share(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
+    let snow = limiter_factor(cell.qs, (-ice.psdep - ice.psaut - ice.psaci - ice.psacw) * dt);
     ice.psdep *= snow;
     ice.psaut *= snow;
     ice.psaci *= snow;
@@ -67,7 +67,7 @@ pub fn limit<R: SchemeConstants>(
 ///
 /// min(1, available / loss). Units: both alike; returns 1, in (0, 1].
 #[inline(always)]
-pub fn share<R: SchemeConstants>(available: R, loss: R) -> R {
+pub fn limiter_factor<R: SchemeConstants>(available: R, loss: R) -> R {
     let available = available.larger(R::Q_MIN);
     if loss > available { available / loss } else { R::ONE }
 }
@@ -89,10 +89,10 @@ pub fn apply_cold<R: SchemeConstants>(
         + (R::L_SUBLIMATION - air.latent_heat) * ice.psacw;
     cell.qv += vapour * dt;
     cell.t += heating / air.heat_capacity * dt;
-    lose(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
-        + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
-        + lose(&mut cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
-        + gain(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
+    sub_clipped(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + add_clipped(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp) * dt)
+        + sub_clipped(&mut cell.qi, (ice.psaut + ice.psaci - ice.pigen - ice.pidep) * dt)
+        + add_clipped(&mut cell.qs, (ice.psdep + ice.psaut + ice.psaci + ice.psacw) * dt)
 }
 
 /// Changes by the rates above freezing, as [`apply_cold`]; cloud water that snow collects becomes rain.
@@ -106,13 +106,13 @@ pub fn apply_warm<R: SchemeConstants>(
 ) -> R {
     cell.qv -= warm.prevp * dt;
     cell.t += air.latent_heat * warm.prevp / air.heat_capacity * dt;
-    lose(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
-        + gain(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
+    sub_clipped(&mut cell.qc, (warm.praut + warm.pracw + ice.psacw) * dt)
+        + add_clipped(&mut cell.qr, (warm.praut + warm.pracw + warm.prevp + ice.psacw) * dt)
 }
 
 /// Adds to a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
-pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+pub fn add_clipped<R: SchemeConstants>(q: &mut R, amount: R) -> R {
     let sum = *q + amount;
     *q = sum.larger(R::ZERO);
     *q - sum
@@ -120,6 +120,6 @@ pub fn gain<R: SchemeConstants>(q: &mut R, amount: R) -> R {
 
 /// Takes from a species, not below zero; returns the water that the bound adds. Units: kg kg⁻¹.
 #[inline(always)]
-pub fn lose<R: SchemeConstants>(q: &mut R, amount: R) -> R {
-    gain(q, -amount)
+pub fn sub_clipped<R: SchemeConstants>(q: &mut R, amount: R) -> R {
+    add_clipped(q, -amount)
 }

@@ -103,7 +103,11 @@ pub fn set_call_invariants<R: SchemeConstants>(cell: &Cell<R>, air: &mut Air<R>)
 
 /// Temperature and saturation of a cell at the start of a minor step.
 #[inline(always)]
-pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>) -> StepStart<R> {
+pub fn step_start<R: SchemeConstants>(
+    p: &Wsm5Params<R>,
+    air: &Air<R>,
+    cell: &Cell<R>,
+) -> StepStart<R> {
     let saturation = saturation(cell.t, air.p, p.vapour_pressure_cap);
     StepStart { t: cell.t, qsw: saturation.water, qsi: saturation.ice }
 }
@@ -113,14 +117,14 @@ pub fn onset<R: SchemeConstants>(p: &Wsm5Params<R>, air: &Air<R>, cell: &Cell<R>
 pub fn coefficients<R: SchemeConstants>(
     p: &Scheme<R>,
     air: &Air<R>,
-    onset: &StepStart<R>,
+    step_start: &StepStart<R>,
     cell: &Cell<R>,
 ) -> Coefficients<R> {
     let (rain, snow) = (cell.qr > R::ZERO, cell.qs > R::ZERO);
     let deposits = cell.t < R::FREEZING && (snow || cell.qi > R::ZERO);
     let t_snow = match p.fallout {
         Sedimentation::SemiLagrangian => cell.t,
-        Sedimentation::Substepped => onset.t,
+        Sedimentation::Substepped => step_start.t,
     };
     let n0s_factor = if snow { snow_intercept_factor(p, t_snow) } else { R::ONE };
     let mut coefficients = Coefficients {
@@ -139,10 +143,10 @@ pub fn coefficients<R: SchemeConstants>(
         growth_resistance(latent_heat, cell.t, air.rho, conductivity, diffusivity, saturation)
     };
     if rain {
-        coefficients.resistance_water = resistance(air.latent_heat, onset.qsw);
+        coefficients.resistance_water = resistance(air.latent_heat, step_start.qsw);
     }
     if deposits {
-        coefficients.resistance_ice = resistance(R::L_SUBLIMATION, onset.qsi);
+        coefficients.resistance_ice = resistance(R::L_SUBLIMATION, step_start.qsi);
     }
     if rain || snow {
         coefficients.ventilation = ventilation(viscosity, diffusivity, air.rho);

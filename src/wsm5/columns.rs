@@ -146,8 +146,9 @@ fn one_by_one<R: SchemeConstants>(
         let sum = column.call(p, dt);
         if let Some(weighing) = budget.as_mut().and_then(|budget| budget.weighing.as_mut()) {
             let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
-            weighing
-                .weigh((j, i..i + 1), species, [rho, dz], total, |k, _| water(&column.cells[k]));
+            weighing.add_mismatch((j, i..i + 1), species, [rho, dz], total, |k, _| {
+                water(&column.cells[k])
+            });
         }
         for (k, cell) in column.cells.iter().enumerate() {
             let at = [k, j, i];

@@ -9,9 +9,9 @@ use super::reflectivity::{
 };
 use super::scheme::Scheme;
 use super::simd_load_store::Vectorised;
-use crate::physics::Shared;
+use crate::physics::SplitColumns;
 use crate::real::Precision;
-use crate::simd::stretches::{for_stretches, give, take};
+use crate::simd::gather_scatter::{for_stretches, give, take};
 use crate::simd::{Instructions, LANES, Row, Task, each};
 
 /// Reflectivity and effective radii of every column; in single precision with some vector instructions where there are
@@ -101,7 +101,7 @@ impl<R: RadarConstants + RadiusConstants> Level<R> {
     }
 
     /// Fills the unused lanes, from `count` on, with copies of the first column.
-    fn fill_up(&mut self, count: usize) {
+    fn fill_unused_lanes(&mut self, count: usize) {
         let Self { theta, exner, p, rho, qv, qc, qr, qi, qs, .. } = self;
         for row in [theta, exner, p, rho, qv, qc, qr, qi, qs] {
             let first = row[0];
@@ -157,7 +157,7 @@ fn side_by_side<R: Vectorised>(
         take(&f.qi, stretches, &mut levels, R::lane, |level| &mut level.qi);
         take(&f.qs, stretches, &mut levels, R::lane, |level| &mut level.qs);
         for level in &mut levels {
-            level.fill_up(count);
+            level.fill_unused_lanes(count);
         }
         let tops = instructions.run(Diagnosis { p: &lanes, theta_base, levels: &mut levels });
         brighten(p, bins, theta_base, &tops[..count], &mut levels);

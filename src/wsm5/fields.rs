@@ -4,7 +4,7 @@ use ndarray::{Array3, ArrayBase, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis}
 
 use super::cell::{Cell, water};
 use super::step::Precipitation;
-use crate::physics::{Block, Budget, Shared};
+use crate::physics::{Block, Budget, SplitColumns};
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
 
@@ -153,7 +153,7 @@ impl<R: Real> DiagnosticFields<'_, R> {
     }
 }
 
-impl<R: Real> Shared for DiagnosticFields<'_, R> {
+impl<R: Real> SplitColumns for DiagnosticFields<'_, R> {
     fn rows_and_columns(&self) -> (usize, usize) {
         let (_, ny, nx) = self.theta.dim();
         (ny, nx)

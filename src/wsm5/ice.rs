@@ -35,7 +35,7 @@ pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &StepStart<R>,
+    step_start: &StepStart<R>,
     cell: &Cell<R>,
     coefficients: &Coefficients<R>,
     prevp: R,
@@ -49,8 +49,8 @@ pub fn rates<R: SchemeConstants>(
     let number = ice_number(air.rho, cell.qi);
     let psaci = psaci(p, cold, air, cell, number, coefficients) * f.psaci;
 
-    let rhi = (cell.qv / onset.qsi).larger(R::Q_MIN);
-    let excess = (cell.qv.larger(R::Q_MIN) - onset.qsi) / dt_cloud;
+    let rhi = (cell.qv / step_start.qsi).larger(R::Q_MIN);
+    let excess = (cell.qv.larger(R::Q_MIN) - step_start.qsi) / dt_cloud;
     let growth = Growth { rhi, excess, left: excess - prevp };
     let pidep = pidep(p, dt_cloud, air.rho, cell.qi, number, &growth, coefficients) * f.pidep;
     // Only a process whose species is present checks whether the excess is used up.

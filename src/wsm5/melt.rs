@@ -124,8 +124,9 @@ pub fn melting<R: SchemeConstants>(
 
 /// Melts ice and freezes drops, each process acting on the result of the preceding one.
 ///
-/// `qr_for_slope` is the rain content whose drop size sets the freezing rate: that before snow melted into it, or that at
-/// the start of the minor step ([`Sedimentation`](crate::wsm5::Sedimentation)). Units: `dt_cloud` s, `qr_for_slope` kg kg⁻¹.
+/// `qr_for_slope` is the rain content whose drop size sets the freezing rate: that before snow melted into it, or that
+/// at the start of the minor step ([`Sedimentation`](crate::wsm5::Sedimentation)). Units: `dt_cloud` s, `qr_for_slope`
+/// kg kg⁻¹.
 #[inline(always)]
 pub fn adjust_phase<R: SchemeConstants>(
     p: &Scheme<R>,
@@ -243,13 +244,13 @@ pub fn condense<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &StepStart<R>,
+    step_start: &StepStart<R>,
     cell: &mut Cell<R>,
 ) -> R {
     // Saturation at the start of the minor step is still valid if the temperature has not changed.
-    let is_unchanged = (cell.t - onset.t) == R::ZERO;
+    let is_unchanged = (cell.t - step_start.t) == R::ZERO;
     let qsw = if is_unchanged {
-        onset.qsw
+        step_start.qsw
     } else {
         saturation_water(cell.t, air.p, p.vapour_pressure_cap)
     };

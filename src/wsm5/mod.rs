@@ -7,15 +7,16 @@
 //! On a CPU with vector instructions [`physics::call`](crate::physics::call) computes many columns side by side
 //! (`simd_columns`, `sedimentation_work`) with the same functions; [`Column`] is the reference.
 //!
-//! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`sedimentation`]) or sub-stepped
-//! ([`substepped_sedimentation`]). Terminal velocities are in [`slope`].
+//! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`sedimentation`]) or
+//! sub-stepped ([`substepped_sedimentation`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
 //!
-//! **On the CPU 32 columns are computed side by side** (`simd_columns`, `sedimentation_work`). This applies to semi-Lagrangian
-//! sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells of melting
-//! snow. The formulas are the same generic functions as everywhere; loops over columns call them. The compiler
-//! vectorises these loops, since everything is inlined, each column writes to its own lane only, and `simd::Lane` has
+//! **On the CPU 32 columns are computed side by side** (`simd_columns`, `sedimentation_work`). This applies to
+//! semi-Lagrangian sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few
+//! cells of melting snow. The formulas are the same generic functions as everywhere; loops over columns call them. The
+//! compiler vectorises these loops, since everything is inlined, each column writes to its own lane only, and
+//! `simd::Lane` has
 //! `exp`, `ln`, `log10`, `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The
 //! power of a slope is computed from the argument of its root, as on a GPU. `pulp` compiles the loops for AVX-512 and
 //! for AVX2 with FMA, and the better set of the processor is picked at run time; both give the same bits, on any number
@@ -29,8 +30,8 @@
 //! in WRF, rounds it by one ULP of 300 K in every step. After 60 steps of a storm in single precision that had made the
 //! error of quiet air six times as large.
 //!
-//! **Every process has a factor, 1 in the scheme** (`factors`; `advection::perturbation` for flux terms). The tests set each
-//! factor to 1.01 in turn and fail if that is not detected. A product with 1 changes no bit.
+//! **Every process has a factor, 1 in the scheme** (`factors`; `advection::perturbation` for flux terms). The tests set
+//! each factor to 1.01 in turn and fail if that is not detected. A product with 1 changes no bit.
 
 /// Number of species that sediment: rain, snow and ice, in this order.
 pub const FALLING_SPECIES: usize = 3;
@@ -70,8 +71,8 @@ pub use step::Precipitation;
 use crate::error::{Error, Result};
 use params::SchemeConstants;
 use scheme::Scheme;
-use sedimentation::Fall;
-use substepped_sedimentation::SubSteps;
+use sedimentation::SemiLagrangianFall;
+use substepped_sedimentation::SubStepWork;
 
 /// Variant of the scheme, named after its sedimentation.
 ///
@@ -105,12 +106,12 @@ pub struct Column<R> {
     pub cells: Vec<Cell<R>>,
     /// Their air.
     pub air: Vec<Air<R>>,
-    onset: Vec<StepStart<R>>,
+    step_start: Vec<StepStart<R>>,
     /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
     qr_for_slope: Vec<R>,
     n0s_factor: Vec<R>,
-    fall: Fall<R>,
-    substeps: SubSteps<R>,
+    fall: SemiLagrangianFall<R>,
+    substeps: SubStepWork<R>,
 }
 
 impl<R: SchemeConstants> Column<R> {
@@ -119,11 +120,11 @@ impl<R: SchemeConstants> Column<R> {
         Self {
             cells: vec![Cell::default(); nz],
             air: vec![Air::default(); nz],
-            onset: vec![StepStart::default(); nz],
+            step_start: vec![StepStart::default(); nz],
             qr_for_slope: vec![R::ZERO; nz],
             n0s_factor: vec![R::ONE; nz],
-            fall: Fall::new(nz),
-            substeps: SubSteps::new(nz),
+            fall: SemiLagrangianFall::new(nz),
+            substeps: SubStepWork::new(nz),
         }
     }
 
@@ -136,7 +137,7 @@ impl<R: SchemeConstants> Column<R> {
     /// When there are no layers, or the numbers of cells and of air are no longer those of [`Column::new`]; when `dt`
     /// is not a positive number, or takes more minor steps than 31 bits can count.
     pub fn call(&mut self, p: &Scheme<R>, dt: R) -> Precipitation<R> {
-        let layers = self.onset.len();
+        let layers = self.step_start.len();
         assert!(layers > 0, "a column without layers");
         let found = [self.cells.len(), self.air.len()];
         assert_eq!(found, [layers; 2], "cells and air of a column of {layers} layers");
@@ -164,20 +165,21 @@ impl<R: SchemeConstants> Column<R> {
 
     /// One minor step: the processes of the scheme in their order.
     fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) {
-        for ((onset, cell), air) in self.onset.iter_mut().zip(&self.cells).zip(&self.air) {
-            *onset = cell::onset(p, air, cell);
+        for ((step_start, cell), air) in self.step_start.iter_mut().zip(&self.cells).zip(&self.air)
+        {
+            *step_start = cell::step_start(p, air, cell);
         }
         let [rain, snow, ice] = match p.fallout {
             Sedimentation::SemiLagrangian => self.sediment_semi_lagrangian(p, dt_cloud, sum),
-            Sedimentation::Substepped => self.sink(p, dt_cloud),
+            Sedimentation::Substepped => self.sediment_substepped(p, dt_cloud),
         };
         if p.fallout == Sedimentation::Substepped {
             (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
         }
         step::deposit(dt_cloud, self.air[0].dz, rain, snow, ice, sum);
         for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
-            let onset = &self.onset[k];
-            let clipped = step::processes(p, dt_cloud, air, onset, self.qr_for_slope[k], cell);
+            let step_start = &self.step_start[k];
+            let clipped = step::processes(p, dt_cloud, air, step_start, self.qr_for_slope[k], cell);
             sum.clipped += air.rho * air.dz * clipped;
         }
     }

@@ -14,7 +14,7 @@ use crate::wsm5::{Air, Cell, Column, Precipitation, melt};
 
 /// Work space of sedimentation in one column of K layers.
 #[derive(Clone, Debug)]
-pub struct Fall<R> {
+pub struct SemiLagrangianFall<R> {
     /// Density of the species in the air. Shape: (K). Units: kg m⁻³.
     pub content: Vec<R>,
     /// Terminal velocity at the start of the step. Shape: (K). Units: m s⁻¹, downward.
@@ -32,12 +32,12 @@ pub struct Fall<R> {
     /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
     pub density: Vec<R>,
     /// Densities within the arrived layers. Shape: (K).
-    pub profile: Vec<Profile<R>>,
+    pub profile: Vec<LayerProfile<R>>,
 }
 
 /// Results of sedimentation besides the new content. Units of both: kg m⁻².
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fallen<R> {
+pub struct SurfaceFlux<R> {
     /// Mass that has reached the ground.
     pub ground: R,
     /// Mass that the scheme adds to the column beyond its content (< 0: loses).
@@ -53,7 +53,7 @@ pub const REACH_MIN: usize = 4;
 shared_struct! {
     /// Density of a species within an arrived layer, which is linear in height.
     #[derive(Default)]
-    pub struct Profile<R> {
+    pub struct LayerProfile<R> {
         /// At the bottom.
         bottom: R, "kg m⁻³";
         /// Half of its gradient with height.
@@ -64,7 +64,7 @@ shared_struct! {
 /// Number of layers, of `nz`, that take part in the sedimentation of a species: those up to the `highest` one with
 /// content, and those within the stencils of its interfaces. Layers above do not move.
 #[inline(always)]
-pub fn reach(highest: usize, nz: usize) -> usize {
+pub fn active_layers(highest: usize, nz: usize) -> usize {
     (highest + 1 + REACH_ABOVE).max(REACH_MIN).min(nz)
 }
 
@@ -141,16 +141,16 @@ pub fn rise<R: SchemeConstants>(q_below: R, q: R, d_below: R, d: R) -> R {
 /// Units: `q` density of the layer kg m⁻³, `d` its thickness m, `rise_below`, `rise_above` the
 /// [`rise`] to it and from it kg m⁻⁴.
 #[inline(always)]
-pub fn profile<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> Profile<R> {
+pub fn profile<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> LayerProfile<R> {
     if rise_above * rise_below > R::ZERO {
         let half_rise = R::HALF * (rise_above + rise_below);
         let upper = q + half_rise * d;
         let lower = q - half_rise * d;
         if upper >= R::ZERO && lower >= R::ZERO {
-            return Profile { bottom: lower, half_rise };
+            return LayerProfile { bottom: lower, half_rise };
         }
     }
-    Profile { bottom: q, half_rise: R::ZERO }
+    LayerProfile { bottom: q, half_rise: R::ZERO }
 }
 
 /// Mass of an arrived layer from its bottom to the height `z` above it, over its area: the integral
@@ -158,7 +158,7 @@ pub fn profile<R: SchemeConstants>(q: R, d: R, rise_below: R, rise_above: R) -> 
 ///
 /// Units: `z` m; returns kg m⁻².
 #[inline(always)]
-pub fn mass_up_to<R: SchemeConstants>(profile: Profile<R>, z: R) -> R {
+pub fn mass_up_to<R: SchemeConstants>(profile: LayerProfile<R>, z: R) -> R {
     z * (profile.half_rise * z + profile.bottom)
 }
 
@@ -168,7 +168,7 @@ pub fn mass_up_to<R: SchemeConstants>(profile: Profile<R>, z: R) -> R {
 ///
 /// Units: `z_low`, `z_high` m; returns kg m⁻³.
 #[inline(always)]
-pub fn mean_within<R: SchemeConstants>(profile: Profile<R>, z_low: R, z_high: R) -> R {
+pub fn mean_within<R: SchemeConstants>(profile: LayerProfile<R>, z_low: R, z_high: R) -> R {
     profile.half_rise * (z_high + z_low) + profile.bottom
 }
 
@@ -190,7 +190,7 @@ pub fn mass_in_ground<R: SchemeConstants>(bottom: R, top: R, thickness: R, densi
 ///
 /// Returns the water that clipping adds, kg m⁻². Units: `content` kg m⁻³, `q` kg kg⁻¹.
 #[inline(always)]
-pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
+pub fn store_content<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
     *q = (content / air.rho).larger(R::ZERO);
     if content < R::ZERO {
         return -(content * air.dz);
@@ -198,7 +198,7 @@ pub fn land<R: SchemeConstants>(air: &Air<R>, content: R, q: &mut R) -> R {
     R::ZERO
 }
 
-impl<R: SchemeConstants> Fall<R> {
+impl<R: SchemeConstants> SemiLagrangianFall<R> {
     /// Work space of a column of `nz` layers.
     pub fn new(nz: usize) -> Self {
         let layers = || vec![R::ZERO; nz];
@@ -212,7 +212,7 @@ impl<R: SchemeConstants> Fall<R> {
             arrival: interfaces(),
             thickness: interfaces(),
             density: interfaces(),
-            profile: vec![Profile::default(); nz],
+            profile: vec![LayerProfile::default(); nz],
         }
     }
 
@@ -225,35 +225,36 @@ impl<R: SchemeConstants> Fall<R> {
         }
     }
 
-    /// Sedimentation of [`Fall::content`] for `dt_cloud` seconds at [`Fall::speed`].
+    /// Sedimentation of [`SemiLagrangianFall::content`] for `dt_cloud` seconds at [`SemiLagrangianFall::speed`].
     ///
-    /// Only the lowest `reach` layers take part; if these are not all layers, the two highest of them must be empty.
+    /// Only the lowest `active_layers` layers take part; if these are not all layers, the two highest of them must be
+    /// empty.
     ///
     /// If `arrival_speed` is given, it returns the terminal velocity of a species in layer k at its density on arrival,
     /// and the layers move at the mean of the velocities at departure and on arrival.
     pub fn sediment(
         &mut self,
-        reach: usize,
+        active_layers: usize,
         dt_cloud: R,
         arrival_speed: Option<&dyn Fn(usize, R) -> R>,
-    ) -> Fallen<R> {
-        let before = self.column_mass(reach);
-        if self.content[..reach].iter().copied().sum::<R>() <= R::ZERO {
-            return Fallen::default();
+    ) -> SurfaceFlux<R> {
+        let before = self.column_mass(active_layers);
+        if self.content[..active_layers].iter().copied().sum::<R>() <= R::ZERO {
+            return SurfaceFlux::default();
         }
-        self.mean_speed[..reach].copy_from_slice(&self.speed[..reach]);
-        self.arrive(reach, dt_cloud);
+        self.mean_speed[..active_layers].copy_from_slice(&self.speed[..active_layers]);
+        self.arrive(active_layers, dt_cloud);
         if let Some(arrival_speed) = arrival_speed {
-            for k in 0..reach {
+            for k in 0..active_layers {
                 let then = arrival_speed(k, self.density[k]);
                 self.mean_speed[k] = mean_speed(self.speed[k], then);
             }
-            self.arrive(reach, dt_cloud);
+            self.arrive(active_layers, dt_cloud);
         }
-        self.set_profiles(reach);
-        self.remap(reach);
-        let ground = self.accumulate_precipitation(reach);
-        Fallen { ground, residual: self.column_mass(reach) + ground - before }
+        self.set_profiles(active_layers);
+        self.remap(active_layers);
+        let ground = self.accumulate_precipitation(active_layers);
+        SurfaceFlux { ground, residual: self.column_mass(active_layers) + ground - before }
     }
 
     /// Mass of the species in the column, kg m⁻².
@@ -302,7 +303,7 @@ impl<R: SchemeConstants> Fall<R> {
     /// Densities within the arrived layers.
     fn set_profiles(&mut self, nz: usize) {
         let (q, d) = (&self.density, &self.thickness);
-        self.profile[0] = Profile { bottom: q[0], half_rise: R::ZERO };
+        self.profile[0] = LayerProfile { bottom: q[0], half_rise: R::ZERO };
         let mut below = rise(q[0], q[1], d[0], d[1]);
         for k in 1..nz {
             let above = rise(q[k], q[k + 1], d[k], d[k + 1]);
@@ -389,29 +390,29 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qr);
-        if reach == 0 {
+        let active_layers = self.active_layers(|cell| cell.qr);
+        if active_layers == 0 {
             return R::ZERO;
         }
         let air = &self.air;
         let speed = |k: usize, qr: R| {
             p.factors.fall_rain * fall_speed_rain(p, air[k].rho, air[k].density_factor, qr)
         };
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
+        for (k, cell) in self.cells[..active_layers].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qr;
             self.fall.speed[k] = speed(k, cell.qr);
         }
         let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
-        self.land(reach, fallen, |cell| &mut cell.qr, sum)
+        let fallen = self.fall.sediment(active_layers, dt_cloud, Some(&arrival_speed));
+        self.store_content(active_layers, fallen, |cell| &mut cell.qr, sum)
     }
 
     fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qs);
-        if reach == 0 {
+        let active_layers = self.active_layers(|cell| cell.qs);
+        if active_layers == 0 {
             return R::ZERO;
         }
-        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..reach]) {
+        for (factor, cell) in self.n0s_factor.iter_mut().zip(&self.cells[..active_layers]) {
             *factor = snow_intercept_factor(p, cell.t);
         }
         let (air, n0s_factor) = (&self.air, &self.n0s_factor);
@@ -419,46 +420,46 @@ impl<R: SchemeConstants> Column<R> {
             p.factors.fall_snow
                 * fall_speed_snow(p, air[k].rho, air[k].density_factor, qs, n0s_factor[k])
         };
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
+        for (k, cell) in self.cells[..active_layers].iter().enumerate() {
             self.fall.content[k] = air[k].rho * cell.qs;
             self.fall.speed[k] = speed(k, cell.qs);
         }
         let arrival_speed = |k: usize, content: R| speed(k, content / air[k].rho);
-        let fallen = self.fall.sediment(reach, dt_cloud, Some(&arrival_speed));
-        self.land(reach, fallen, |cell| &mut cell.qs, sum)
+        let fallen = self.fall.sediment(active_layers, dt_cloud, Some(&arrival_speed));
+        self.store_content(active_layers, fallen, |cell| &mut cell.qs, sum)
     }
 
     fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) -> R {
-        let reach = self.reach(|cell| cell.qi);
-        if reach == 0 {
+        let active_layers = self.active_layers(|cell| cell.qi);
+        if active_layers == 0 {
             return R::ZERO;
         }
-        for (k, cell) in self.cells[..reach].iter().enumerate() {
+        for (k, cell) in self.cells[..active_layers].iter().enumerate() {
             let rho = self.air[k].rho;
             self.fall.content[k] = rho * cell.qi;
             let speed = fall_speed_ice(p, rho, cell.qi, ice_number(rho, cell.qi));
             self.fall.speed[k] = p.factors.fall_ice * speed;
         }
-        let fallen = self.fall.sediment(reach, dt_cloud, None);
-        self.land(reach, fallen, |cell| &mut cell.qi, sum)
+        let fallen = self.fall.sediment(active_layers, dt_cloud, None);
+        self.store_content(active_layers, fallen, |cell| &mut cell.qi, sum)
     }
 
     /// Number of layers that take part in the sedimentation of a species; 0 if it is absent.
-    fn reach(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
+    fn active_layers(&self, species: impl Fn(&Cell<R>) -> R) -> usize {
         let highest = self.cells.iter().rposition(|cell| species(cell) > R::ZERO);
-        highest.map_or(0, |k| reach(k, self.cells.len()))
+        highest.map_or(0, |k| active_layers(k, self.cells.len()))
     }
 
     /// Stores the content after sedimentation in the cells; returns the precipitation at the ground, kg m⁻².
-    fn land(
+    fn store_content(
         &mut self,
-        reach: usize,
-        fallen: Fallen<R>,
+        active_layers: usize,
+        fallen: SurfaceFlux<R>,
         species: impl Fn(&mut Cell<R>) -> &mut R,
         sum: &mut Precipitation<R>,
     ) -> R {
-        for (k, (cell, air)) in self.cells[..reach].iter_mut().zip(&self.air).enumerate() {
-            sum.clipped += land(air, self.fall.content[k], species(cell));
+        for (k, (cell, air)) in self.cells[..active_layers].iter_mut().zip(&self.air).enumerate() {
+            sum.clipped += store_content(air, self.fall.content[k], species(cell));
         }
         sum.fall_residual += fallen.residual;
         fallen.ground

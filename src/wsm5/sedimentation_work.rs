@@ -1,19 +1,20 @@
 //! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
 //!
-//! Every step is that of [`Fall`](super::sedimentation::Fall), by the same functions. `Fall` searches for the arrived layers
-//! that overlap a layer of the grid; here the columns overlap different layers, so the loops run over the layers that
-//! any column needs, and each column selects its own.
+//! Every step is that of [`SemiLagrangianFall`](super::sedimentation::SemiLagrangianFall), by the same functions.
+//! `SemiLagrangianFall` searches for the arrived layers that overlap a layer of the grid; here the columns overlap
+//! different layers, so the loops run over the layers that any column needs, and each column selects its own.
 
 use std::ops::Range;
 
 use crate::simd::{LANES, Row, all, any, each};
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::sedimentation::{
-    Profile, arrival, arrived_density, interface_speed_inner, interface_speed_outer, limited_speed,
-    mass_in_ground, mass_up_to, mean_speed, mean_within, profile, rise,
+    LayerProfile, arrival, arrived_density, interface_speed_inner, interface_speed_outer,
+    limited_speed, mass_in_ground, mass_up_to, mean_speed, mean_within, profile, rise,
 };
 
-/// Work space of sedimentation: that of [`Fall`](super::sedimentation::Fall), for each column.
+/// Work space of sedimentation: that of [`SemiLagrangianFall`](super::sedimentation::SemiLagrangianFall), for each
+/// column.
 #[derive(Clone, Debug)]
 pub(super) struct SedimentationWork<R> {
     content: Vec<Row<R>>,
@@ -30,7 +31,7 @@ pub(super) struct SedimentationWork<R> {
 
 /// Values of each column at one of the arrived layers.
 #[derive(Clone, Copy)]
-struct Found<R> {
+struct ArrivedLayer<R> {
     arrival: Row<R>,
     thickness: Row<R>,
     density: Row<R>,
@@ -91,13 +92,13 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Moves the interfaces; sets thickness and density of the layers between them.
     #[inline(always)]
-    pub(super) fn arrive_at_speed(&mut self, dt_cloud: R, reach: usize) {
-        self.set_interface_speeds(reach, dt_cloud);
-        for k in 0..=reach {
+    pub(super) fn arrive_at_speed(&mut self, dt_cloud: R, active_layers: usize) {
+        self.set_interface_speeds(active_layers, dt_cloud);
+        for k in 0..=active_layers {
             let (z, w) = (&self.height[k], &self.interface_speed[k]);
             self.arrival[k] = each(|l| arrival(z[l], w[l], dt_cloud));
         }
-        for k in 0..reach {
+        for k in 0..active_layers {
             let (bottom, top) = (&self.arrival[k], &self.arrival[k + 1]);
             let (low, high) = (&self.height[k], &self.height[k + 1]);
             let content = &self.content[k];
@@ -105,9 +106,9 @@ impl<R: SchemeConstants> SedimentationWork<R> {
             let density = each(|l| arrived_density(content[l], high[l] - low[l], thickness[l]));
             (self.thickness[k], self.density[k]) = (thickness, density);
         }
-        let (lid, highest) = (&self.height[reach], &self.arrival[reach]);
-        self.thickness[reach] = each(|l| lid[l] - highest[l]);
-        self.density[reach] = [R::ZERO; LANES];
+        let (lid, highest) = (&self.height[active_layers], &self.arrival[active_layers]);
+        self.thickness[active_layers] = each(|l| lid[l] - highest[l]);
+        self.density[active_layers] = [R::ZERO; LANES];
     }
 
     /// Sedimentation of the content, remapped to the layers of the grid.
@@ -117,23 +118,23 @@ impl<R: SchemeConstants> SedimentationWork<R> {
     pub(super) fn arrive_and_land(
         &mut self,
         dt_cloud: R,
-        reach: usize,
+        active_layers: usize,
         residual: &mut Row<R>,
     ) -> Row<R> {
-        let before = self.column_mass(reach);
-        self.arrive_at_speed(dt_cloud, reach);
-        self.set_profiles(reach);
-        self.remap(reach);
-        let ground = self.accumulate_precipitation(reach);
-        let after = self.column_mass(reach);
+        let before = self.column_mass(active_layers);
+        self.arrive_at_speed(dt_cloud, active_layers);
+        self.set_profiles(active_layers);
+        self.remap(active_layers);
+        let ground = self.accumulate_precipitation(active_layers);
+        let after = self.column_mass(active_layers);
         *residual = each(|l| residual[l] + (after[l] + ground[l] - before[l]));
         ground
     }
 
     #[inline(always)]
-    fn column_mass(&self, reach: usize) -> Row<R> {
+    fn column_mass(&self, active_layers: usize) -> Row<R> {
         let mut mass = [R::ZERO; LANES];
-        for k in 0..reach {
+        for k in 0..active_layers {
             let (low, high) = (&self.height[k], &self.height[k + 1]);
             let content = &self.content[k];
             mass = each(|l| mass[l] + content[l] * (high[l] - low[l]));
@@ -226,12 +227,12 @@ impl<R: SchemeConstants> SedimentationWork<R> {
         layers: Range<usize>,
         [low, high]: [&Row<R>; 2],
     ) -> Row<R> {
-        let below = self.find(&bottom, &layers);
-        let above = self.find(&top, &layers);
+        let below = self.select_layer(&bottom, &layers);
+        let above = self.select_layer(&top, &layers);
         let z_low = each(|l| low[l] - below.arrival[l]);
         let mut depth = each(|l| below.thickness[l] - z_low[l]);
         let mut mass = each(|l| {
-            let profile = Profile { bottom: below.bottom[l], half_rise: below.half_rise[l] };
+            let profile = LayerProfile { bottom: below.bottom[l], half_rise: below.half_rise[l] };
             below.density[l] * below.thickness[l] - mass_up_to(profile, z_low[l])
         });
         for j in layers.start + 1..layers.end.max(layers.start + 1) - 1 {
@@ -242,7 +243,7 @@ impl<R: SchemeConstants> SedimentationWork<R> {
         }
         each(|l| {
             let z_high = high[l] - above.arrival[l];
-            let profile = Profile { bottom: above.bottom[l], half_rise: above.half_rise[l] };
+            let profile = LayerProfile { bottom: above.bottom[l], half_rise: above.half_rise[l] };
             let depth = depth[l] + z_high;
             let mass = mass[l] + mass_up_to(profile, z_high);
             let within = mean_within(profile, z_low[l], z_high);
@@ -252,8 +253,8 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Values at the arrived layer that each column selects from `layers`.
     #[inline(always)]
-    fn find(&self, wanted: &Row<i32>, layers: &Range<usize>) -> Found<R> {
-        Found {
+    fn select_layer(&self, wanted: &Row<i32>, layers: &Range<usize>) -> ArrivedLayer<R> {
+        ArrivedLayer {
             arrival: choose(&self.arrival, wanted, layers),
             thickness: choose(&self.thickness, wanted, layers),
             density: choose(&self.density, wanted, layers),

@@ -126,7 +126,7 @@ impl<R: SchemeConstants> Level<R> {
     }
 
     #[inline(always)]
-    fn onset(&self, l: usize) -> StepStart<R> {
+    fn step_start(&self, l: usize) -> StepStart<R> {
         StepStart { t: self.t_onset[l], qsw: self.qsw[l], qsi: self.qsi[l] }
     }
 
@@ -148,12 +148,12 @@ impl<R: SchemeConstants> Level<R> {
     fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
         for l in 0..LANES {
-            let (air, onset, mut cell) = (self.air(l), self.onset(l), self.cells.at(l));
+            let (air, step_start, mut cell) = (self.air(l), self.step_start(l), self.cells.at(l));
             let mut qr_for_slope = self.qr_for_slope[l];
             if !RAIN {
                 (cell.qr, qr_for_slope) = (R::ZERO, R::ZERO);
             }
-            clipped[l] = step::processes(p, dt_cloud, &air, &onset, qr_for_slope, &mut cell);
+            clipped[l] = step::processes(p, dt_cloud, &air, &step_start, qr_for_slope, &mut cell);
             cells.put(l, &cell);
         }
         self.cells = cells;
@@ -166,8 +166,8 @@ impl<R: SchemeConstants> Level<R> {
     fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
         for l in 0..LANES {
-            let (air, onset, mut cell) = (self.air(l), self.onset(l), self.cells.at(l));
-            clipped[l] = melt::condense(p, dt_cloud, &air, &onset, &mut cell);
+            let (air, step_start, mut cell) = (self.air(l), self.step_start(l), self.cells.at(l));
+            clipped[l] = melt::condense(p, dt_cloud, &air, &step_start, &mut cell);
             cells.put(l, &cell);
         }
         self.cells = cells;
@@ -242,7 +242,7 @@ impl<R: SchemeConstants> ColumnBlock<R> {
     }
 
     /// Fills the unused lanes, from `count` on, with copies of the first column.
-    pub(super) fn fill_up(&mut self, count: usize) {
+    pub(super) fn fill_unused_lanes(&mut self, count: usize) {
         for level in &mut self.levels {
             let Level { cells: Cells { qv, qc, qr, qi, qs, .. }, theta, rho, p, dz, exner, .. } =
                 level;
@@ -289,9 +289,9 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         for level in &mut self.levels {
             let (mut qsw, mut qsi) = ([R::ZERO; LANES], [R::ZERO; LANES]);
             for l in 0..LANES {
-                let onset = cell::onset(p, &level.air(l), &level.cells.at(l));
-                qsw[l] = onset.qsw;
-                qsi[l] = onset.qsi;
+                let step_start = cell::step_start(p, &level.air(l), &level.cells.at(l));
+                qsw[l] = step_start.qsw;
+                qsi[l] = step_start.qsi;
             }
             (level.t_onset, level.qsw, level.qsi) = (level.cells.t, qsw, qsi);
         }
@@ -332,11 +332,11 @@ impl<R: SchemeConstants> ColumnBlock<R> {
     #[inline(always)]
     fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let Self { levels, fall, clipped, residual, .. } = self;
-        let reach = reach(levels, |cells| &cells.qr);
-        if reach == 0 {
+        let active_layers = active_layers(levels, |cells| &cells.qr);
+        if active_layers == 0 {
             return [R::ZERO; LANES];
         }
-        let levels = &mut levels[..reach];
+        let levels = &mut levels[..active_layers];
         let speed = |level: &Level<R>, l: usize, qr: R| {
             p.factors.fall_rain * fall_speed_rain(p, level.rho[l], level.density_factor[l], qr)
         };
@@ -345,13 +345,13 @@ impl<R: SchemeConstants> ColumnBlock<R> {
                 (level.rho[l] * level.cells.qr[l], speed(level, l, level.cells.qr[l]))
             });
         }
-        fall.arrive_at_speed(dt_cloud, reach);
+        fall.arrive_at_speed(dt_cloud, active_layers);
         for (k, level) in levels.iter().enumerate() {
             fall.slow_down(k, |l, content| speed(level, l, content / level.rho[l]));
         }
-        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            land(level, fall.content(k), |cells| &mut cells.qr, clipped);
+            store_content(level, fall.content(k), |cells| &mut cells.qr, clipped);
         }
         ground
     }
@@ -359,11 +359,11 @@ impl<R: SchemeConstants> ColumnBlock<R> {
     #[inline(always)]
     fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let Self { levels, fall, clipped, residual, .. } = self;
-        let reach = reach(levels, |cells| &cells.qs);
-        if reach == 0 {
+        let active_layers = active_layers(levels, |cells| &cells.qs);
+        if active_layers == 0 {
             return [R::ZERO; LANES];
         }
-        let levels = &mut levels[..reach];
+        let levels = &mut levels[..active_layers];
         let speed = |level: &Level<R>, l: usize, qs: R| {
             let (rho, density_factor) = (level.rho[l], level.density_factor[l]);
             p.factors.fall_snow * fall_speed_snow(p, rho, density_factor, qs, level.n0s_factor[l])
@@ -374,13 +374,13 @@ impl<R: SchemeConstants> ColumnBlock<R> {
                 (level.rho[l] * level.cells.qs[l], speed(level, l, level.cells.qs[l]))
             });
         }
-        fall.arrive_at_speed(dt_cloud, reach);
+        fall.arrive_at_speed(dt_cloud, active_layers);
         for (k, level) in levels.iter().enumerate() {
             fall.slow_down(k, |l, content| speed(level, l, content / level.rho[l]));
         }
-        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            land(level, fall.content(k), |cells| &mut cells.qs, clipped);
+            store_content(level, fall.content(k), |cells| &mut cells.qs, clipped);
         }
         ground
     }
@@ -388,11 +388,11 @@ impl<R: SchemeConstants> ColumnBlock<R> {
     #[inline(always)]
     fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
         let Self { levels, fall, clipped, residual, .. } = self;
-        let reach = reach(levels, |cells| &cells.qi);
-        if reach == 0 {
+        let active_layers = active_layers(levels, |cells| &cells.qi);
+        if active_layers == 0 {
             return [R::ZERO; LANES];
         }
-        let levels = &mut levels[..reach];
+        let levels = &mut levels[..active_layers];
         for (k, level) in levels.iter().enumerate() {
             fall.begin_call(k, |l| {
                 let (rho, qi) = (level.rho[l], level.cells.qi[l]);
@@ -400,9 +400,9 @@ impl<R: SchemeConstants> ColumnBlock<R> {
                 (rho * qi, speed)
             });
         }
-        let ground = fall.arrive_and_land(dt_cloud, reach, residual);
+        let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            land(level, fall.content(k), |cells| &mut cells.qi, clipped);
+            store_content(level, fall.content(k), |cells| &mut cells.qi, clipped);
         }
         ground
     }
@@ -410,14 +410,17 @@ impl<R: SchemeConstants> ColumnBlock<R> {
 
 /// Number of layers that take part in the sedimentation of a species in any column; 0 if it is absent from all.
 #[inline(always)]
-fn reach<R: SchemeConstants>(levels: &[Level<R>], species: impl Fn(&Cells<R>) -> &Row<R>) -> usize {
+fn active_layers<R: SchemeConstants>(
+    levels: &[Level<R>],
+    species: impl Fn(&Cells<R>) -> &Row<R>,
+) -> usize {
     let highest = levels.iter().rposition(|level| any(|l| species(&level.cells)[l] > R::ZERO));
-    highest.map_or(0, |k| sedimentation::reach(k, levels.len()))
+    highest.map_or(0, |k| sedimentation::active_layers(k, levels.len()))
 }
 
 /// Stores the content after sedimentation in the cells; adds the water that clipping creates to `clipped`, kg m⁻².
 #[inline(always)]
-fn land<R: SchemeConstants>(
+fn store_content<R: SchemeConstants>(
     level: &mut Level<R>,
     content: &Row<R>,
     species: impl Fn(&mut Cells<R>) -> &mut Row<R>,
@@ -425,7 +428,7 @@ fn land<R: SchemeConstants>(
 ) {
     let (mut q, mut made) = ([R::ZERO; LANES], [R::ZERO; LANES]);
     for l in 0..LANES {
-        made[l] = clipped[l] + sedimentation::land(&level.air(l), content[l], &mut q[l]);
+        made[l] = clipped[l] + sedimentation::store_content(&level.air(l), content[l], &mut q[l]);
     }
     *species(&mut level.cells) = q;
     *clipped = made;

@@ -9,7 +9,7 @@ use super::scheme::Scheme;
 use super::simd_columns::ColumnBlock;
 use crate::physics::Block;
 use crate::real::Real;
-use crate::simd::stretches::{Stretch, for_stretches, give, take};
+use crate::simd::gather_scatter::{Stretch, for_stretches, give, take};
 use crate::simd::{Instructions, LANES, Task};
 
 /// A precision in which the scheme and its diagnostics can run, one by one or side by side.
@@ -80,7 +80,7 @@ fn load<R: Vectorised>(
     take(exner, stretches, levels, R::lane, |level| &mut level.exner);
     columns.theta_base = block.theta_base.lane();
     if count < LANES {
-        columns.fill_up(count);
+        columns.fill_unused_lanes(count);
     }
 }
 
@@ -98,7 +98,7 @@ fn store<R: Vectorised>(
     if let Some(weighing) = budget.as_mut().and_then(|budget| budget.weighing.as_mut()) {
         let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
         for Stretch { j, columns: range, lane } in stretches {
-            weighing.weigh((*j, range.clone()), species, [rho, dz], total, |k, n| {
+            weighing.add_mismatch((*j, range.clone()), species, [rho, dz], total, |k, n| {
                 R::of_lane(water(&levels[k].cells.at(lane + n)))
             });
         }

@@ -62,21 +62,21 @@ pub fn processes<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &StepStart<R>,
+    step_start: &StepStart<R>,
     qr_for_slope: R,
     cell: &mut Cell<R>,
 ) -> R {
     melt::adjust_phase(p, dt_cloud, air, qr_for_slope, cell);
     // In such a cell all rates except condensation are zero.
-    let is_calm = is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= onset.qsi);
+    let is_calm = is_clear(cell) && (cell.t >= R::FREEZING || cell.qv <= step_start.qsi);
     let mut clipped = R::ZERO;
     if !is_calm {
-        let coefficients = coefficients(p, air, onset, cell);
-        let warm = warm::rates(p, dt_cloud, air, onset, cell, &coefficients);
-        let ice = ice::rates(p, dt_cloud, air, onset, cell, &coefficients, warm.prevp);
+        let coefficients = coefficients(p, air, step_start, cell);
+        let warm = warm::rates(p, dt_cloud, air, step_start, cell, &coefficients);
+        let ice = ice::rates(p, dt_cloud, air, step_start, cell, &coefficients, warm.prevp);
         clipped = balance::apply(dt_cloud, air, warm, ice, cell);
     }
-    clipped += melt::condense(p, dt_cloud, air, onset, cell);
+    clipped += melt::condense(p, dt_cloud, air, step_start, cell);
     if !is_calm {
         clipped -= remove_traces(&mut cell.qc) + remove_traces(&mut cell.qi);
     }

@@ -12,7 +12,7 @@ use crate::wsm5::{Air, Cell, Column, melt};
 
 /// Work space of sedimentation in one column of K layers.
 #[derive(Clone, Debug)]
-pub(super) struct SubSteps<R> {
+pub(super) struct SubStepWork<R> {
     rain: SubsteppedFall<R>,
     snow: SubsteppedFall<R>,
     ice: SubsteppedFall<R>,
@@ -22,7 +22,7 @@ pub(super) struct SubSteps<R> {
     count: [R; 2],
 }
 
-impl<R: SchemeConstants> SubSteps<R> {
+impl<R: SchemeConstants> SubStepWork<R> {
     pub(super) fn new(nz: usize) -> Self {
         Self {
             rain: SubsteppedFall::new(nz),
@@ -61,17 +61,17 @@ impl<R: SchemeConstants> SubsteppedFall<R> {
         }
     }
 
-    /// One sub-step in the lowest `reach` layers, above which there is no precipitation.
+    /// One sub-step in the lowest `active_layers` layers, above which there is no precipitation.
     ///
     /// Returns the outflow of the lowest layer, kg kg⁻¹ of its air.
     fn fall(
         &self,
-        reach: usize,
+        active_layers: usize,
         cells: &mut [Cell<R>],
         species: impl Fn(&mut Cell<R>) -> &mut R,
     ) -> R {
         let ground = self.leaving[0] * *species(&mut cells[0]);
-        let highest = reach - 1;
+        let highest = active_layers - 1;
         // Upward, so that the layer above still has its old content.
         for k in 0..highest {
             let above = *species(&mut cells[k + 1]);
@@ -88,12 +88,12 @@ impl<R: SchemeConstants> Column<R> {
     /// Sedimentation of rain and snow, while snow melts, and then of ice.
     ///
     /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻². Conserves mass.
-    pub(super) fn sink(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
+    pub(super) fn sediment_substepped(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
         for (qr, cell) in self.qr_for_slope.iter_mut().zip(&self.cells) {
             *qr = cell.qr;
         }
-        let [rain, snow] = self.sink_rain_and_snow(p, dt_cloud);
-        let ice = self.sink_ice(p, dt_cloud);
+        let [rain, snow] = self.sediment_rain_and_snow(p, dt_cloud);
+        let ice = self.sediment_ice(p, dt_cloud);
         let ground = self.air[0].rho * self.air[0].dz;
         [rain, snow, ice].map(|fallen| ground * fallen)
     }
@@ -104,13 +104,13 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Returns the outflow of rain and snow from the lowest layer, kg kg⁻¹ of its air.
-    fn sink_rain_and_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 2] {
+    fn sediment_rain_and_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 2] {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[0] = R::ONE;
         let Some(highest) = cells.iter().rposition(|c| c.qr > R::ZERO || c.qs > R::ZERO) else {
             return [R::ZERO; 2];
         };
-        let reach = highest + 1;
+        let active_layers = highest + 1;
         // Empty layers count too: their speed is that of the smallest particles.
         for (k, (cell, air)) in cells.iter().zip(&*air).enumerate() {
             let rain = slope_rain(p, air.rho, cell.qr);
@@ -124,16 +124,16 @@ impl<R: SchemeConstants> Column<R> {
         let substeps =
             number_of_substeps(largest(work.rain.courant.iter().chain(&work.snow.courant)));
         work.count[0] = substeps;
-        work.rain.divide(&air[..reach], substeps);
-        work.snow.divide(&air[..reach], substeps);
+        work.rain.divide(&air[..active_layers], substeps);
+        work.snow.divide(&air[..active_layers], substeps);
 
         // Melting only cools, so no layer above these becomes warmer than freezing in a sub-step.
-        let melting = cells[..reach].iter().rposition(|cell| cell.t > R::FREEZING);
+        let melting = cells[..active_layers].iter().rposition(|cell| cell.t > R::FREEZING);
         let warm = melting.map_or(0, |k| k + 1);
         let mut fallen = [R::ZERO; 2];
         for _ in 0..substeps.to_usize().unwrap_or(1) {
-            fallen[0] += work.rain.fall(reach, cells, |cell| &mut cell.qr);
-            fallen[1] += work.snow.fall(reach, cells, |cell| &mut cell.qs);
+            fallen[0] += work.rain.fall(active_layers, cells, |cell| &mut cell.qr);
+            fallen[1] += work.snow.fall(active_layers, cells, |cell| &mut cell.qs);
             for (k, (cell, air)) in cells[..warm].iter_mut().zip(&*air).enumerate() {
                 melt::melt_snow_in_substep(p, dt_cloud, substeps, air, work.snow_slope[k], cell);
             }
@@ -142,23 +142,23 @@ impl<R: SchemeConstants> Column<R> {
     }
 
     /// Returns the outflow of ice from the lowest layer, kg kg⁻¹ of its air.
-    fn sink_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> R {
+    fn sediment_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> R {
         let Self { cells, air, substeps: work, .. } = self;
         work.count[1] = R::ONE;
         let Some(highest) = cells.iter().rposition(|cell| cell.qi > R::ZERO) else {
             return R::ZERO;
         };
-        let reach = highest + 1;
-        for (k, (cell, air)) in cells[..reach].iter().zip(&*air).enumerate() {
+        let active_layers = highest + 1;
+        for (k, (cell, air)) in cells[..active_layers].iter().zip(&*air).enumerate() {
             let speed = fall_speed_ice(p, air.rho, cell.qi, ice_number(air.rho, cell.qi));
             work.ice.courant[k] = p.factors.fall_ice * courant(speed, air.dz, dt_cloud);
         }
-        let substeps = number_of_substeps(largest(&work.ice.courant[..reach]));
+        let substeps = number_of_substeps(largest(&work.ice.courant[..active_layers]));
         work.count[1] = substeps;
-        work.ice.divide(&air[..reach], substeps);
+        work.ice.divide(&air[..active_layers], substeps);
         let mut fallen = R::ZERO;
         for _ in 0..substeps.to_usize().unwrap_or(1) {
-            fallen += work.ice.fall(reach, cells, |cell| &mut cell.qi);
+            fallen += work.ice.fall(active_layers, cells, |cell| &mut cell.qi);
         }
         fallen
     }

@@ -25,12 +25,12 @@ pub fn rates<R: SchemeConstants>(
     p: &Scheme<R>,
     dt_cloud: R,
     air: &Air<R>,
-    onset: &StepStart<R>,
+    step_start: &StepStart<R>,
     cell: &Cell<R>,
     coefficients: &Coefficients<R>,
 ) -> WarmRates<R> {
-    let rhw = (cell.qv / onset.qsw).larger(R::Q_MIN);
-    let excess = (cell.qv.larger(R::Q_MIN) - onset.qsw) / dt_cloud;
+    let rhw = (cell.qv / step_start.qsw).larger(R::Q_MIN);
+    let excess = (cell.qv.larger(R::Q_MIN) - step_start.qsw) / dt_cloud;
     let pracw = pracw(p, dt_cloud, cell.qc, cell.qr, coefficients.rain, air.density_factor);
     WarmRates {
         praut: p.factors.praut * praut(p, dt_cloud, cell.qc),

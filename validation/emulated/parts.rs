@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::advection::gpu::{Shares, TransportSettings};
+use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
 use nwp_mini::advection::{Limiter, MARGIN};
 use nwp_mini::backend::BudgetDomain as Budget;
 use nwp_mini::dry_mass::{AirMass, Layered};
@@ -18,8 +18,8 @@ use nwp_mini_support::parts::storm::{DT, Storm};
 use nwp_mini_support::wsm5::weather::{Mass, Region, Weather};
 
 use crate::advection::host::{self, Rounding, Transport};
-use crate::advection::shares;
-use crate::wsm5::clouds::{self, Clouds};
+use crate::advection::launch_config;
+use crate::wsm5::clouds::{self, EmulatedWsm5};
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;
@@ -38,8 +38,8 @@ impl Exchanged for f64 {}
 /// The kernels of a step.
 struct Kernels<'a> {
     limiter: Limiter,
-    shares: Shares,
-    clouds: &'a Clouds,
+    launch_config: LaunchConfig,
+    clouds: &'a EmulatedWsm5,
 }
 
 /// A grid in the midst of its steps.
@@ -65,9 +65,10 @@ impl<R: Exchanged> Run<R> {
     fn step(&mut self, kernels: &Kernels<'_>, seed: u64) {
         let (grid, forcing) = (&self.storm.grid, self.storm.forcing());
         // Tiles where the rows are long enough, as a run chooses.
-        let is_long =
-            Layout::of(grid, kernels.shares.cells).pitch() >= kernels.shares.least_tiled();
-        let shares = Shares { tiled: kernels.shares.tiled && is_long, ..kernels.shares };
+        let is_long = Layout::of(grid, kernels.launch_config.cells).pitch()
+            >= kernels.launch_config.least_tiled();
+        let launch_config =
+            LaunchConfig { tiled: kernels.launch_config.tiled && is_long, ..kernels.launch_config };
         let transport = Transport {
             grid,
             air: &self.air,
@@ -79,7 +80,7 @@ impl<R: Exchanged> Run<R> {
                 unlimited: 1,
                 limiter: kernels.limiter,
                 zero_gradient: true,
-                shares,
+                launch_config,
             },
             rounding: Rounding::Each,
         };
@@ -153,8 +154,8 @@ fn scheme<R: Exchanged>() -> Scheme<R> {
 }
 
 /// The kernel of the microphysics, compiled for one test.
-fn clouds<R: Exchanged>(mapping: Mapping, test: &str) -> Clouds {
-    Clouds::compile_with(&scheme::<R>(), NZ, mapping, test, &[])
+fn clouds<R: Exchanged>(mapping: Mapping, test: &str) -> EmulatedWsm5 {
+    EmulatedWsm5::compile_with(&scheme::<R>(), NZ, mapping, test, &[])
 }
 
 fn storm<R: Exchanged>([nx, ny]: [usize; 2], kind: [Side; 4]) -> Storm<R> {
@@ -179,7 +180,7 @@ fn kernels_give_parts_the_bits_of_the_whole() {
     ];
     let clouds = clouds::<f32>(tile::<f32>(), "_of_parts");
     cases.into_par_iter().for_each(|(kind, limiter, cells)| {
-        let kernels = Kernels { limiter, shares: shares(cells, 2), clouds: &clouds };
+        let kernels = Kernels { limiter, launch_config: launch_config(cells, 2), clouds: &clouds };
         let storm = storm::<f32>([27, 25], kind);
         let differing = differing(&storm, [&[12], &[13]], MARGIN, &kernels);
         assert_eq!(differing, 0, "{kind:?} {limiter:?} {cells}: values differ");
@@ -192,7 +193,7 @@ fn a_narrower_margin_is_noticed_in_kernels() {
     let cases = [([S, S, P, P], Limiter::PositiveDefinite), ([P; 4], Limiter::Monotonic)];
     let clouds = clouds::<f64>(Mapping::Column, "_of_narrow_parts");
     cases.into_par_iter().for_each(|(kind, limiter)| {
-        let kernels = Kernels { limiter, shares: shares(2, 2), clouds: &clouds };
+        let kernels = Kernels { limiter, launch_config: launch_config(2, 2), clouds: &clouds };
         let storm = storm::<f64>([27, 25], kind);
         let differing = differing(&storm, [&[12], &[13]], MARGIN - 1, &kernels);
         assert!(differing > 0, "{kind:?} {limiter:?}: a margin of 9 is as good");
@@ -203,10 +204,10 @@ fn a_narrower_margin_is_noticed_in_kernels() {
 /// one by tiles, as the whole is, the other one not.
 #[test]
 fn tiles_give_parts_the_bits_of_the_whole() {
-    let shares = Shares { tiled: true, ..shares(4, 2) };
+    let launch_config = LaunchConfig { tiled: true, ..launch_config(4, 2) };
     let clouds = clouds::<f32>(tile::<f32>(), "_of_tiled_parts");
-    let kernels = Kernels { limiter: Limiter::PositiveDefinite, shares, clouds: &clouds };
-    let nx = shares.least_tiled() + 12;
+    let kernels = Kernels { limiter: Limiter::PositiveDefinite, launch_config, clouds: &clouds };
+    let nx = launch_config.least_tiled() + 12;
     let storm = storm::<f32>([nx, 8], [P, P, O, S]);
     assert_eq!(differing(&storm, [&[nx - 20], &[]], MARGIN, &kernels), 0, "values differ");
 }

@@ -3,13 +3,13 @@
 use ndarray::Array3;
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::gpu::transport::{Transport, Wind};
-use nwp_mini::advection::gpu::{Shares, TransportSettings};
+use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
 use nwp_mini::advection::{self, Limiter, Workspace};
 use nwp_mini::device::{Buffer, Element, Gpu};
 use nwp_mini::dry_mass::MassFlux;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
@@ -34,14 +34,15 @@ const F64_PAIR_LIMIT: f64 = 1.0e-13;
 fn upload<R: Element>(gpu: &Gpu, flux: &MassFlux<R>, layout: Layout) -> [Buffer<R>; 3] {
     let [x, y, z] =
         [&flux.x, &flux.y, &flux.z].map(|flux| flux.as_slice().expect("standard layout"));
-    [layout.lay_x_faces(x), layout.lay(y), layout.lay(z)].map(|flux| gpu.upload(&flux).unwrap())
+    [layout.padded_x_faces(x), layout.padded(y), layout.padded(z)]
+        .map(|flux| gpu.upload(&flux).unwrap())
 }
 
 /// Several steps of some tracers on the GPU, and the inflow. All memory that the kernels have to write is NaN at the
 /// start.
 fn steps<R: FluxConstants + Element>(
     gpu: &Gpu,
-    case: &Case,
+    case: &TransportCase,
     settings: TransportSettings,
     tracers: &[Array3<R>],
     inflow: &[BoundaryValues<R>],
@@ -58,7 +59,7 @@ fn steps<R: FluxConstants + Element>(
     let inflow = (!inflow.is_empty()).then(|| gpu.upload(&inflow).unwrap());
     let wind = Wind { flux: [&x, &y, &z], inflow: inflow.as_ref() };
     let values: Vec<R> = tracers.iter().flat_map(|q| q.iter().copied()).collect();
-    let mut start = gpu.upload(&layout.lay(&values)).unwrap();
+    let mut start = gpu.upload(&layout.padded(&values)).unwrap();
     let mut end = gpu.zeros(start.len()).unwrap();
     end.poison().unwrap();
     for _ in 0..count {
@@ -68,7 +69,7 @@ fn steps<R: FluxConstants + Element>(
     }
     let shape = case.grid.shape;
     let found = start.to_vec().unwrap();
-    let found = layout.pick(&found);
+    let found = layout.unpadded(&found);
     let fields = found.chunks_exact(shape.cells()).map(|field| {
         Array3::from_shape_vec(shape.centre(), field.to_vec()).expect("a field of the grid")
     });
@@ -145,23 +146,27 @@ fn check_pair<R: FluxConstants + Element>(
     for (limiter, name) in SCHEMES {
         let chosen = TransportSettings::for_device(gpu, &case.grid, R::PRECISION, [3, 1], limiter);
         // Short marches, in turn, and long ones, in rows, and tiles.
-        let with = |levels, tiled| Shares { levels, tiled, ..chosen.shares };
+        let with = |levels, tiled| LaunchConfig { levels, tiled, ..chosen.launch_config };
         let mut forms = vec![with(1, false)];
         if limiter == Limiter::PositiveDefinite {
-            forms.push(Shares { linear_indexing: false, ..with(shape.nz, false) });
+            forms.push(LaunchConfig { linear_indexing: false, ..with(shape.nz, false) });
             if R::PRECISION == Precision::F32
-                && chosen.layout(&case.grid).pitch() >= chosen.shares.least_tiled()
+                && chosen.layout(&case.grid).pitch() >= chosen.launch_config.least_tiled()
             {
-                forms.push(Shares { linear_indexing: false, ..with(1, true) });
+                forms.push(LaunchConfig { linear_indexing: false, ..with(1, true) });
             }
         }
         if R::PRECISION == Precision::F32
-            && chosen.shares.stages_can_be_tiled(chosen.layout(&case.grid))
+            && chosen.launch_config.stages_can_be_tiled(chosen.layout(&case.grid))
         {
-            forms.push(Shares { linear_indexing: false, stages_tiled: true, ..with(1, false) });
+            forms.push(LaunchConfig {
+                linear_indexing: false,
+                stages_tiled: true,
+                ..with(1, false)
+            });
         }
-        for shares in forms {
-            let settings = TransportSettings { shares, ..chosen };
+        for launch_config in forms {
+            let settings = TransportSettings { launch_config, ..chosen };
             let (found, entered) = steps(gpu, &case, settings, &tracers, &inflow, 2);
             for (n, tracer) in tracers.iter().enumerate() {
                 let what = format!("{shape} {kind:?} {} {name}, tracer {n}, seed {seed}", R::NAME);
@@ -249,9 +254,9 @@ fn transport_times() {
             let layout = chosen.layout(&case.grid);
             let [x, y, z] = upload(&gpu, &flux, layout);
             let wind = Wind { flux: [&x, &y, &z], inflow: None };
-            let start = gpu.upload(&layout.lay(&q).repeat(6)).unwrap();
+            let start = gpu.upload(&layout.padded(&q).repeat(6)).unwrap();
             let end = gpu.zeros(start.len()).unwrap();
-            let usual = chosen.shares;
+            let usual = chosen.launch_config;
             for (levels, width) in [
                 (usual.levels, usual.width),
                 (1, 16),
@@ -262,8 +267,8 @@ fn transport_times() {
                 (usual.levels, 32),
             ] {
                 let linear_indexing = usual.linear_indexing && width == usual.width;
-                let shares = Shares { levels, linear_indexing, width, ..usual };
-                let settings = TransportSettings { shares, ..chosen };
+                let launch_config = LaunchConfig { levels, linear_indexing, width, ..usual };
+                let settings = TransportSettings { launch_config, ..chosen };
                 let transport = Transport::new(&gpu, &case.grid, &air, settings).unwrap();
                 let step = || transport.step(&wind, &start, &end, case.dt);
                 let mut graph = gpu.capture(step).unwrap();

@@ -1,7 +1,7 @@
 //! `nwp-mini bench` on the GPU: complete and plausible figures for all parts.
 
 use assert_cmd::Command;
-use nwp_mini::device::Shuttle;
+use nwp_mini::device::PinnedTransfer;
 use nwp_mini::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use serde_json::Value;
 
@@ -200,7 +200,7 @@ fn shuttles_carry_there_and_back() {
     let Some(gpu) = gpu(true) else { return };
     let values: Vec<f32> = (0..1_000_003_u32).map(|i| i as f32).collect();
     let (from, to) = (gpu.upload(&values).unwrap(), gpu.zeros(values.len()).unwrap());
-    let mut shuttle = Shuttle::new(&gpu, values.len()).unwrap();
+    let mut shuttle = PinnedTransfer::new(&gpu, values.len()).unwrap();
     shuttle.fetch(&from).unwrap();
     from.poison().unwrap();
     shuttle.send(&to).unwrap();

@@ -41,7 +41,7 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Species that are produced and lost on all time scales.
-const SPECIES: [&str; 8] = ["o3", "no", "no2", "oh", "ho2", "hno3", "pan", "so2"];
+const GASES: [&str; 8] = ["o3", "no", "no2", "oh", "ho2", "hno3", "pan", "so2"];
 
 #[test]
 fn species_are_those_of_the_cpu() {
@@ -68,7 +68,7 @@ fn species_are_those_of_the_cpu() {
             let place = ["--output", output, "--json", figures, "--backend", backend];
             run(folder, &[&options[..], &more, &place].concat());
         }
-        for name in SPECIES {
+        for name in GASES {
             let [a, b] = ["cpu.nc", "gpu.nc"].map(|file| last(folder, file, name));
             let off = apart(&a, &b);
             assert!(off < near, "{about} {name}: {off:e}");
@@ -108,7 +108,7 @@ fn a_restart_goes_on_to_the_bit() {
     run(folder, &[&begin[..], &gpu, &half].concat());
     let rest = ["--restart", "r.nc", "--steps", "4", "--output", "b.nc", "--json", "b.json"];
     run(folder, &[&rest[..], &gpu].concat());
-    for name in SPECIES {
+    for name in GASES {
         let [a, b] = ["whole.nc", "b.nc"].map(|file| last(folder, file, name));
         assert!(a == b, "{name}");
     }

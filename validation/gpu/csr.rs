@@ -2,7 +2,7 @@
 
 use nwp_mini::device::{Element, Gpu};
 use nwp_mini::primitives::csr::Csr;
-use nwp_mini::primitives::gpu::csr::{DeviceCsr, Rung, Shape};
+use nwp_mini::primitives::gpu::csr::{CsrConfig, DeviceCsr, Rung};
 use nwp_mini::primitives::matrices::{self, Kind, operand};
 use nwp_mini::real::{Precision, Real};
 
@@ -69,7 +69,7 @@ fn rungs_agree<R: Real + Element>(gpu: &Gpu) {
 #[test]
 fn small_products_are_right() {
     let Some(gpu) = gpu(true) else { return };
-    let source = |precision| Shape::usual(precision).source(precision);
+    let source = |precision| CsrConfig::usual(precision).source(precision);
     prepare(&gpu, [Precision::F32, Precision::F64].map(source).to_vec());
     rungs_agree::<f32>(&gpu);
     rungs_agree::<f64>(&gpu);
@@ -86,18 +86,18 @@ fn shapes_of_the_sparse_product() {
 }
 
 fn times<R: Real + Element>(gpu: &Gpu) {
-    let usual = Shape::usual(R::PRECISION);
-    let mut shapes: Vec<Shape> =
-        [8, 16, 64].into_iter().map(|long_row| Shape { long_row, ..usual }).collect();
+    let usual = CsrConfig::usual(R::PRECISION);
+    let mut shapes: Vec<CsrConfig> =
+        [8, 16, 64].into_iter().map(|long_row| CsrConfig { long_row, ..usual }).collect();
     for (tile_threads, tile_rounds) in [(128, 1), (128, 2), (256, 1), (256, 2), (256, 4), (512, 1)]
     {
         for warps in [32, 48, 64] {
             let tile_resident = warps * 32 / tile_threads;
-            let shape = Shape { tile_threads, tile_rounds, tile_resident, ..usual };
+            let shape = CsrConfig { tile_threads, tile_rounds, tile_resident, ..usual };
             shapes.push(shape);
         }
     }
-    let late = shapes.iter().map(|shape| Shape { gather_late: true, ..*shape });
+    let late = shapes.iter().map(|shape| CsrConfig { gather_late: true, ..*shape });
     shapes.extend(late.collect::<Vec<_>>());
     shapes.retain(|s| s.shared_bytes(R::PRECISION) * s.tile_resident as usize <= 200 << 10);
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
@@ -129,7 +129,7 @@ fn times<R: Real + Element>(gpu: &Gpu) {
             println!("  {time:>10.2}  {speed:>7.1} GB/s  {}{mark}", rung.name());
         }
         drop(device);
-        let mut found: Vec<(f64, f64, Shape)> = shapes
+        let mut found: Vec<(f64, f64, CsrConfig)> = shapes
             .iter()
             .filter(|_| is_large)
             .map(|shape| {
@@ -140,8 +140,9 @@ fn times<R: Real + Element>(gpu: &Gpu) {
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (time, speed, shape) in found.iter().take(10) {
-            let Shape { tile_threads, tile_rounds, tile_resident, long_row, gather_late, .. } =
-                shape;
+            let CsrConfig {
+                tile_threads, tile_rounds, tile_resident, long_row, gather_late, ..
+            } = shape;
             println!(
                 "  {time:>10.2}  {speed:>7.1} GB/s  tiles: {tile_threads} threads, {tile_rounds} \
                  rounds, {tile_resident} resident, long from {long_row}, late: {gather_late}"

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{
-    Backend, Captured, Collected, FRAMES_IN_FLIGHT, Microphysics, Output, WaterChange,
+    Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Microphysics, Output, WaterChange,
 };
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{Case, Working};
+use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Sedimentation;
@@ -31,8 +31,8 @@ struct Bits {
     water: u64,
 }
 
-fn bits<R: Working>(frame: &Captured<R>) -> Bits {
-    let Captured { state, diagnostics, surface, summary } = frame;
+fn bits<R: RunPrecision>(frame: &CapturedFrame<R>) -> Bits {
+    let CapturedFrame { state, diagnostics, surface, summary } = frame;
     let fields = state.fields().iter().chain([&diagnostics.refl_10cm, &diagnostics.re_snow]);
     let all = fields.flatten().chain(&surface.rain).chain(&surface.snow).chain(&summary.contents);
     Bits {
@@ -43,20 +43,20 @@ fn bits<R: Working>(frame: &Captured<R>) -> Bits {
 }
 
 /// Member 0 has the unperturbed scheme and state; the others differ in both.
-fn scheme<R: Working>(member: usize, fallout: Sedimentation) -> Scheme<R> {
+fn scheme<R: RunPrecision>(member: usize, fallout: Sedimentation) -> Scheme<R> {
     let share = 1.0 + 0.3 * member as f64;
     let tuning = Tuning::default().with("n0r", 8e6 * share).with("alpha", 0.12 / share);
     Scheme::new(&tuning).with_fallout(fallout)
 }
 
-fn start<R: Working>(state: &State<R>, member: usize) -> State<R> {
+fn start<R: RunPrecision>(state: &State<R>, member: usize) -> State<R> {
     let mut state = state.clone();
     state.qv_mut().mapv_inplace(|q| q * R::of(1.0 - 0.02 * member as f64));
     state
 }
 
 /// Steps with frames on the way; the last frames.
-fn run<R: Working>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R>) -> Vec<Bits> {
+fn run<R: RunPrecision>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R>) -> Vec<Bits> {
     let mut last = Vec::new();
     let count = members.info().unwrap().members;
     members.drive(moment).unwrap();
@@ -69,7 +69,7 @@ fn run<R: Working>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R>) ->
             for member in 0..count + FRAMES_IN_FLIGHT {
                 if let Some(oldest) = member.checked_sub(FRAMES_IN_FLIGHT).filter(|x| *x < count) {
                     let frame = members.collect(Output::Frame(oldest), true).unwrap();
-                    last.push(bits(&frame.and_then(Collected::frame).expect("a frame")));
+                    last.push(bits(&frame.and_then(CollectedOutput::frame).expect("a frame")));
                 }
                 if member < count {
                     members.capture(Output::Frame(member), moment).unwrap();
@@ -81,7 +81,7 @@ fn run<R: Working>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R>) ->
     last
 }
 
-fn check<R: Working + OnDevice>(
+fn check<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
     limiter: Limiter,
     microphysics: impl Into<Microphysics>,
@@ -90,7 +90,7 @@ fn check<R: Working + OnDevice>(
     let microphysics = microphysics.into();
     let path = std::path::Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let mut moment = case.drive(0.0, DT).unwrap();
     if is_moving {
@@ -101,7 +101,7 @@ fn check<R: Working + OnDevice>(
         moment = TimeInterpolant { after, flux_weight: 0.5, air_weight: 0.5, ..moment };
     }
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -132,7 +132,7 @@ fn check<R: Working + OnDevice>(
     one.drive(&moment).unwrap();
     (0..STEPS).for_each(|_| one.step(DT).unwrap());
     one.capture(Output::Frame(0), &moment).unwrap();
-    let frame = one.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+    let frame = one.collect(Output::Frame(0), true).unwrap().and_then(CollectedOutput::frame);
     let frame = frame.expect("a frame");
     assert!(bits(&frame) == found[0], "{about}: the control differs from a run");
 }
@@ -153,12 +153,12 @@ fn a_member_that_blows_up_is_named() {
     let Some(gpu) = gpu(true) else { return };
     let path = std::path::Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    let mut case = Case::<f32>::new(domain, frame).unwrap();
+    let mut case = RunInput::<f32>::new(domain, frame).unwrap();
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,

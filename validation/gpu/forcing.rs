@@ -105,24 +105,24 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
                 times: [0.0, 1.0],
             };
             expected.set(&moment, &mut continuity);
-            between.weigh(flux_weight, air_weight).unwrap();
+            between.set_weights(flux_weight, air_weight).unwrap();
             between.drive(&out).unwrap();
             between.air(&air_out).unwrap();
             let MassFlux { x, y, z } = &expected.flux;
             let [found_x, found_y, found_z] =
                 out.flux.each_ref().map(|flux| flux.to_vec().unwrap());
-            let expected_x = layout.lay_x_faces(x.as_slice().unwrap());
+            let expected_x = layout.padded_x_faces(x.as_slice().unwrap());
             for (found, expected) in [
                 (&*found_x, &*expected_x),
-                (&*layout.pick(&found_y), y.as_slice().unwrap()),
-                (&*layout.pick(&found_z), z.as_slice().unwrap()),
+                (&*layout.unpadded(&found_y), y.as_slice().unwrap()),
+                (&*layout.unpadded(&found_z), z.as_slice().unwrap()),
             ] {
                 let off = difference(found, expected);
                 assert!(off <= limit, "fluxes at {flux_weight}: {off:e}");
             }
             let Environment { rho, exner, p, dz } = &expected.environment;
             let air: Vec<R> = [rho, exner, p, dz].into_iter().flatten().copied().collect();
-            let off = difference(&layout.pick(&air_out.to_vec().unwrap()), &air);
+            let off = difference(&layout.unpadded(&air_out.to_vec().unwrap()), &air);
             assert!(off <= limit, "air at {air_weight}: {off:e}");
             let sides = expected.inflow.iter().flatten().flat_map(|values| {
                 [&values.west, &values.east, &values.south, &values.north].into_iter().flatten()

@@ -6,7 +6,7 @@ use ndarray::{Array, Dimension, s};
 
 use nwp_mini::device::{Element, Gpu};
 use nwp_mini::grid::Shape;
-use nwp_mini::physics::device::{Launcher, Memory, OnDevice, Places};
+use nwp_mini::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
 
@@ -25,7 +25,7 @@ struct GpuBackend<R> {
     gpu: Gpu,
     scheme: Kessler<R>,
     /// Columns that the scheme works on; by default all.
-    places: Option<Places>,
+    places: Option<ColumnLayout>,
 }
 
 impl<R: Vectorised + Element> GpuBackend<R> {
@@ -37,13 +37,13 @@ impl<R: Vectorised + Element> GpuBackend<R> {
 impl<R: Vectorised + Element> Engine<R> for GpuBackend<R> {
     fn call(&self, dt: R, state: &mut State<R>) {
         let (nz, ny, nx) = state.tracers[0].dim();
-        let places = self.places.unwrap_or_else(|| Places::all(Shape { nx, ny, nz }));
+        let places = self.places.unwrap_or_else(|| ColumnLayout::all(Shape { nx, ny, nz }));
         let base = state.theta_base;
         let launcher = self.scheme.launcher(&self.gpu, nz, places, base, None).unwrap();
         let tracers = self.gpu.upload(&guarded(&state.tracers)).unwrap();
         let air = self.gpu.upload(&guarded(&state.air)).unwrap();
         let surface = self.gpu.upload(&guarded(&state.surface)).unwrap();
-        let memory = Memory { tracers: &tracers, air: &air, surface: &surface };
+        let memory = DeviceArrays { tracers: &tracers, air: &air, surface: &surface };
         launcher.call(&memory, dt.f64()).unwrap();
         assign(&mut state.tracers, &tracers.to_vec().unwrap());
         assign(&mut state.surface, &surface.to_vec().unwrap());
@@ -107,7 +107,8 @@ fn only_the_columns_of_a_part_are_changed() {
     let (_, ny, nx) = before.tracers[0].dim();
     let (rows, columns) = (2..ny - 1, 3..nx - 4);
     let (width, rows_of) = (columns.len(), rows.len());
-    let places = Places { width, rows: rows_of, first: 2 * nx + 3, pitch: nx, level: nx * ny };
+    let places =
+        ColumnLayout { width, rows: rows_of, first: 2 * nx + 3, pitch: nx, level: nx * ny };
     let mut engine = GpuBackend::new(&gpu, Kessler::default());
     let (mut whole, mut part) = (before.clone(), before.clone());
     engine.call(60.0, &mut whole);

@@ -3,7 +3,7 @@
 
 use nwp_mini::lattice::dirac::{hop, wilson};
 use nwp_mini::lattice::gauge::random_links;
-use nwp_mini::lattice::gpu::{Form, GpuDirac, OnLattice, TWO_ROWS};
+use nwp_mini::lattice::gpu::{GpuDirac, KernelConfig, LatticePrecision, TWO_ROWS};
 use nwp_mini::lattice::number::Vectorised;
 use nwp_mini::lattice::{
     CpuDirac, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Stop, defect_correction, solve,
@@ -23,7 +23,7 @@ fn distance<R: Real>(found: &[R], expected: &[R]) -> f64 {
     (differences / squares(&mut expected.iter().map(|x| x.f64()))).sqrt()
 }
 
-fn operators_agree<R: OnLattice + Vectorised>() {
+fn operators_agree<R: LatticePrecision + Vectorised>() {
     let Some(gpu) = gpu(true) else { return };
     let random = &mut Random::new(seed());
     for extents in LATTICES {
@@ -36,7 +36,10 @@ fn operators_agree<R: OnLattice + Vectorised>() {
         let precision = <R as Real>::PRECISION;
         for link_reals in [LINK_REALS, TWO_ROWS] {
             for is_diagonal in [false, true] {
-                let form = Form { is_diagonal, ..Form::choose(precision, extents, link_reals) };
+                let form = KernelConfig {
+                    is_diagonal,
+                    ..KernelConfig::choose(precision, extents, link_reals)
+                };
                 let device = GpuDirac::<R>::with(&gpu, gauge, form).unwrap();
                 // Four times the largest error of 28 orders of summation.
                 let limit = if precision == Precision::F32 { 4e-7 } else { 1e-15 };

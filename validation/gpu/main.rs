@@ -30,13 +30,13 @@ use nwp_mini_support::advection::{case, made_up};
 use nwp_mini_support::run::small;
 use nwp_mini_support::{device, products, random};
 
-use nwp_mini::device::{Gpu, Source};
+use nwp_mini::device::{Gpu, KernelSource};
 use rayon::prelude::*;
 
 use device::{gpu, seed};
 
 /// Compiles sources, many at a time, so that each comes from the cache afterwards.
-fn prepare(gpu: &Gpu, mut sources: Vec<Source>) {
+fn prepare(gpu: &Gpu, mut sources: Vec<KernelSource>) {
     sources.sort_by(|a, b| (a.file, &a.prelude).cmp(&(b.file, &b.prelude)));
     sources.dedup_by(|a, b| a.file == b.file && a.prelude == b.prelude);
     sources.into_par_iter().for_each(|source| {

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::Microphysics;
-use nwp_mini::backend::gpu::{GpuBackend, Needs, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, MemoryEstimate};
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::{self, Role};
 use nwp_mini::io::wrf;
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 use nwp_mini::state::State;
 use nwp_mini::tracers::{Inflow, Limiter as OfTracer, Tracer, TracerSet, interned};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn a_run_takes_the_memory_that_is_told() {
     let path = folder.path().join("small.nc");
     Small::of([96, 80, 27], true).write(&path);
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    let case = Case::<f32>::new(domain, frame).unwrap();
+    let case = RunInput::<f32>::new(domain, frame).unwrap();
     let file = Path::new(&project()).join("data/chemistry/radm2.kpp");
     let (mechanism, _) = mechanism::read(&file).unwrap().mechanism().unwrap();
     let carried = mechanism.species.iter().filter(|species| species.role == Role::Variable);
@@ -64,7 +64,7 @@ fn a_run_takes_the_memory_that_is_told() {
         [(None, false), (Some(clear), false), (Some(Light::Prescribed), true)]
     {
         let coupled = light.map(|light| Arc::new(coupled(light)));
-        let setting = Setting {
+        let setting = GpuConfig {
             grid: &case.domain.grid,
             coordinate: &case.domain.coordinate,
             limiter: Limiter::PositiveDefinite,
@@ -74,7 +74,7 @@ fn a_run_takes_the_memory_that_is_told() {
             has_sequence,
             chemistry: coupled.as_deref(),
         };
-        let needs = Needs::of::<f32>(&gpu, &setting).unwrap().device as f64;
+        let needs = MemoryEstimate::of::<f32>(&gpu, &setting).unwrap().device as f64;
         let [before, _] = gpu.memory().unwrap();
         let state = State::<f32>::zeros_of(Arc::clone(&set), case.domain.grid.shape);
         let run = GpuBackend::new(&gpu, &setting, &state).unwrap();

@@ -2,7 +2,9 @@
 
 use nwp_mini::device::{Buffer, Gpu};
 use nwp_mini::primitives::gpu::reduce::ladder::{self, Ladder, RUNGS};
-use nwp_mini::primitives::gpu::reduce::{Operation, Reducer, Reducible, Shape, located, source};
+use nwp_mini::primitives::gpu::reduce::{
+    Operation, ReduceConfig, Reducer, Reducible, located, source,
+};
 use nwp_mini::primitives::reduce::{self, Segments};
 
 use crate::random::Random;
@@ -12,7 +14,7 @@ use crate::{gpu, prepare, seed};
 const LENGTHS: [usize; 9] = [0, 1, 3, 5, 1021, 65_537, 270_343, 1_000_003, 9_000_001];
 
 fn prepare_all(gpu: &Gpu) {
-    let shape = Shape::default();
+    let shape = ReduceConfig::default();
     prepare(
         gpu,
         vec![
@@ -65,7 +67,7 @@ fn rungs_and_sums_are_exact<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(i32)
             });
             assert_eq!(T::wide_of_word(dot[0]), reduce::dot(a, b), "{what}");
             for rung in RUNGS {
-                lesson.spoil().unwrap();
+                lesson.invalidate().unwrap();
                 lesson.launch(rung, &on_device, first, length).unwrap();
                 assert_eq!(lesson.result().unwrap().wide(), expected, "{} {what}", rung.name);
             }
@@ -93,7 +95,7 @@ fn each_kernel_once() {
     let on_device = gpu.upload(&x).unwrap();
     let lesson = Ladder::<f32>::new(&gpu, length).unwrap();
     for rung in RUNGS {
-        lesson.spoil().unwrap();
+        lesson.invalidate().unwrap();
         lesson.launch(rung, &on_device, 0, length).unwrap();
         assert_eq!(f64::from(lesson.result().unwrap()), reduce::sum(&x), "{}", rung.name);
     }
@@ -217,7 +219,7 @@ fn sums_have_the_same_bits_in_every_run() {
     );
 }
 
-/// Times of the sum with many launch configurations; the fastest one is the basis of `Shape`.
+/// Times of the sum with many launch configurations; the fastest one is the basis of `ReduceConfig`.
 #[test]
 #[ignore = "prints a table of times, checks nothing"]
 fn shapes() {
@@ -234,10 +236,10 @@ fn shapes() {
         .collect();
     let shapes = kinds.iter().flat_map(|&(threads, packs, tiled)| {
         blocks.iter().flat_map(move |&blocks| {
-            [1, 2, 4].map(|least| Shape { threads, packs, blocks, least, tiled })
+            [1, 2, 4].map(|least| ReduceConfig { threads, packs, blocks, least, tiled })
         })
     });
-    let shapes: Vec<Shape> = shapes.filter(|s| s.threads * s.blocks <= 2048).collect();
+    let shapes: Vec<ReduceConfig> = shapes.filter(|s| s.threads * s.blocks <= 2048).collect();
     prepare(&gpu, shapes.iter().map(|shape| source::<f32>(*shape)).collect());
     let reducers: Vec<_> =
         shapes.iter().map(|shape| Reducer::<f32>::with_shape(&gpu, *shape).unwrap()).collect();
@@ -276,11 +278,11 @@ fn shapes() {
             table.push((median(single), median(rotating), median(chained), *shape));
         }
         for (by, key) in [("single, hot", 0), ("single, rotating", 1), ("in a graph, hot", 2)] {
-            let time = |row: &(f64, f64, f64, Shape)| [row.0, row.1, row.2][key];
+            let time = |row: &(f64, f64, f64, ReduceConfig)| [row.0, row.1, row.2][key];
             table.sort_by(|a, b| time(a).total_cmp(&time(b)));
             println!("2^{power} by {by}: us single, rotating, graph");
             for (single, rotating, graph, shape) in table.iter().take(SHOWN) {
-                let Shape { threads, packs, blocks, least, tiled } = shape;
+                let ReduceConfig { threads, packs, blocks, least, tiled } = shape;
                 println!(
                     "  {single:9.2} {rotating:9.2} {graph:9.2}  threads {threads} packs {packs} \
                      blocks {blocks} least {least} tiled {tiled}"

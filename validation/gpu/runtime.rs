@@ -1,6 +1,6 @@
 //! Memory, copies, graphs and failures, apart from any weather.
 
-use nwp_mini::device::{AsyncDownload, Event, Source};
+use nwp_mini::device::{AsyncDownload, Event, KernelSource};
 
 use crate::gpu;
 
@@ -34,8 +34,8 @@ fn parcels_arrive_as_they_were_sent_while_the_original_changes() {
         original.upload(&vec![sent as f32; n]).unwrap();
         parcel.send(|gathered| gathered.copy_from(&original)).unwrap();
         original.poison().unwrap();
-        if parcel.under_way() == 2 || sent == 6 {
-            while parcel.under_way() > usize::from(sent != 6) {
+        if parcel.in_flight() == 2 || sent == 6 {
+            while parcel.in_flight() > usize::from(sent != 6) {
                 let right = parcel.receive(|x| x.iter().all(|&x| x == received as f32)).unwrap();
                 assert_eq!(right, Some(true), "parcel {received}");
                 received += 1;
@@ -43,7 +43,7 @@ fn parcels_arrive_as_they_were_sent_while_the_original_changes() {
         }
     }
     assert_eq!(received, 7);
-    assert!(!parcel.is_here().unwrap());
+    assert!(!parcel.is_complete().unwrap());
     assert_eq!(parcel.receive(|_| ()).unwrap(), None);
 }
 
@@ -79,8 +79,11 @@ fn too_much_memory_is_refused_with_numbers() {
 #[test]
 fn code_that_does_not_compile_is_shown_with_file_and_line() {
     let Some(gpu) = gpu(true) else { return };
-    let source =
-        Source { file: "forcing.cu", prelude: "typedef float real;".to_owned(), is_exact: false };
+    let source = KernelSource {
+        file: "forcing.cu",
+        prelude: "typedef float real;".to_owned(),
+        is_exact: false,
+    };
     let error = gpu.module(&source).unwrap_err().to_string();
     assert!(error.contains("kernels/forcing.cu("), "{error}");
 }
@@ -90,7 +93,7 @@ fn a_kernel_that_is_not_there_is_named() {
     let Some(gpu) = gpu(true) else { return };
     let prelude = "typedef float real;\n".to_owned();
     let module =
-        gpu.module(&Source { file: "forcing/blend.cuh", prelude, is_exact: false }).unwrap();
+        gpu.module(&KernelSource { file: "forcing/blend.cuh", prelude, is_exact: false }).unwrap();
     let error = module.kernel("no_such_kernel").unwrap_err().to_string();
     assert!(error.contains("no_such_kernel") && error.contains("forcing/blend.cuh"), "{error}");
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{
-    Backend, Captured, Collected, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest,
-    Start,
+    Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output, Products, Profiles,
+    RunStart, SamplingRequest,
 };
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{Case, Working};
+use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
@@ -25,7 +25,7 @@ use crate::random::Random;
 const DT: f64 = 60.0;
 
 /// An operator for a number of places with up to `most` entries in a row; some rows have none.
-fn operator<R: Working>(columns: usize, places: usize, most: u64, seed: u64) -> Arc<Csr<R>> {
+fn operator<R: RunPrecision>(columns: usize, places: usize, most: u64, seed: u64) -> Arc<Csr<R>> {
     let mut random = Random::new(seed);
     let mut triplets = Vec::new();
     for row in 0..places {
@@ -38,8 +38,13 @@ fn operator<R: Working>(columns: usize, places: usize, most: u64, seed: u64) -> 
 }
 
 /// Holds products against those of the fields of a frame, in double precision.
-fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured<R>, about: &str) {
-    let Captured { state, diagnostics, surface, .. } = frame;
+fn check<R: RunPrecision>(
+    operator: &Csr<R>,
+    products: &Products<R>,
+    frame: &CapturedFrame<R>,
+    about: &str,
+) {
+    let CapturedFrame { state, diagnostics, surface, .. } = frame;
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
     let volumes = state.fields().iter().chain(diagnosed).map(|field| field.as_slice().unwrap());
@@ -57,13 +62,13 @@ fn check<R: Working>(operator: &Csr<R>, products: &Products<R>, frame: &Captured
 }
 
 /// Compares columns with the fields of a frame: equal bits, and sums in double precision.
-fn check_profiles<R: Working>(
+fn check_profiles<R: RunPrecision>(
     weights: &[R],
     profiles: &Profiles<R>,
-    frame: &Captured<R>,
+    frame: &CapturedFrame<R>,
     about: &str,
 ) {
-    let Captured { state, diagnostics, .. } = frame;
+    let CapturedFrame { state, diagnostics, .. } = frame;
     let diagnosed =
         [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
     let fields = state.fields().iter().chain(diagnosed);
@@ -90,15 +95,15 @@ fn check_profiles<R: Working>(
     }
 }
 
-fn run<R: Working + OnDevice>(gpu: &Gpu) {
+fn run<R: RunPrecision + GpuPrecision>(gpu: &Gpu) {
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -123,8 +128,8 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     let weights = Arc::new(weights);
     let attached =
         SamplingRequest { operators: operators.clone(), weights: Some(Arc::clone(&weights)) };
-    on_gpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
-    cpu.start(Start { attached: attached.clone(), ..Start::from(&state) }).unwrap();
+    on_gpu.start(RunStart { attached: attached.clone(), ..RunStart::from(&state) }).unwrap();
+    cpu.start(RunStart { attached: attached.clone(), ..RunStart::from(&state) }).unwrap();
     on_gpu.drive(&moment).unwrap();
     cpu.drive(&moment).unwrap();
     // Two samples and two frames are pending while a step is computed, then the results are compared.
@@ -155,7 +160,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     assert!(profiles(&mut on_gpu).is_none());
     // The CPU's own products, which look at some columns alone, are held alike.
     cpu.capture(Output::Frame(0), &moment).unwrap();
-    let frame = cpu.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+    let frame = cpu.collect(Output::Frame(0), true).unwrap().and_then(CollectedOutput::frame);
     let frame = frame.expect("begun");
     for (number, operator) in operators.iter().enumerate() {
         cpu.capture(Output::Products(number), &moment).unwrap();
@@ -172,7 +177,7 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
     check_profiles(&weights, &profiles, &frame, &format!("{}, CPU", <R as Real>::NAME));
     // What is under way goes with the state that it was made of.
     on_gpu.capture(Output::Products(0), &moment).unwrap();
-    on_gpu.start(Start { attached, ..Start::from(&state) }).unwrap();
+    on_gpu.start(RunStart { attached, ..RunStart::from(&state) }).unwrap();
     assert!(products(&mut on_gpu, 0).is_none());
     on_gpu.capture(Output::Products(0), &moment).unwrap();
     let products = products(&mut on_gpu, 0).expect("begun");
@@ -182,13 +187,13 @@ fn run<R: Working + OnDevice>(gpu: &Gpu) {
 /// The oldest products of an operator.
 fn products<R>(backend: &mut dyn Backend<R>, operator: usize) -> Option<Products<R>> {
     let collected = backend.collect(Output::Products(operator), true).unwrap();
-    collected.and_then(Collected::products)
+    collected.and_then(CollectedOutput::products)
 }
 
 /// The oldest profiles.
 fn profiles<R>(backend: &mut dyn Backend<R>) -> Option<Profiles<R>> {
     let collected = backend.collect(Output::Profiles, true).unwrap();
-    collected.and_then(Collected::profiles)
+    collected.and_then(CollectedOutput::profiles)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nwp_mini::io::wrf;
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 use nwp_mini::primitives::conjugate_gradient::{OnCpu, Solver};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::gpu::conjugate_gradient::{GpuSolver, ITERATIONS};
@@ -59,7 +59,7 @@ fn winds_are_projected_with_the_bits_of_the_cpu() {
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let case = |solver: Arc<dyn Solver>| {
         let (domain, frame) = wrf::read(&path, None).unwrap();
-        Case::<f32>::with_solver(domain, frame, solver).unwrap()
+        RunInput::<f32>::with_solver(domain, frame, solver).unwrap()
     };
     let (found, expected) = (case(Arc::new(GpuSolver::new(&gpu).unwrap())), case(Arc::new(OnCpu)));
     assert_eq!(found.projection, expected.projection);

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
+use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics, Output};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{Case, Working};
+use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
@@ -20,10 +20,10 @@ use crate::gpu;
 
 const DT: f64 = 60.0;
 
-fn soc<R: Working>() -> Case<R> {
+fn soc<R: RunPrecision>() -> RunInput<R> {
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    Case::new(domain, frame).unwrap()
+    RunInput::new(domain, frame).unwrap()
 }
 
 struct Pair<R: Real> {
@@ -32,14 +32,14 @@ struct Pair<R: Real> {
     moment: TimeInterpolant<R>,
 }
 
-impl<R: Working + OnDevice> Pair<R> {
+impl<R: RunPrecision + GpuPrecision> Pair<R> {
     fn new(gpu: &Gpu, microphysics: Microphysics, mapping: Option<Mapping>) -> Self {
         let mut case = soc::<R>();
         let state = case.take_state();
         let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
         let limiter = Limiter::PositiveDefinite;
-        let setting = Setting {
+        let setting = GpuConfig {
             grid,
             coordinate,
             limiter,
@@ -63,7 +63,11 @@ impl<R: Working + OnDevice> Pair<R> {
 
 /// For each field the part of its values that differ by more than `near` of its root mean square,
 /// and the largest of these differences.
-fn differences<R: Working>(a: &State<R>, b: &State<R>, near: f64) -> Vec<(&'static str, f64, f64)> {
+fn differences<R: RunPrecision>(
+    a: &State<R>,
+    b: &State<R>,
+    near: f64,
+) -> Vec<(&'static str, f64, f64)> {
     let names = a.set().iter().map(|tracer| tracer.name);
     names
         .zip(a.fields().iter().zip(b.fields()))
@@ -89,7 +93,11 @@ const SHARE_OFF: f64 = 0.01;
 /// transport by the wind. On the host the kernels have the same bits as the CPU (`validation/emulated/wsm5/same.rs`).
 const ALMOST_SAME: f64 = 1e-9;
 
-fn check_steps<R: Working + OnDevice>(gpu: &Gpu, scheme: Microphysics, mapping: Option<Mapping>) {
+fn check_steps<R: RunPrecision + GpuPrecision>(
+    gpu: &Gpu,
+    scheme: Microphysics,
+    mapping: Option<Mapping>,
+) {
     let mut pair = Pair::<R>::new(gpu, scheme, mapping);
     for step in 1..=3 {
         pair.step();
@@ -217,16 +225,16 @@ fn frames_of_output_cost_little() {
     let mut time = |every: Option<usize>| {
         pair.gpu.check(0, true).unwrap();
         let start = std::time::Instant::now();
-        let mut under_way = 0;
+        let mut in_flight = 0;
         for step in 1..=STEPS {
             pair.gpu.step(DT).unwrap();
             if every.is_some_and(|every| step % every == 0) {
-                if under_way == FRAMES_IN_FLIGHT {
+                if in_flight == FRAMES_IN_FLIGHT {
                     assert!(pair.gpu.collect(Output::Frame(0), true).unwrap().is_some());
-                    under_way -= 1;
+                    in_flight -= 1;
                 }
                 pair.gpu.capture(Output::Frame(0), &pair.moment).unwrap();
-                under_way += 1;
+                in_flight += 1;
             }
         }
         while pair.gpu.collect(Output::Frame(0), true).unwrap().is_some() {}

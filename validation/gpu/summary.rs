@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::gpu::{GpuBackend, OnDevice, Setting};
-use nwp_mini::backend::{Account, Backend, BudgetDomain, Collected, Output, Summary, WaterChange};
+use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
+use nwp_mini::backend::{
+    Account, Backend, BudgetDomain, CollectedOutput, Output, Summary, WaterChange,
+};
 use nwp_mini::device::Gpu;
 use nwp_mini::dry_mass::AirMass;
 use nwp_mini::forcing::{Continuity, TimeInterpolant};
 use nwp_mini::io::wrf;
-use nwp_mini::model::{Case, Working};
+use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
 use nwp_mini::wsm5::Sedimentation;
@@ -27,18 +29,18 @@ const ANOTHER_ORDER: f64 = 1e-13;
 const CANCELLED: f64 = 1e-12;
 
 /// A frame after some steps, with the storm's winds, or between two equal frames.
-fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
+fn check<R: RunPrecision + GpuPrecision>(gpu: &Gpu, has_sequence: bool) {
     let is_single = size_of::<R>() == size_of::<f32>();
     // A mass is a sum of two products, of which the device rounds one less; in double precision so
     // is each term of the sum over the levels.
     let of_masses = if is_single { 3.0 * f64::from(f32::EPSILON) } else { 32.0 * f64::EPSILON };
     let path = Path::new(&crate::project()).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).unwrap();
-    let mut case = Case::<R>::new(domain, frame).unwrap();
+    let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -66,7 +68,8 @@ fn check<R: Working + OnDevice>(gpu: &Gpu, has_sequence: bool) {
         // What comes after has to leave the frame alone.
         on_gpu.drive(&moment).unwrap();
         on_gpu.step(DT).unwrap();
-        let frame = on_gpu.collect(Output::Frame(0), true).unwrap().and_then(Collected::frame);
+        let frame =
+            on_gpu.collect(Output::Frame(0), true).unwrap().and_then(CollectedOutput::frame);
         let frame = frame.expect("a frame");
         let found = &frame.summary;
         let about = format!("{} {has_sequence} after {steps} steps", <R as Real>::NAME);

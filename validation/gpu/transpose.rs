@@ -1,7 +1,7 @@
 //! Transposes on the device: every rung turns every matrix.
 
 use nwp_mini::device::{Element, Gpu};
-use nwp_mini::primitives::gpu::transpose::{Rung, Shape, Transpose};
+use nwp_mini::primitives::gpu::transpose::{Rung, Transpose, TransposeConfig};
 use nwp_mini::primitives::transpose::{Matrices, transpose};
 use nwp_mini::real::{Precision, Real};
 
@@ -32,7 +32,8 @@ const LARGE: [[usize; 3]; 6] = [
 
 fn rungs_agree<R: Real + Element>(gpu: &Gpu, sizes: &[[usize; 3]]) {
     let shapes = [(1, 2, 2), (1, 4096, 4096)].map(|(count, rows, columns)| {
-        Shape::choose(R::PRECISION, Matrices { count, rows, columns }).source(R::PRECISION)
+        TransposeConfig::choose(R::PRECISION, Matrices { count, rows, columns })
+            .source(R::PRECISION)
     });
     prepare(gpu, shapes.to_vec());
     let mut random = Random::new(seed());
@@ -108,7 +109,7 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
             for warps in [24, 32, 40] {
                 let resident = (warps * 32 / threads).min(24);
                 let (unrolled_tile, unrolled_lines) = if threads < 100 { (32, 8) } else { (64, 4) };
-                shapes.push(Shape {
+                shapes.push(TransposeConfig {
                     tile,
                     threads,
                     resident,
@@ -125,7 +126,7 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
         let matrices = Matrices::one(side, side);
         let from = gpu.zeros::<R>(matrices.len()).unwrap();
         let to = gpu.zeros::<R>(matrices.len()).unwrap();
-        let time = |shape: Shape, rung: Rung| {
+        let time = |shape: TransposeConfig, rung: Rung| {
             let device = Transpose::<R>::with(gpu, matrices, shape).unwrap();
             let calls = if side > 10000 { 3 } else { CALLS };
             let mut graph = gpu
@@ -138,18 +139,19 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
             1e6 * times[3]
         };
         let copy = time(shapes[0], Rung::Copy);
-        let mut found: Vec<(f64, Shape)> =
+        let mut found: Vec<(f64, TransposeConfig)> =
             shapes.iter().map(|shape| (time(*shape, Rung::Best), *shape)).collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         println!("{side} x {side}: copy {copy:.2}");
-        for (time, Shape { tile, threads, resident, strip, .. }) in found.iter().take(12) {
+        for (time, TransposeConfig { tile, threads, resident, strip, .. }) in found.iter().take(12)
+        {
             println!(
                 "  {time:>10.2}  {:>5.3} of the copy: tile {tile}, {threads} threads, {resident} \
                  resident, strip {strip}",
                 copy / time
             );
         }
-        let usual = Shape::choose(R::PRECISION, matrices);
+        let usual = TransposeConfig::choose(R::PRECISION, matrices);
         println!("  {:>10.2}  as chosen: {usual:?}", time(usual, Rung::Best));
         println!("  {:>10.2}  any alignment", time(usual, Rung::Unrolled));
     }

@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use nwp_mini::advection::Limiter;
 use nwp_mini::device::Gpu;
 use nwp_mini::device::tuning::{Choice, Tuning};
-use nwp_mini::gpu::tuning::{Knob, Setting};
+use nwp_mini::gpu::tuning::{Knob, KnobSetting};
 use nwp_mini::real::Precision;
 use nwp_mini::wsm5::Sedimentation;
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn what_was_measured_is_used_unless_it_is_stale() {
     let path = file_of(&gpu, cache.path());
     let mut tuning = Tuning::empty(&gpu.device().name);
     tuning.replace(vec![Choice {
-        knob: Knob::Clouds(Sedimentation::SemiLagrangian).name().to_owned(),
+        knob: Knob::Wsm5(Sedimentation::SemiLagrangian).name().to_owned(),
         precision: "f32".to_owned(),
         nz: 27,
         from_columns: 1,
@@ -254,29 +254,29 @@ fn cost_is_measured_over_a_range_of_grids() {
 #[test]
 #[ignore = "compiles for minutes"]
 fn candidates_compile() {
-    use nwp_mini::advection::gpu::{DeviceLimits, Shares, TransportSettings};
-    use nwp_mini::device::{Architecture, Compiler, receipts};
+    use nwp_mini::advection::gpu::{DeviceLimits, LaunchConfig, TransportSettings};
+    use nwp_mini::device::{Architecture, Compiler, ptxas_reports};
     use nwp_mini::grid::{Grid, Shape, Side, Sides};
     use nwp_mini::wsm5::gpu::KernelVariant;
-    use nwp_mini::{advection::gpu::transport, wsm5::gpu::clouds};
+    use nwp_mini::{advection::gpu::transport, wsm5::gpu::launch};
     use rayon::prelude::*;
     let source = |knob, setting| match (knob, setting) {
-        (Knob::Clouds(fallout), Setting::Clouds(mapping)) => {
-            clouds::source(Precision::F32, 27, fallout, mapping, KernelVariant::RUN)
+        (Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
+            launch::source(Precision::F32, 27, fallout, mapping, KernelVariant::RUN)
         }
-        (_, Setting::Transport(march)) => {
+        (_, KnobSetting::Transport(march)) => {
             let shape = Shape { nx: 71, ny: 58, nz: 27 };
             let sides = Sides::all(Side::Specified);
             let grid = Grid::whole(shape, [1.0; 2], sides);
             let offer = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
-            let shares = Shares::of(march, &grid, 6, offer, Precision::F32);
+            let launch_config = LaunchConfig::of(march, &grid, 6, offer, Precision::F32);
             let limiter = Limiter::PositiveDefinite;
             let settings = TransportSettings {
                 tracers: 6,
                 unlimited: 1,
                 limiter,
                 zero_gradient: false,
-                shares,
+                launch_config,
             };
             transport::source(Precision::F32, &grid, settings)
         }
@@ -290,7 +290,7 @@ fn candidates_compile() {
             .par_iter()
             .filter_map(|setting| {
                 let source = source(knob, *setting);
-                let found = receipts(&compiler, &source, Architecture(90));
+                let found = ptxas_reports(&compiler, &source, Architecture(90));
                 let receipt = found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
                 (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))
             })

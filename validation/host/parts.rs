@@ -6,7 +6,8 @@ use ndarray::{Array, Dimension, s};
 use nwp_mini::advection::{Limiter, MARGIN};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Backend, Captured, Collected, Computing, Output, Start, TracerAmount, WaterChange,
+    Backend, CapturedFrame, CollectedOutput, ComputePrecision, Output, RunStart, TracerAmount,
+    WaterChange,
 };
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Grid, Parts, Shape, Side};
@@ -31,7 +32,7 @@ const OTHER_CUTS: [[&[usize]; 2]; 3] =
     [[&[24], &[20]], [&[11, 29], &[15, 26]], [&[], &[10, 21, 31]]];
 
 /// A precision that a storm can be run in.
-trait Precision: Computing + Number + Default {}
+trait Precision: ComputePrecision + Number + Default {}
 
 impl Precision for f32 {}
 impl Precision for f64 {}
@@ -44,7 +45,7 @@ fn backend<R: Precision>(storm: &Storm<R>, limiter: Limiter) -> Cpu<R> {
 
 /// A frame of output and the sums of a run.
 struct Ended<R> {
-    frame: Captured<R>,
+    frame: CapturedFrame<R>,
     water: f64,
     changes: WaterChange,
     smoke: TracerAmount,
@@ -55,7 +56,7 @@ impl<R: Precision> Ended<R> {
     fn of(mut cpu: Cpu<R>, storm: &Storm<R>) -> Self {
         cpu.capture(Output::Frame(0), &storm.moment(STEPS)).expect("no error on the CPU");
         let output = cpu.collect(Output::Frame(0), true).expect("finite");
-        let frame = output.and_then(Collected::frame).expect("a frame");
+        let frame = output.and_then(CollectedOutput::frame).expect("a frame");
         let account = cpu.account(0).expect("sums");
         Self {
             frame,
@@ -107,7 +108,7 @@ fn run_parts<R: Precision>(storm: &Storm<R>, parts: &Parts, limiter: Limiter) ->
             field.fill(R::nan());
             storm.grid.owned().of_mut(field).assign(&owned);
         }
-        cpu.start(Start::from(&state)).expect("no error on the CPU");
+        cpu.start(RunStart::from(&state)).expect("no error on the CPU");
         cpu
     };
     let mut cpus: Vec<Cpu<R>> = storms.iter().enumerate().map(with_neighbours).collect();
@@ -134,12 +135,16 @@ fn differing<R: Real, D: Dimension>(
 }
 
 /// Values of all fields and planes of a frame that differ.
-fn differing_values<R: Precision>(part: &Grid, found: &Captured<R>, whole: &Captured<R>) -> usize {
+fn differing_values<R: Precision>(
+    part: &Grid,
+    found: &CapturedFrame<R>,
+    whole: &CapturedFrame<R>,
+) -> usize {
     let owned = part.owned();
     let [j, i] = part.global_column([owned.rows.start, owned.columns.start]);
     let (rows, columns) = (j..j + owned.rows.len(), i..i + owned.columns.len());
     let cells = s![.., rows.clone(), columns.clone()];
-    let volumes = |frame: &Captured<R>| {
+    let volumes = |frame: &CapturedFrame<R>| {
         let diagnosed = frame.diagnostics.fields().map(Clone::clone);
         let contents = [frame.summary.contents.clone()];
         let fields = frame.state.fields().iter().cloned();

@@ -8,8 +8,8 @@ use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
-use nwp_mini::model::{Case, Working};
-use nwp_mini::passive::Recipe;
+use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::passive::PassiveTracers;
 use nwp_mini::wsm5::{Sedimentation, Vectorised};
 
 const COPY: &str = r#"
@@ -25,15 +25,15 @@ initial = { kind = "constant", value = 1.0 }
 limiter = "none"
 "#;
 
-fn compare<R: Working + FluxConstants + Vectorised>(limiter: Limiter, constant: f64) {
+fn compare<R: RunPrecision + FluxConstants + Vectorised>(limiter: Limiter, constant: f64) {
     let path = nwp_mini_support::project().join("data/soc.nc");
-    let recipe = Recipe::parse(Path::new("t.toml"), COPY).expect("two tracers");
+    let recipe = PassiveTracers::parse(Path::new("t.toml"), COPY).expect("two tracers");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let series = Series::open(&[path], &domain, Overlap::Refuse).expect("one time");
     let series = series.carrying(Arc::new(recipe));
     let frame = series.with_sources(frame, &domain).expect("the vapour");
     let frame = series.complete(frame, &domain);
-    let mut case = Case::<R>::new(domain, frame).expect("the winds of the storm");
+    let mut case = RunInput::<R>::new(domain, frame).expect("the winds of the storm");
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let fallout = Sedimentation::default();

@@ -65,18 +65,18 @@ __device__ inline void store_own(const Place& place, const Cells& value, real* t
         if (place.i + c < place.end) to[c] = value.at[c];
 }
 
-// Number of groups that cover REACH cells on one side.
-constexpr int GROUPS = (REACH + CELLS - 1) / CELLS;
+// Number of groups that cover HALO cells on one side.
+constexpr int GROUPS = (HALO + CELLS - 1) / CELLS;
 
 // The values of the row around the cells; `first` points to the first cell, `here` are the values of the cells.
-__device__ inline void look_along(const Place& place, const real* first, const Cells& here,
+__device__ inline void load_row(const Place& place, const real* first, const Cells& here,
                                   real (&row)[SEEN_X])
 {
-    for (int c = 0; c < CELLS; ++c) row[REACH + c] = here.at[c];
+    for (int c = 0; c < CELLS; ++c) row[HALO + c] = here.at[c];
     if (!WIDE) {
-        for (int s = 0; s < REACH; ++s) {
-            row[REACH - 1 - s] = __ldg(first + place.before[s]);
-            row[REACH + CELLS + s] = __ldg(first + place.behind[s]);
+        for (int s = 0; s < HALO; ++s) {
+            row[HALO - 1 - s] = __ldg(first + place.before[s]);
+            row[HALO + CELLS + s] = __ldg(first + place.behind[s]);
         }
         return;
     }
@@ -84,7 +84,7 @@ __device__ inline void look_along(const Place& place, const real* first, const C
         const Cells before = group_at(first + place.before[g]);
         const Cells behind = group_at(first + place.behind[g]);
         for (int c = 0; c < CELLS; ++c) {
-            const int west = REACH - (g + 1) * CELLS + c, east = REACH + (g + 1) * CELLS + c;
+            const int west = HALO - (g + 1) * CELLS + c, east = HALO + (g + 1) * CELLS + c;
             if (west >= 0) row[west] = before.at[c];
             if (east < SEEN_X) row[east] = behind.at[c];
         }

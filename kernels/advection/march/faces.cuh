@@ -103,7 +103,7 @@ __device__ inline real lower_order(int distance, real mass, const real (&q)[6], 
 // face one cell from the side and one face two cells from it, so that a thread computes each lower order only once.
 template <int FACES>
 __device__ inline void lower_at_ends(const TransportArgs& args, const Place& place,
-                                     const real (&row)[FACES + 2 * REACH - 1],
+                                     const real (&row)[FACES + 2 * HALO - 1],
                                      const real (&mass)[FACES], real (&flux)[FACES])
 {
     if (CELLS < 4) {
@@ -126,7 +126,7 @@ __device__ inline void lower_at_ends(const TransportArgs& args, const Place& pla
     if (east) flux[east_1] = second, flux[east_2] = third;
     // The last face of the last but one group is two cells from the side if the last group has only two cells.
     constexpr int LAST = FACES - 1;
-    if (LAST == CELLS && last_cell() + 1 < REACH && place.i + 2 * CELLS == pitch(args))
+    if (LAST == CELLS && last_cell() + 1 < HALO && place.i + 2 * CELLS == pitch(args))
         flux[LAST] = third_order_flux(mass[LAST], {row[LAST + 1], row[LAST + 2], row[LAST + 3], row[LAST + 4]});
 }
 
@@ -161,7 +161,7 @@ __device__ inline Lateral high_order(const TransportArgs& args, const Place& pla
     const int ny = ny_of(args), j = place.j;
     Lateral flux;
     real row[SEEN_X], mass[CELLS + 1];
-    look_along(place, level.latest, here, row);
+    load_row(place, level.latest, here, row);
     faces_at(level.mass_x(), mass);
     for (int f = 0; f <= CELLS; ++f) {
         const real q[] = {row[f], row[f + 1], row[f + 2], row[f + 3], row[f + 4], row[f + 5]};
@@ -170,7 +170,7 @@ __device__ inline Lateral high_order(const TransportArgs& args, const Place& pla
     if (!periodic_x() && !place.is_inner) lower_at_ends(args, place, row, mass, flux.x);
     Cells rows[SEEN_Y];
     for (int s = 0; s < SEEN_Y; ++s)
-        rows[s] = s == REACH ? here : group_at(level.latest + place.y[s]);
+        rows[s] = s == HALO ? here : group_at(level.latest + place.y[s]);
     const Cells mass_south = group_at(level.mass_y()), mass_north = group_at(level.mass_y() + pitch(args));
     for (int c = 0; c < CELLS; ++c) {
         real q[SEEN_Y];

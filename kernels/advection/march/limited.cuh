@@ -2,23 +2,23 @@
 // the corrections (antidiffusive fluxes) and adds them.
 #pragma once
 
-#include "advection/march/plain.cuh"
+#include "advection/march/unlimited.cuh"
 
 // The values of the cells and of their lateral neighbours.
-struct Around {
+struct Neighbours {
     real row[CELLS + 2];   // from the western neighbour of the first cell on
     Cells south, north;
 };
 
 // Loads them from a field; `field` points to the first cell, `here` are the values of the cells themselves.
-__device__ inline Around around(const Place& place, const real* field, const Cells& here)
+__device__ inline Neighbours around(const Place& place, const real* field, const Cells& here)
 {
-    Around found;
+    Neighbours found;
     found.row[0] = field[place.west()];
     found.row[CELLS + 1] = field[place.east()];
     for (int c = 0; c < CELLS; ++c) found.row[c + 1] = here.at[c];
-    found.south = group_at(field + place.y[REACH - 1]);
-    found.north = group_at(field + place.y[REACH + 1]);
+    found.south = group_at(field + place.y[HALO - 1]);
+    found.north = group_at(field + place.y[HALO + 1]);
     return found;
 }
 
@@ -56,7 +56,7 @@ struct SplitX {
     Split at[CELLS + 1];
 };
 __device__ inline SplitX split_x(const TransportArgs& args, const Place& place, const Level& level,
-                                 const real (&high)[CELLS + 1], const Around& start)
+                                 const real (&high)[CELLS + 1], const Neighbours& start)
 {
     real mass[CELLS + 1];
     faces_at(level.mass_x(), mass);
@@ -83,7 +83,7 @@ struct SplitY {
     Split south[CELLS], north[CELLS];
 };
 __device__ inline SplitY split_y(const TransportArgs& args, const Place& place, const Level& level,
-                                 const Lateral& high, const Around& start)
+                                 const Lateral& high, const Neighbours& start)
 {
     const int k = level.k, row = pitch(args), cell = cell_of(args, place);
     const Cells south = group_at(level.mass_y()), north = group_at(level.mass_y() + row);
@@ -157,7 +157,7 @@ __device__ inline real limited(const Split& split, const Scale& below, const Sca
 // The scale factors of cell c of mass `mass`. `column` are its values at levels k - 1 to k + 1 at the start of the
 // step.
 __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, const Level& level,
-                                 const Around& start, const real (&column)[3], real mass,
+                                 const Neighbours& start, const real (&column)[3], real mass,
                                  const Faces& low, const Faces& correction, int c)
 {
     const real q = column[1], dt = args.dt;
@@ -194,7 +194,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
     for (; level.k < place.end_level; level.rise()) {
         const int k = level.k;
         start[2] = above(args, level.start, k, 1);
-        const Around beside = around(place, level.start, start[1]);
+        const Neighbours beside = around(place, level.start, start[1]);
         const Lateral high = high_order(args, place, level, latest.q[2]);
         const SplitX x = split_x(args, place, level, high.x, beside);
         const SplitY y = split_y(args, place, level, high, beside);
@@ -245,7 +245,7 @@ __device__ inline Scales scales_at(const TransportArgs& args, const Place& place
 
 // The scale factors of the cells and of their lateral neighbours.
 struct ScalesAround {
-    Around outgoing, incoming;
+    Neighbours outgoing, incoming;
 
     __device__ inline Scale row(int s) const { return {outgoing.row[s], incoming.row[s]}; }
     __device__ inline Scale south(int c) const
@@ -286,7 +286,7 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         const int k = level.k;
         const Cells start = group_at(level.start);
         const Scales factor = scales_at(args, place, k);
-        const Around beside = around(place, level.start, start);
+        const Neighbours beside = around(place, level.start, start);
         const ScalesAround factors = scales_around(args, place, k, factor);
         const Lateral high = high_order(args, place, level, latest.q[2]);
         Lateral flux;
@@ -299,8 +299,8 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
             flux.north.at[c] = limited(y.north[c], factors.row(c + 1), factors.north(c));
         }
         Cells outflow = lateral_outflow(args, place, level, level.start, flux);
-        Brought brought = {};
-        if (!place.is_inner) brought.look_up(args, place, level);
+        InflowValues inflow_values = {};
+        if (!place.is_inner) inflow_values.load(args, place, level);
         const Cells mass = mass_of(args, args.cell, place, k);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells start_above = above(args, level.start, k, 1);
@@ -313,6 +313,6 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
             outflow.at[c] += top - bottom.at[c];
             bottom.at[c] = top;
         }
-        finish(args, place, level, brought, after(args, start, mass, outflow));
+        finish(args, place, level, inflow_values, after(args, start, mass, outflow));
     }
 }

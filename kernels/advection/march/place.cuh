@@ -1,24 +1,25 @@
 // The cells of a thread, and the memory layout of the cells around them.
 //
-// A thread has CELLS adjacent cells of a row and marches upward through LEVELS levels. The threads of a block have
-// adjacent rows of WIDTH such groups, so that values of neighbouring rows are in the L1 cache; neighbouring blocks have
-// the same cells of different tracers, which share the wind. On a small grid (IN_TURN) threads are numbered linearly
-// through groups, rows and marches, so that only the last block of a tracer has threads without cells. If CELLS does
-// not divide a row, its last group ends with the row, and owns the cells that it shares with the group before it.
+// A thread has CELLS adjacent cells of a row and marches upward through LEVELS_PER_THREAD levels. The threads of a
+// block have adjacent rows of WIDTH such groups, so that values of neighbouring rows are in the L1 cache; neighbouring
+// blocks have the same cells of different tracers, which share the wind. On a small grid (LINEAR_INDEXING) threads are
+// numbered linearly through groups, rows and marches, so that only the last block of a tracer has threads without
+// cells. If CELLS does not divide a row, its last group ends with the row, and owns the cells that it shares with the
+// group before it.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
 #include "advection/march/rows.cuh"
 
 // Cells of a row and rows that the stencils of a thread's cells need.
-constexpr int SEEN_X = REACH + CELLS + REACH;
-constexpr int SEEN_Y = REACH + 1 + REACH;
+constexpr int SEEN_X = HALO + CELLS + HALO;
+constexpr int SEEN_Y = HALO + 1 + HALO;
 
 // Cells beside a group that one load takes: CELLS, or 1.
 __device__ inline int piece() { return WIDE ? CELLS : 1; }
 
 // Largest number of such loads on one side.
-constexpr int PIECES = REACH;
+constexpr int PIECES = HALO;
 
 struct Place {
     int tracer;
@@ -29,7 +30,7 @@ struct Place {
     bool near_x, near_y;   // true if a stencil of the thread reaches beyond a side that is not periodic
     // Distances from the first cell to the loads before the group, and to those behind it.
     int before[PIECES], behind[PIECES];
-    int y[SEEN_Y];         // distance of row j - REACH + s from row j
+    int y[SEEN_Y];         // distance of row j - HALO + s from row j
 
     __device__ inline int west() const { return before[0] + piece() - 1; }
     __device__ inline int east() const { return behind[0]; }
@@ -63,17 +64,17 @@ __device__ inline int end_of(const TransportArgs& args, int begin, int together)
 // True if a stencil around the cells from index i on reaches beyond a side in x that is not periodic.
 __device__ inline bool is_near_x(const TransportArgs& args, int i)
 {
-    return !periodic_x() && (i < FIRST + REACH || i + CELLS + REACH > end_of_cells(args));
+    return !periodic_x() && (i < FIRST + HALO || i + CELLS + HALO > end_of_cells(args));
 }
 
 // True if a stencil around row j reaches beyond a side in y that is not periodic.
 __device__ inline bool is_near_y(const TransportArgs& args, int j)
 {
-    return !periodic_y() && (j < REACH || j + 1 + REACH > ny_of(args));
+    return !periodic_y() && (j < HALO || j + 1 + HALO > ny_of(args));
 }
 
 // Computes the distances to the cells around those of a place.
-__device__ inline void look_around(const TransportArgs& args, Place& place)
+__device__ inline void set_row_offsets(const TransportArgs& args, Place& place)
 {
     const int row = pitch(args), i = place.i;
     for (int p = 0; p < PIECES; ++p) {
@@ -81,29 +82,29 @@ __device__ inline void look_around(const TransportArgs& args, Place& place)
         place.behind[p] = continued(periodic_x(), i + CELLS + p * piece(), row, piece()) - i;
     }
     for (int s = 0; s < SEEN_Y; ++s)
-        place.y[s] = (continued(periodic_y(), place.j - REACH + s, ny_of(args)) - place.j) * row;
+        place.y[s] = (continued(periodic_y(), place.j - HALO + s, ny_of(args)) - place.j) * row;
 }
 
 // Assigns to a thread the cells of row `j` from `begin` on, and the levels of march `march`.
 __device__ inline void put(const TransportArgs& args, int begin, int j, int march, Place& place)
 {
-    place.first_level = march * LEVELS;
-    place.end_level = min(place.first_level + LEVELS, NZ);
+    place.first_level = march * LEVELS_PER_THREAD;
+    place.end_level = min(place.first_level + LEVELS_PER_THREAD, NZ);
     place.j = j;
     place.i = min(begin, pitch(args) - CELLS);
     place.end = end_of(args, begin, CELLS);
     place.near_x = is_near_x(args, place.i);
     place.near_y = is_near_y(args, j);
-    look_around(args, place);
+    set_row_offsets(args, place);
 }
 
 // Finds the place of this thread by linear numbering.
-__device__ inline bool find_place_in_turn(const TransportArgs& args, Place& place)
+__device__ inline bool find_place_linear(const TransportArgs& args, Place& place)
 {
     const int groups = (pitch(args) + CELLS - 1) / CELLS, ny = ny_of(args);
     const int number = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
     const int row = number / groups, march = row / ny;
-    if (march * LEVELS >= NZ) return false;
+    if (march * LEVELS_PER_THREAD >= NZ) return false;
     put(args, (number - row * groups) * CELLS, row - march * ny, march, place);
     // Nearly every warp contains an end of a row.
     place.is_inner = false;
@@ -120,9 +121,9 @@ __device__ inline bool find_place_in_rows(const TransportArgs& args, int strip, 
     if (row >= rows || first_row + row >= ny || begin >= pitch(args)) return false;
     put(args, begin, first_row + row, static_cast<int>(blockIdx.z), place);
     // Uniform over the warp, which would otherwise march twice.
-    place.is_inner = strip * WIDTH * CELLS >= FIRST + REACH
-                     && (strip + 1) * WIDTH * CELLS + REACH <= end_of_cells(args)
-                     && first_row >= REACH && first_row + rows + REACH <= ny;
+    place.is_inner = strip * WIDTH * CELLS >= FIRST + HALO
+                     && (strip + 1) * WIDTH * CELLS + HALO <= end_of_cells(args)
+                     && first_row >= HALO && first_row + rows + HALO <= ny;
     return true;
 }
 
@@ -132,7 +133,7 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
 {
     const int block = static_cast<int>(blockIdx.x), strip = block / tracers;
     place.tracer = first_tracer + block - strip * tracers;
-    return IN_TURN ? find_place_in_turn(args, place) : find_place_in_rows(args, strip, place);
+    return LINEAR_INDEXING ? find_place_linear(args, place) : find_place_in_rows(args, strip, place);
 }
 
 // An inner place with compile-time flags and distances, so that the compiler drops the code for sides.
@@ -145,7 +146,7 @@ __device__ inline Place inner(const TransportArgs& args, const Place& place)
         inner.before[p] = -(p + 1) * piece();
         inner.behind[p] = CELLS + p * piece();
     }
-    for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - REACH) * pitch(args);
+    for (int s = 0; s < SEEN_Y; ++s) inner.y[s] = (s - HALO) * pitch(args);
     return inner;
 }
 

@@ -95,18 +95,18 @@ __device__ inline real given(const TransportArgs& args, long long at)
 }
 
 // The value of inflow: the boundary value, or that of the inner neighbour if it is NaN and the gradient is zero.
-__device__ inline real brought_in(real given, real inside)
+__device__ inline real inflow_value(real given, real inside)
 {
     return ZERO_GRADIENT && isnan(given) ? inside : given;
 }
 
 // Boundary values of the outermost cells of a thread at specified sides in x. They are loaded early to hide the
 // latency, and by all threads of a warp, of which only some are at a side.
-struct Brought {
+struct InflowValues {
     real west_mass, east_mass;  // air fluxes through the sides
     real west, east;            // values of inflow
 
-    __device__ inline void look_up(const TransportArgs& args, const Place& place, const Level& level)
+    __device__ inline void load(const TransportArgs& args, const Place& place, const Level& level)
     {
         const SideValues at = side_values(args, place.tracer);
         const int row = level.k * ny_of(args) + place.j;
@@ -126,10 +126,10 @@ struct Brought {
     {
         if (WEST == SPECIFIED && at_west(place))
             value.at[first_cell()] =
-                west_mass < 0 ? value.at[second_cell()] : brought_in(west, value.at[second_cell()]);
+                west_mass < 0 ? value.at[second_cell()] : inflow_value(west, value.at[second_cell()]);
         if (EAST == SPECIFIED && at_east(args, place))
             value.at[last_cell()] =
-                east_mass > 0 ? value.at[last_but_one()] : brought_in(east, value.at[last_but_one()]);
+                east_mass > 0 ? value.at[last_but_one()] : inflow_value(east, value.at[last_but_one()]);
     }
 };
 
@@ -151,13 +151,13 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
     const Cells mass = group_at(outer);
     Cells found;
     for (int c = 0; c < CELLS; ++c) {
-        const real brought = place.owns(c) ? given(args, side + c) : real(0);
+        const real inflow_values = place.owns(c) ? given(args, side + c) : real(0);
         const bool leaves = low_side ? mass.at[c] < 0 : mass.at[c] > 0;
         // A corner takes the value of the nearest cell that is in neither outermost column.
         real inside = value.at[c];
         if (c == first_cell() && at_west(place)) inside = value.at[second_cell()];
         if (c == last_cell() && at_east(args, place)) inside = value.at[last_but_one()];
-        found.at[c] = leaves ? inside : brought_in(brought, inside);
+        found.at[c] = leaves ? inside : inflow_value(inflow_values, inside);
     }
     clear_fill(args, place, found);
     store_own(place, found, result);
@@ -178,13 +178,13 @@ __device__ inline void set_specified_y(const TransportArgs& args, const Place& p
 
 // Stores the new values of the cells, and the values of specified sides that depend on them.
 __device__ inline void store(const TransportArgs& args, const Place& place, const Level& level,
-                             const Brought& brought, Cells& value)
+                             const InflowValues& inflow_values, Cells& value)
 {
     if (place.near_y) {
         set_specified_y(args, place, level, value);
         if ((SOUTH == SPECIFIED && at_south(place)) || (NORTH == SPECIFIED && at_north(args, place))) return;
     }
-    brought.set(args, place, value);
+    inflow_values.set(args, place, value);
     clear_fill(args, place, value);
     store_own(place, value, level.result);
 }

@@ -1,15 +1,15 @@
 // High-order fluxes through the lower faces (western or southern) of a thread's cells.
 #pragma once
 
-#include "advection/tile/ahead.cuh"
+#include "advection/tile/prefetch.cuh"
 
 // Fluxes through the western faces.
 __device__ inline Cells high_order_west(const TransportArgs& args, const Place& place,
                                         const Cells& mass, const Cells& here)
 {
-    constexpr int SEEN = REACH + CELLS + REACH - 1;
+    constexpr int SEEN = HALO + CELLS + HALO - 1;
     real row[SEEN];
-    for (int s = 0; s < SEEN; ++s) row[s] = in_row(here, s - REACH);
+    for (int s = 0; s < SEEN; ++s) row[s] = in_row(here, s - HALO);
     Cells flux;
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {row[c], row[c + 1], row[c + 2], row[c + 3], row[c + 4], row[c + 5]};
@@ -19,14 +19,14 @@ __device__ inline Cells high_order_west(const TransportArgs& args, const Place& 
     return flux;
 }
 
-// Fluxes through the southern faces; `rows` are those of the level of the tile, from row -REACH on.
+// Fluxes through the southern faces; `rows` are those of the level of the tile, from row -HALO on.
 __device__ inline Cells high_order_south(const TransportArgs& args, const Place& place,
                                          const Level& level, const Cells& mass, const Cells& here,
                                          const Cells (&rows)[SEEN_ROWS][LANES])
 {
-    Cells seen[2 * REACH];
-    for (int s = 0; s < 2 * REACH; ++s)
-        seen[s] = s == REACH ? here : rows[tile_row() + s][tile_lane()];
+    Cells seen[2 * HALO];
+    for (int s = 0; s < 2 * HALO; ++s)
+        seen[s] = s == HALO ? here : rows[tile_row() + s][tile_lane()];
     Cells flux;
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {seen[0].at[c], seen[1].at[c], seen[2].at[c],

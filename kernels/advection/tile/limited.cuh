@@ -6,12 +6,12 @@
 #include "advection/tile/faces.cuh"
 
 // Shared memory of a block, followed by the level coefficients.
-struct LimitRoom {
-    Ahead ahead;
+struct LimitSmem {
+    Prefetched prefetched;
     Tile low, correction;   // fluxes through southern faces
     Tile factor;            // of the corrections out of cells
 };
-static_assert(sizeof(LimitRoom) == LIMIT_ROOM, "as much room as Rust asks for");
+static_assert(sizeof(LimitSmem) == LIMIT_SMEM, "as much room as Rust asks for");
 
 // Coefficients of levels that are the same for all cells.
 struct LevelNumbers {
@@ -19,11 +19,11 @@ struct LevelNumbers {
     real *c1, *c2;                    // of the mass of the cells
     static_assert(LIMIT_LEVEL_NUMBERS == 5, "the room behind LimitRoom");
 
-    __device__ inline explicit LevelNumbers(real* room)
-        : sure_x(room), sure_y(sure_x + NZ), sure_z(sure_y + NZ), c1(sure_z + NZ + 1), c2(c1 + NZ)
+    __device__ inline explicit LevelNumbers(real* smem)
+        : sure_x(smem), sure_y(sure_x + NZ), sure_z(sure_y + NZ), c1(sure_z + NZ + 1), c2(c1 + NZ)
     {}
 
-    __device__ inline void look_up(const TransportArgs& args) const
+    __device__ inline void load(const TransportArgs& args) const
     {
         for (int k = static_cast<int>(threadIdx.x); k <= NZ; k += TILE_ROWS * LANES) {
             sure_z[k] = sure_capacity(args, args.capacity_z, k);
@@ -85,40 +85,40 @@ __device__ inline real limited(const Split& split, real below, real above)
 }
 
 // The last stage of a positive-definite tracer.
-__device__ inline void limit(const TransportArgs& args, const TilePlace& tile, LimitRoom& room)
+__device__ inline void limit(const TransportArgs& args, const TilePlace& tile, LimitSmem& smem)
 {
     const Place& place = tile.place;
-    Ahead& ahead = room.ahead;
-    const Copier copier(args, tile, ahead);
-    const LevelNumbers numbers(reinterpret_cast<real*>(&room + 1));
+    Prefetched& prefetched = smem.prefetched;
+    const Copier copier(args, tile, prefetched);
+    const LevelNumbers numbers(reinterpret_cast<real*>(&smem + 1));
     const int row = copier.row, lane = copier.lane, cell = cell_of(args, place);
     const int row_south = max(row - 1, 0), row_north = min(row + 1, TILE_ROWS - 1);
 
-    numbers.look_up(args);
+    numbers.load(args);
     copier.masses(0);
     for (int k = 0; k < 2; ++k) copier.tracer(k, k);
     copier.latest(2);
     wait_for_copies();
     __syncthreads();
     Cells q[4];
-    for (int s = 0; s < 4; ++s) q[s] = ahead.latest.at(s == 3 ? 1 : 0)[row + REACH][lane];
-    Cells start = ahead.start.at(0)[row + 1][lane];
+    for (int s = 0; s < 4; ++s) q[s] = prefetched.latest.at(s == 3 ? 1 : 0)[row + HALO][lane];
+    Cells start = prefetched.start.at(0)[row + 1][lane];
     SplitLevel flux;
     flux.bottom = {};
     // Values of the level below, which is finished when the scale factors of the current level are known.
     Cells start_below = {}, mass_below = {}, factor_below = {}, bottom_below = {}, outflow_below = {};
-    Brought brought = {};
+    InflowValues inflow_values = {};
     for (int k = 0; k < NZ; ++k) {
         const Level level(args, place, k);
         wait_for_copies();
-        const Cells here = q[2], mass_x = ahead.mass_x[row][lane], mass_y = ahead.mass_y[row][lane];
+        const Cells here = q[2], mass_x = prefetched.mass_x[row][lane], mass_y = prefetched.mass_y[row][lane];
         flux.south =
             split_side(args, args.capacity_y, numbers.sure_y[k], k, cell, mass_y,
-                       {ahead.start.at(k)[row][lane], start},
-                       high_order_south(args, place, level, mass_y, here, ahead.latest.at(k)));
+                       {prefetched.start.at(k)[row][lane], start},
+                       high_order_south(args, place, level, mass_y, here, prefetched.latest.at(k)));
         for (int c = 0; c < CELLS; ++c) {
-            room.low[row][lane].at[c] = flux.south.at[c].low;
-            room.correction[row][lane].at[c] = flux.south.at[c].correction;
+            smem.low[row][lane].at[c] = flux.south.at[c].low;
+            smem.correction[row][lane].at[c] = flux.south.at[c].correction;
         }
         Cells start_west;
         for (int c = 0; c < CELLS; ++c) start_west.at[c] = in_row(start, c - 1);
@@ -127,12 +127,12 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
                        {start_west, start}, high_order_west(args, place, mass_x, here));
         flux.east = {__shfl_down_sync(ALL_LANES, flux.west.at[0].low, 1),
                      __shfl_down_sync(ALL_LANES, flux.west.at[0].correction, 1)};
-        const Cells start_above = ahead.start.at(k + 1)[row + 1][lane];
+        const Cells start_above = prefetched.start.at(k + 1)[row + 1][lane];
         for (int s = 0; s < 3; ++s) q[s] = q[s + 1];
-        q[3] = ahead.latest.at(k + 2)[row + REACH][lane];
+        q[3] = prefetched.latest.at(k + 2)[row + HALO][lane];
         flux.top = {};
         if (k + 1 < NZ) {
-            const Cells mass_z = ahead.mass_z[row][lane];
+            const Cells mass_z = prefetched.mass_z[row][lane];
             flux.top = split_side(args, args.capacity_z, numbers.sure_z[k + 1], k + 1, cell, mass_z,
                                   {start, start_above}, high_order_z(args, k + 1, mass_z, q));
         }
@@ -141,23 +141,23 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
 
         copier.tracer(k + 3, k + 2);
         copier.masses(k + 1);
-        flux.low_north = room.low[row_north][lane];
-        flux.correction_north = room.correction[row_north][lane];
+        flux.low_north = smem.low[row_north][lane];
+        flux.correction_north = smem.correction[row_north][lane];
         Cells factor;
         for (int c = 0; c < CELLS; ++c) {
             const real amount = low_order_mass(mass.at[c], start.at[c], args.dt, flux.low(c));
             factor.at[c] = limiter_ratio(amount, args.dt * flux.correction(c).outgoing());
             if (!place.is_inner && outermost(args, place, c)) factor.at[c] = 1;
         }
-        room.factor[row][lane] = factor;
+        smem.factor[row][lane] = factor;
         Lateral lateral;
         for (int c = 0; c < CELLS; ++c)
             lateral.x[c] = limited(flux.west.at[c], in_row(factor, c - 1), factor.at[c]);
         lateral.x[CELLS] = __shfl_down_sync(ALL_LANES, lateral.x[0], 1);
         __syncthreads();
 
-        const Cells factor_south = room.factor[row_south][lane];
-        const Cells factor_north = room.factor[row_north][lane];
+        const Cells factor_south = smem.factor[row_south][lane];
+        const Cells factor_north = smem.factor[row_north][lane];
         Cells bottom;
         for (int c = 0; c < CELLS; ++c) {
             lateral.south.at[c] = limited(flux.south.at[c], factor_south.at[c], factor.at[c]);
@@ -168,10 +168,10 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
             if (k > 0) {
                 for (int c = 0; c < CELLS; ++c)
                     outflow_below.at[c] += bottom.at[c] - bottom_below.at[c];
-                finish(args, place, Level(args, place, k - 1), brought,
+                finish(args, place, Level(args, place, k - 1), inflow_values,
                        after(args, start_below, mass_below, outflow_below));
             }
-            if (place.near_x) brought.look_up(args, place, level);
+            if (place.near_x) inflow_values.load(args, place, level);
             outflow_below = lateral_outflow(args, place, level, level.start, lateral);
         }
         start_below = start;
@@ -184,5 +184,5 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
     if (!tile.owns) return;
     // No flux through the top of the grid.
     for (int c = 0; c < CELLS; ++c) outflow_below.at[c] += real(0) - bottom_below.at[c];
-    finish(args, place, Level(args, place, NZ - 1), brought, after(args, start_below, mass_below, outflow_below));
+    finish(args, place, Level(args, place, NZ - 1), inflow_values, after(args, start_below, mass_below, outflow_below));
 }

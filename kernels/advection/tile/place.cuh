@@ -6,7 +6,7 @@
 // tracers, which share the wind.
 #pragma once
 
-#include "advection/march/plain.cuh"
+#include "advection/march/unlimited.cuh"
 
 constexpr int LANES = WARP;
 constexpr unsigned ALL_LANES = 0xffffffff;
@@ -20,14 +20,14 @@ struct alignas(128) Line {
 };
 
 // Halo groups at either end of a row of the tile, and cells between them.
-constexpr int RING = (REACH + CELLS) / CELLS;
+constexpr int RING = (HALO + CELLS) / CELLS;
 constexpr int TILE_OWN_CELLS = (LANES - 2 * RING) * CELLS;
 
 // Rows that a tile finishes: the first row lacks the scale factors south of it, the last two rows those north of them.
 constexpr int TILE_OWN_ROWS = TILE_ROWS - 3;
 
 // Rows of a tile, and the rows that the stencils of their southern faces need.
-constexpr int SEEN_ROWS = TILE_ROWS + 2 * REACH - 1;
+constexpr int SEEN_ROWS = TILE_ROWS + 2 * HALO - 1;
 
 __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / LANES; }
 __device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES; }
@@ -35,7 +35,7 @@ __device__ inline int tile_lane() { return static_cast<int>(threadIdx.x) % LANES
 // Row `at` of the grid, continued periodically or clamped.
 __device__ inline int row_of_grid(const TransportArgs& args, int at)
 {
-    return continued(periodic_y(), min(at, ny_of(args) + REACH), ny_of(args));
+    return continued(periodic_y(), min(at, ny_of(args) + HALO), ny_of(args));
 }
 
 // A place in a tile.
@@ -72,8 +72,8 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     place.j = row_of_grid(args, j);
     place.near_x = is_near_x(args, place.i);
     place.near_y = is_near_y(args, place.j);
-    place.is_inner = first >= FIRST + REACH && first + LANES * CELLS + REACH <= end_of_cells(args)
-                     && first_row >= REACH && first_row + TILE_ROWS + REACH <= ny;
+    place.is_inner = first >= FIRST + HALO && first + LANES * CELLS + HALO <= end_of_cells(args)
+                     && first_row >= HALO && first_row + TILE_ROWS + HALO <= ny;
     const bool owns = lane >= RING && lane < LANES - RING && i < place.end && row >= 1
                       && row <= TILE_OWN_ROWS && j < ny;
     return {place, first_row, (first / CELLS) & (LINE - 1), owns};

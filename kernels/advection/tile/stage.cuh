@@ -10,7 +10,7 @@
 // small grids: in a tile every warp would execute the code of sides for one lane.
 #pragma once
 
-#include "advection/tile/ahead.cuh"
+#include "advection/tile/prefetch.cuh"
 
 constexpr int STAGE_CELLS = LANES * CELLS;
 
@@ -20,10 +20,10 @@ constexpr int STAGE_TILES_RESIDENT = 2;
 // Shared memory of a block for HERE tracers, followed by the level coefficients. Rows are aligned within cache lines as
 // in global memory, if possible.
 template <int HERE>
-struct alignas(Line) StageRoom {
+struct alignas(Line) StageSmem {
     // The latest values of a level: the rows of the tile, the halo rows, and the groups west and east of the tile.
     struct Latest {
-        Cells row[HERE][REACH + STAGE_ROWS + REACH][LANES];
+        Cells row[HERE][HALO + STAGE_ROWS + HALO][LANES];
         Cells beside[HERE][STAGE_ROWS][2];
     };
 
@@ -45,7 +45,7 @@ struct alignas(Line) StageRoom {
 };
 
 // Groups of a row that transport_sides computes: the first, the last, and the last but one if it is near the side.
-__device__ inline int groups_at_east() { return last_cell() + 1 < REACH ? 2 : 1; }
+__device__ inline int groups_at_east() { return last_cell() + 1 < HALO ? 2 : 1; }
 __device__ inline int groups_at_sides() { return 1 + groups_at_east(); }
 
 // True if a place is in one of them.
@@ -61,7 +61,7 @@ __device__ inline bool find_place_at_side(const TransportArgs& args, Place& plac
     const int ny = ny_of(args), number = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int group_of_all = number / ny, march = group_of_all / groups_at_sides();
     const int group = group_of_all - march * groups_at_sides();
-    if (march * LEVELS >= NZ) return false;
+    if (march * LEVELS_PER_THREAD >= NZ) return false;
     place.tracer = static_cast<int>(blockIdx.y);
     place.is_inner = false;
     put(args, group == 0 ? 0 : pitch(args) - group * CELLS, number - group_of_all * ny, march, place);
@@ -90,7 +90,7 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
     place.j = first_row + tile_row();
     place.near_x = false;
     // Uniform over the block, so that no warp diverges.
-    place.near_y = !periodic_y() && (first_row < REACH || first_row + STAGE_ROWS + REACH > ny);
+    place.near_y = !periodic_y() && (first_row < HALO || first_row + STAGE_ROWS + HALO > ny);
     return place;
 }
 
@@ -98,12 +98,12 @@ __device__ inline Place find_place_in_stage(const TransportArgs& args)
 template <int HERE>
 struct StageCopier {
     // Halo rows of all tracers, distributed among the warps.
-    static constexpr int AROUND = 2 * REACH * HERE;
+    static constexpr int AROUND = 2 * HALO * HERE;
     static constexpr int TURNS = (AROUND + STAGE_ROWS - 1) / STAGE_ROWS;
-    static constexpr int SLOT = sizeof(typename StageRoom<HERE>::Latest) / sizeof(Cells);
+    static constexpr int SLOT = sizeof(typename StageSmem<HERE>::Latest) / sizeof(Cells);
 
     const TransportArgs& args;
-    StageRoom<HERE>& room;
+    StageSmem<HERE>& smem;
     int row, lane, cell, j;
     const real* latest_cells;   // those of the first tracer at the lowest level
     int tracer;                 // distance to the next tracer
@@ -112,24 +112,24 @@ struct StageCopier {
     int around[TURNS], beside;
     Cells *to_around[TURNS], *to_beside;
 
-    __device__ inline StageCopier(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
-        : args(args), room(room), row(tile_row()), lane(tile_lane()), cell(cell_of(args, place)),
+    __device__ inline StageCopier(const TransportArgs& args, const Place& place, StageSmem<HERE>& smem)
+        : args(args), smem(smem), row(tile_row()), lane(tile_lane()), cell(cell_of(args, place)),
           j(place.j), tracer(static_cast<int>(cells_of(args)))
     {
         latest_cells = args.latest + place.tracer * cells_of(args) + cell;
         for (int turn = 0; turn < TURNS; ++turn) {
             const int r = min(row + turn * STAGE_ROWS, AROUND - 1);
-            const int t = r / (2 * REACH), seen = r - t * 2 * REACH;
-            const int in_room = seen < REACH ? seen : STAGE_ROWS + seen;
-            const int from = continued(periodic_y(), j - row + in_room - REACH, ny_of(args));
+            const int t = r / (2 * HALO), seen = r - t * 2 * HALO;
+            const int in_smem = seen < HALO ? seen : STAGE_ROWS + seen;
+            const int from = continued(periodic_y(), j - row + in_smem - HALO, ny_of(args));
             around[turn] = t * tracer + (from - j) * pitch(args);
-            to_around[turn] = &room.latest[0].row[t][in_room][lane];
+            to_around[turn] = &smem.latest[0].row[t][in_smem][lane];
         }
         const int t = min(lane / 2, HERE - 1), east = lane % 2, last = pitch(args) - CELLS;
         const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
         const int from = periodic_x() ? continued(true, at, nx_of(args)) : nearest(at, last);
         beside = t * tracer + from - place.i;
-        to_beside = &room.latest[0].beside[t][row][east];
+        to_beside = &smem.latest[0].beside[t][row][east];
     }
 
     // Begins to copy the latest values of a level into a slot of the shared memory.
@@ -138,7 +138,7 @@ struct StageCopier {
         const real* from = latest_cells + k * plane_of(args);
 #pragma unroll
         for (int t = 0; t < HERE; ++t)
-            copy_group(room.latest[slot].row[t][REACH + row][lane], from + t * tracer);
+            copy_group(smem.latest[slot].row[t][HALO + row][lane], from + t * tracer);
 #pragma unroll
         for (int turn = 0; turn < TURNS; ++turn)
             if (row + turn * STAGE_ROWS < AROUND)
@@ -156,7 +156,7 @@ struct StageCopier {
     __device__ inline Cells* mass_x(int k) const
     {
         const unsigned first_group = static_cast<unsigned>(first_face(k)) / CELLS - lane;
-        return room.mass_x[k & 1][row] + first_group % LINE + lane;
+        return smem.mass_x[k & 1][row] + first_group % LINE + lane;
     }
 
     // Begins to copy the air fluxes of a level.
@@ -168,26 +168,26 @@ struct StageCopier {
         copy_group(*own, x);
         if (lane == LANES - 1) copy_ahead<sizeof(real)>(own + 1, x + CELLS);
         const real* y = args.flux_y + (here + k * pitch(args));
-        copy_group(room.mass_y[slot][row][lane], y);
-        if (row == 0) copy_group(room.mass_y[slot][STAGE_ROWS][lane], y + STAGE_ROWS * pitch(args));
-        copy_group(room.mass_z[slot][row][lane], args.flux_z + here);
+        copy_group(smem.mass_y[slot][row][lane], y);
+        if (row == 0) copy_group(smem.mass_y[slot][STAGE_ROWS][lane], y + STAGE_ROWS * pitch(args));
+        copy_group(smem.mass_z[slot][row][lane], args.flux_z + here);
     }
 
     // Begins to copy the cells of a tracer at the start of the step.
     __device__ inline void start(int t, int k) const
     {
         const real* from = args.start + (latest_cells - args.latest);
-        copy_group(room.start[t][row][lane], from + k * plane_of(args) + t * tracer);
+        copy_group(smem.start[t][row][lane], from + k * plane_of(args) + t * tracer);
     }
 
     // Begins to copy the data that all levels share.
     __device__ inline void shared() const
     {
-        copy_group(room.with_mu[row][lane], args.cell.with_mu + cell);
-        copy_group(room.without_mu[row][lane], args.cell.without_mu + cell);
+        copy_group(smem.with_mu[row][lane], args.cell.with_mu + cell);
+        copy_group(smem.without_mu[row][lane], args.cell.without_mu + cell);
         for (int k = static_cast<int>(threadIdx.x); k < NZ; k += STAGE_ROWS * LANES) {
-            room.c1()[k] = __ldg(args.cell.c1 + k);
-            room.c2()[k] = __ldg(args.cell.c2 + k);
+            smem.c1()[k] = __ldg(args.cell.c1 + k);
+            smem.c2()[k] = __ldg(args.cell.c2 + k);
         }
     }
 };
@@ -204,11 +204,11 @@ __device__ inline void fluxes_along(const real (&row)[SEEN_X], const real (&mass
 
 // Fluxes through the faces south of the cells `north` rows further north, of lower order near sides.
 __device__ inline Cells fluxes_south(const TransportArgs& args, const Place& place,
-                                     const Cells (&rows)[REACH + STAGE_ROWS + REACH][LANES], int north,
+                                     const Cells (&rows)[HALO + STAGE_ROWS + HALO][LANES], int north,
                                      const Cells& mass)
 {
-    Cells seen[2 * REACH], flux;
-    for (int s = 0; s < 2 * REACH; ++s) seen[s] = rows[tile_row() + north + s][tile_lane()];
+    Cells seen[2 * HALO], flux;
+    for (int s = 0; s < 2 * HALO; ++s) seen[s] = rows[tile_row() + north + s][tile_lane()];
     const int face = place.j + north, distance = min(face, ny_of(args) - face);
     for (int c = 0; c < CELLS; ++c) {
         const real q[] = {seen[0].at[c], seen[1].at[c], seen[2].at[c],
@@ -224,14 +224,14 @@ template <int HERE>
 struct StageMarch {
     const TransportArgs& args;
     const Place& place;
-    StageRoom<HERE>& room;
+    StageSmem<HERE>& smem;
     const StageCopier<HERE> copier;
     // For each tracer: the levels around the face below the current level; and, of the level below, the net outflow
     // along the row and the flux through its bottom face.
     Cells q[HERE][4], along[HERE], bottom[HERE];
 
-    __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageRoom<HERE>& room)
-        : args(args), place(place), room(room), copier(args, place, room)
+    __device__ inline StageMarch(const TransportArgs& args, const Place& place, StageSmem<HERE>& smem)
+        : args(args), place(place), smem(smem), copier(args, place, smem)
     {}
 
     // True if this thread finishes the cells. Away from sides in y, blocks with common rows compute the same bits, and
@@ -256,19 +256,19 @@ struct StageMarch {
     __device__ inline void rise(int k, int next)
     {
         const int row = copier.row, lane = copier.lane, slot = k & 1;
-        const Cells mass_z = room.mass_z[slot][row][lane];
+        const Cells mass_z = smem.mass_z[slot][row][lane];
         Cells mass;
         if (k > 0)
-            mass = mass_of(room.with_mu[row][lane], room.without_mu[row][lane], room.c1()[k - 1], room.c2()[k - 1]);
+            mass = mass_of(smem.with_mu[row][lane], smem.without_mu[row][lane], smem.c1()[k - 1], smem.c2()[k - 1]);
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
             for (int s = 0; s < 3; ++s) q[t][s] = q[t][s + 1];
-            q[t][3] = room.latest[next].row[t][REACH + row][lane];
+            q[t][3] = smem.latest[next].row[t][HALO + row][lane];
             const Cells top = high_order_z(args, k, mass_z, q[t]);
             if (k > 0 && owns()) {
-                const Cells south = room.south[slot ^ 1][t][row][lane];
-                const Cells north = room.south[slot ^ 1][t][row + 1][lane];
-                const Cells start = starts() ? q[t][1] : room.start[t][row][lane];
+                const Cells south = smem.south[slot ^ 1][t][row][lane];
+                const Cells north = smem.south[slot ^ 1][t][row + 1][lane];
+                const Cells start = starts() ? q[t][1] : smem.start[t][row][lane];
                 const Place own = of_tracer(t);
                 const Level level(args, own, k - 1);
                 Cells outflow;
@@ -282,7 +282,7 @@ struct StageMarch {
                 Cells value = after(args, start, mass, outflow);
                 // The kernel transport_sides computes those in x.
                 if (place.near_y)
-                    store(args, own, level, Brought{}, value);
+                    store(args, own, level, InflowValues{}, value);
                 else
                     store_own(own, value, level.result);
             }
@@ -300,26 +300,26 @@ struct StageMarch {
         real mass_x[CELLS + 1];
         for (int c = 0; c < CELLS; ++c) mass_x[c] = first.at[c];
         mass_x[CELLS] = faces[1].at[0];
-        const Cells mass_y = room.mass_y[slot][row][lane];
+        const Cells mass_y = smem.mass_y[slot][row][lane];
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
-            const auto& rows = room.latest[now].row[t];
-            const Cells *own_row = rows[REACH + row], *beside = room.latest[now].beside[t][row];
+            const auto& rows = smem.latest[now].row[t];
+            const Cells *own_row = rows[HALO + row], *beside = smem.latest[now].beside[t][row];
             const Cells west = *(lane > 0 ? own_row + lane - 1 : beside);
             const Cells east = *(lane + 1 < LANES ? own_row + lane + 1 : beside + 1);
             real seen[SEEN_X];
-            for (int c = 0; c < CELLS; ++c) seen[REACH + c] = q[t][2].at[c];
-            for (int s = 0; s < REACH; ++s) {
-                seen[s] = west.at[CELLS - REACH + s];
-                seen[REACH + CELLS + s] = east.at[s];
+            for (int c = 0; c < CELLS; ++c) seen[HALO + c] = q[t][2].at[c];
+            for (int s = 0; s < HALO; ++s) {
+                seen[s] = west.at[CELLS - HALO + s];
+                seen[HALO + CELLS + s] = east.at[s];
             }
             real x[CELLS + 1];
             fluxes_along(seen, mass_x, x);
             const Cells south = fluxes_south(args, place, rows, 0, mass_y);
-            room.south[slot][t][row][lane] = south;
+            smem.south[slot][t][row][lane] = south;
             if (row == STAGE_ROWS - 1)
-                room.south[slot][t][row + 1][lane] =
-                    fluxes_south(args, place, rows, 1, room.mass_y[slot][row + 1][lane]);
+                smem.south[slot][t][row + 1][lane] =
+                    fluxes_south(args, place, rows, 1, smem.mass_y[slot][row + 1][lane]);
             for (int c = 0; c < CELLS; ++c) along[t].at[c] = x[c + 1] - x[c];
             if (place.near_y && args.side_flux && owns()) keep(t, k, south);
         }
@@ -347,7 +347,7 @@ struct StageMarch {
         wait_for_copies();
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
-            q[t][3] = room.latest[now].row[t][REACH + copier.row][copier.lane];
+            q[t][3] = smem.latest[now].row[t][HALO + copier.row][copier.lane];
             q[t][0] = q[t][1] = q[t][2] = q[t][3];
             along[t] = bottom[t] = {};
         }
@@ -368,28 +368,28 @@ struct StageMarch {
 
 // One stage of HERE tracers without limiter, with separate code for blocks that are not near a side in y.
 template <int HERE>
-__device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* rooms)
+__device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* smem_lines)
 {
-    static_assert(sizeof(StageRoom<HERE>) == (HERE == 1 ? STAGE_ROOM_OF_ONE : STAGE_ROOM_OF_TWO),
+    static_assert(sizeof(StageSmem<HERE>) == (HERE == 1 ? STAGE_SMEM_OF_ONE : STAGE_SMEM_OF_TWO),
                   "as much room as Rust asks for");
-    auto& room = *reinterpret_cast<StageRoom<HERE>*>(rooms);
+    auto& smem = *reinterpret_cast<StageSmem<HERE>*>(smem_lines);
     if (place.near_y) {
-        StageMarch<HERE>(args, place, room).template go<1>();
+        StageMarch<HERE>(args, place, smem).template go<1>();
     } else {
         Place inner = place;
         inner.near_y = false;
-        StageMarch<HERE>(args, inner, room).template go<2>();
+        StageMarch<HERE>(args, inner, smem).template go<2>();
     }
 }
 
 // One stage of the first `tracers` tracers without limiter.
-__device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* rooms)
+__device__ inline void advance_by_tiles(const TransportArgs& args, int tracers, Line* smem_lines)
 {
-    if constexpr (CELLS >= REACH) {
+    if constexpr (CELLS >= HALO) {
         const Place place = find_place_in_stage(args);
         if (tracers == 1 || place.tracer + 1 == tracers)
-            advance_in_stage<1>(args, place, rooms);
+            advance_in_stage<1>(args, place, smem_lines);
         else
-            advance_in_stage<2>(args, place, rooms);
+            advance_in_stage<2>(args, place, smem_lines);
     }
 }

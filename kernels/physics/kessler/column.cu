@@ -6,7 +6,7 @@
 #include "physics/kessler/sedimentation.cuh"
 #include "primitives/pdl_wait.cuh"
 #include "primitives/layered.cuh"
-#include "primitives/note.cuh"
+#include "primitives/status_word.cuh"
 
 using namespace kessler;
 
@@ -109,7 +109,7 @@ __device__ inline real nonfinite_indicator(const KesslerCell& cell)
 }
 
 // Notes the first field of a cell that is infinite or NaN, if there is one and notes are on.
-__device__ inline void note_flaw(const KesslerArgs& a, int at, const KesslerCell& cell)
+__device__ inline void record_nonfinite(const KesslerArgs& a, int at, const KesslerCell& cell)
 {
     if (a.notes == nullptr) return;
     const real values[] = {cell.theta, cell.qv, cell.qc, cell.qr};
@@ -118,7 +118,8 @@ __device__ inline void note_flaw(const KesslerArgs& a, int at, const KesslerCell
 #pragma unroll
     for (int n = FIELDS - 1; n >= 0; --n)
         if (!(values[n] - values[n] == 0)) field = n;
-    if (field < FIELDS) note(a.notes, a.step, field == 0 ? a.theta_number : a.water_number + field - 1, at);
+    if (field < FIELDS)
+        record_first_nonfinite(a.notes, a.step, field == 0 ? a.theta_number : a.water_number + field - 1, at);
 }
 
 // The processes in the cells of a column, after sedimentation.
@@ -133,8 +134,8 @@ __device__ inline void process(const KesslerArgs& a, int place, const Column& co
         const KesslerCell after =
             cell::processed(a.factors, a.dt, a.theta_base, rho, a.exner[at], column.qr_falling[k], before);
         if (nonfinite_indicator(before) + nonfinite_indicator(after) != 0) {
-            note_flaw(a, at, before);
-            note_flaw(a, at, after);
+            record_nonfinite(a, at, before);
+            record_nonfinite(a, at, after);
         }
         ground.clipped += rho * dz * after.made;
         if (is_weighed) {

@@ -119,7 +119,7 @@ __device__ inline void reduce(const ReduceArgs& args)
         const long long partials = static_cast<long long>(segment) * args.blocks;
         if (threadIdx.x == 0) {
             *at(args.partials, partials + block) = total;
-            is_last = counted(args.tickets + segment) == args.blocks;
+            is_last = take_ticket(args.tickets + segment) == args.blocks;
         }
         __syncthreads();
         if (!is_last) return;

@@ -7,7 +7,7 @@
 struct Column {
     Cell cells[NZ];
     Air air[NZ];
-    StepStart onset[NZ];
+    StepStart step_start[NZ];
     // The rain whose drop size determines its freezing rate, kg kg-1.
     real qr_for_slope[NZ];
     real height[NZ + 1];  // of the interfaces, above the ground, m

@@ -13,7 +13,7 @@ struct Fall {
     real arrival[NZ + 1];
     real thickness[NZ + 1];
     real density[NZ + 1];
-    Profile profile[NZ];
+    LayerProfile profile[NZ];
 };
 
 // Mass of the species in the lowest `nz` layers of the column, kg m-2.
@@ -68,7 +68,7 @@ __device__ inline void set_profiles(Fall& work, int nz)
 {
     const real* q = work.density;
     const real* d = work.thickness;
-    work.profile[0] = Profile{q[0], 0};
+    work.profile[0] = LayerProfile{q[0], 0};
     real below = sedimentation::rise(q[0], q[1], d[0], d[1]);
 #pragma unroll 1
     for (int k = 1; k < nz; ++k) {
@@ -131,12 +131,12 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
 {
     const int highest = highest_with<KIND>(column);
     if (highest < 0) return 0;
-    const int reach = sedimentation::reach(highest, NZ);
+    const int active_layers = sedimentation::active_layers(highest, NZ);
     Fall work;
     real n0s_factor[NZ];
     real content = 0;
 #pragma unroll 1
-    for (int k = 0; k < reach; ++k) {
+    for (int k = 0; k < active_layers; ++k) {
         Cell& cell = column.cells[k];
         const Air& air = column.air[k];
         n0s_factor[k] = KIND == Species::SNOW ? slope::snow_intercept_factor(p, cell.t) : real(1);
@@ -147,26 +147,26 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     }
     real ground = 0;
     if (content > 0) {
-        const real before = column_mass(work, column.height, reach);
-        arrive(work, column.height, reach, dt_cloud);
+        const real before = column_mass(work, column.height, active_layers);
+        arrive(work, column.height, active_layers, dt_cloud);
         // Ice keeps its speed at departure.
         if (KIND != Species::ICE) {
 #pragma unroll 1
-            for (int k = 0; k < reach; ++k) {
+            for (int k = 0; k < active_layers; ++k) {
                 const Air& air = column.air[k];
                 const real then = fall_speed<KIND>(p, air, work.density[k] / air.rho, n0s_factor[k]);
                 work.mean_speed[k] = sedimentation::mean_speed(work.speed[k], then);
             }
-            arrive(work, column.height, reach, dt_cloud);
+            arrive(work, column.height, active_layers, dt_cloud);
         }
-        set_profiles(work, reach);
-        remap(work, column.height, reach);
-        ground = accumulate_precipitation(work, reach);
-        sum.fall_residual += column_mass(work, column.height, reach) + ground - before;
+        set_profiles(work, active_layers);
+        remap(work, column.height, active_layers);
+        ground = accumulate_precipitation(work, active_layers);
+        sum.fall_residual += column_mass(work, column.height, active_layers) + ground - before;
     }
 #pragma unroll 1
-    for (int k = 0; k < reach; ++k)
-        sum.clipped += sedimentation::land(column.air[k], work.content[k], amount<KIND>(column.cells[k]));
+    for (int k = 0; k < active_layers; ++k)
+        sum.clipped += sedimentation::store_content(column.air[k], work.content[k], amount<KIND>(column.cells[k]));
     return ground;
 }
 

@@ -12,24 +12,24 @@ struct SubsteppedFall {
     real arriving[NZ];
 };
 
-// Divides the sedimentation in the lowest `reach` layers into equal sub-steps.
-__device__ inline void divide(const Column& column, int reach, real substeps, SubsteppedFall& descent)
+// Divides the sedimentation in the lowest `active_layers` layers into equal sub-steps.
+__device__ inline void divide(const Column& column, int active_layers, real substeps, SubsteppedFall& descent)
 {
 #pragma unroll 1
-    for (int k = 0; k < reach; ++k) descent.leaving[k] = descent.courant[k] / substeps;
+    for (int k = 0; k < active_layers; ++k) descent.leaving[k] = descent.courant[k] / substeps;
 #pragma unroll 1
-    for (int k = 0; k + 1 < reach; ++k)
+    for (int k = 0; k + 1 < active_layers; ++k)
         descent.arriving[k] =
             substepped_sedimentation::arriving(descent.leaving[k + 1], column.air[k], column.air[k + 1]);
 }
 
-// One sub-step in the lowest `reach` layers; the species is zero above them. Returns the outflow of the lowest layer,
-// kg kg-1 of its air.
+// One sub-step in the lowest `active_layers` layers; the species is zero above them. Returns the outflow of the lowest
+// layer, kg kg-1 of its air.
 template <Species KIND>
-__device__ inline real fall_once(const SubsteppedFall& descent, int reach, Column& column)
+__device__ inline real fall_once(const SubsteppedFall& descent, int active_layers, Column& column)
 {
     const real ground = descent.leaving[0] * amount<KIND>(column.cells[0]);
-    const int highest = reach - 1;
+    const int highest = active_layers - 1;
     // From the ground up, so that the layer above still has its old content.
 #pragma unroll 1
     for (int k = 0; k < highest; ++k) {
@@ -44,13 +44,13 @@ __device__ inline real fall_once(const SubsteppedFall& descent, int reach, Colum
 
 // Sedimentation of rain and snow, and melting of snow. Returns the outflow of the lowest layer for each species, kg
 // kg-1 of its air.
-__device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Column& column,
+__device__ inline void sediment_rain_and_snow(const Wsm5Params& p, real dt_cloud, Column& column,
                                           real (&fallen)[FALLING_SPECIES])
 {
     const int highest =
         max(highest_with<Species::RAIN>(column), highest_with<Species::SNOW>(column));
     if (highest < 0) return;
-    const int reach = highest + 1;
+    const int active_layers = highest + 1;
     SubsteppedFall rain, snow;
     Slope snow_slope[NZ];
     real largest = 0;
@@ -68,49 +68,50 @@ __device__ inline void sink_rain_and_snow(const Wsm5Params& p, real dt_cloud, Co
         largest = max(largest, max(rain.courant[k], snow.courant[k]));
     }
     const real substeps = substepped_sedimentation::number_of_substeps(largest);
-    divide(column, reach, substeps, rain);
-    divide(column, reach, substeps, snow);
+    divide(column, active_layers, substeps, rain);
+    divide(column, active_layers, substeps, snow);
     for (int step = 0; step < int(substeps); ++step) {
-        fallen[int(Species::RAIN)] += fall_once<Species::RAIN>(rain, reach, column);
-        fallen[int(Species::SNOW)] += fall_once<Species::SNOW>(snow, reach, column);
+        fallen[int(Species::RAIN)] += fall_once<Species::RAIN>(rain, active_layers, column);
+        fallen[int(Species::SNOW)] += fall_once<Species::SNOW>(snow, active_layers, column);
 #pragma unroll 1
-        for (int k = 0; k < reach; ++k)
+        for (int k = 0; k < active_layers; ++k)
             melt::melt_snow_in_substep(p, dt_cloud, substeps, column.air[k], snow_slope[k],
                                        column.cells[k]);
     }
 }
 
 // Sedimentation of ice. Returns the outflow of the lowest layer, kg kg-1 of its air.
-__device__ inline real sink_ice(const Wsm5Params& p, real dt_cloud, Column& column)
+__device__ inline real sediment_ice(const Wsm5Params& p, real dt_cloud, Column& column)
 {
     const int highest = highest_with<Species::ICE>(column);
     if (highest < 0) return 0;
-    const int reach = highest + 1;
+    const int active_layers = highest + 1;
     SubsteppedFall ice;
     real largest = 0;
 #pragma unroll 1
-    for (int k = 0; k < reach; ++k) {
+    for (int k = 0; k < active_layers; ++k) {
         const Air& air = column.air[k];
         const real speed = fall_speed<Species::ICE>(p, air, column.cells[k].qi, 1);
         ice.courant[k] = substepped_sedimentation::courant(speed, air.dz, dt_cloud);
         largest = max(largest, ice.courant[k]);
     }
     const real substeps = substepped_sedimentation::number_of_substeps(largest);
-    divide(column, reach, substeps, ice);
+    divide(column, active_layers, substeps, ice);
     real fallen = 0;
     for (int step = 0; step < int(substeps); ++step)
-        fallen += fall_once<Species::ICE>(ice, reach, column);
+        fallen += fall_once<Species::ICE>(ice, active_layers, column);
     return fallen;
 }
 
 // Sedimentation of rain and snow, with melting of snow, and then of ice. Returns the precipitation of each species at
 // the ground, kg m-2.
-__device__ inline void sink(const Wsm5Params& p, real dt_cloud, Column& column, real (&ground)[FALLING_SPECIES])
+__device__ inline void sediment_substepped(const Wsm5Params& p, real dt_cloud, Column& column,
+                                           real (&ground)[FALLING_SPECIES])
 {
 #pragma unroll 1
     for (int k = 0; k < NZ; ++k) column.qr_for_slope[k] = column.cells[k].qr;
     for (int s = 0; s < FALLING_SPECIES; ++s) ground[s] = 0;
-    sink_rain_and_snow(p, dt_cloud, column, ground);
-    ground[int(Species::ICE)] = sink_ice(p, dt_cloud, column);
+    sediment_rain_and_snow(p, dt_cloud, column, ground);
+    ground[int(Species::ICE)] = sediment_ice(p, dt_cloud, column);
     for (int s = 0; s < FALLING_SPECIES; ++s) ground[s] *= column.air[0].rho * column.air[0].dz;
 }

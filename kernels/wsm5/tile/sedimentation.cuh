@@ -1,4 +1,5 @@
-// Semi-Lagrangian sedimentation in one column, of one species or of all, by lanes of a warp: see src/wsm5/sedimentation.rs.
+// Semi-Lagrangian sedimentation in one column, of one species or of all, by lanes of a warp. See
+// src/wsm5/sedimentation.rs.
 //
 // A lane has adjacent levels and the interfaces below them. Lanes above the top of the grid have empty layers of zero
 // depth, so that no lane is a special case. Neighbours are read by shuffles, arrived layers through shared memory,
@@ -170,7 +171,7 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
         for (int s = 0; s < KINDS; ++s) {
             // The gradient below the lowest layer is set to zero, which makes its density uniform.
             const real rise_below = from_below(rise[s], m);
-            const Profile profile = sedimentation::profile(layers.density[s][m], layers.thickness[s][m],
+            const LayerProfile profile = sedimentation::profile(layers.density[s][m], layers.thickness[s][m],
                                                   k == 0 ? real(0) : rise_below, rise[s][m]);
             const real arrival = layers.arrival[s][m];
             work[s].arrival[k] = arrival;
@@ -278,7 +279,7 @@ __device__ inline Field& field_of(Tile& tile, Species kind)
 
 // Sedimentation of the species of a task in a column for a minor step: all of them, or `only`. A group without a column
 // of its own repeats that of another group without storing results.
-__device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, int column, bool is_own)
+__device__ inline void sediment(const Wsm5Args& a, Tile& tile, Species only, int column, bool is_own)
 {
     const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
     Fall(&work)[KINDS] = tile.fall[group()];
@@ -333,7 +334,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
             residual += (content[s][m] - layers.content[s][m]) * grid.depth[m];
             is_below_zero |= content[s][m] < 0;
             if (has_level(m) && is_own)
-                sedimentation::land(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
+                sedimentation::store_content(grid.air[m], content[s][m], field_of(tile, kind(s))[level_of(m)][column]);
         }
     residual = group_sum(residual);
 #pragma unroll
@@ -358,7 +359,7 @@ __device__ inline void sediment(const CloudArgs& a, Tile& tile, Species only, in
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-            for (int s = 0; s < KINDS; ++s) clipped += sedimentation::land(grid.air[m], content[s][m], landed);
+            for (int s = 0; s < KINDS; ++s) clipped += sedimentation::store_content(grid.air[m], content[s][m], landed);
         clipped = group_sum(clipped);
     }
     if (member() == 0 && is_own) {
@@ -388,7 +389,7 @@ __device__ inline int tasks_of(const Tile& tile, Species kind)
 }
 
 // Sedimentation for one task of a species: the next columns that contain it, one for each group of the warp.
-__device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species kind, int task)
+__device__ inline void fall_in_columns(const Wsm5Args& a, Tile& tile, Species kind, int task)
 {
     if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
     const int first = task * GROUPS, mine = first + lane() / GROUP;
@@ -399,7 +400,7 @@ __device__ inline void fall_in_columns(const CloudArgs& a, Tile& tile, Species k
 
 // Sedimentation in the tile: the tasks of one species after another, or of all together, are assigned to the warps in
 // round-robin order.
-__device__ inline void fall_in(const CloudArgs& a, Tile& tile)
+__device__ inline void fall_in(const Wsm5Args& a, Tile& tile)
 {
     // Uniform over the warp, which the shuffle tells the compiler.
     int task = __shfl_sync(ALL_LANES, warp(), 0);

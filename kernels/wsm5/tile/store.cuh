@@ -5,21 +5,21 @@
 
 // One thread for each column stores its sums: one of the last row, whose threads rarely have active cells, so that
 // precipitation is stored while other threads still work.
-__device__ inline bool has_account(const Position& at) { return at.row == ROWS - 1; }
+__device__ inline bool has_column_sums(const Position& at) { return at.row == ROWS - 1; }
 
 __device__ inline bool is_column_sums_owner(const Position& at, const Tile& tile)
 {
-    return has_account(at) && tile.place[at.column] != NOWHERE;
+    return has_column_sums(at) && tile.place[at.column] != NOWHERE;
 }
 
 // Determines the offset of a column.
-__device__ inline void column_sums_begin(const CloudArgs& a, const Position& at, Tile& tile)
+__device__ inline void column_sums_begin(const Wsm5Args& a, const Position& at, Tile& tile)
 {
     tile.place[at.column] = at.is_inside ? place_of(a, at) : NOWHERE;
 }
 
 // Adds the precipitation of a column in a minor step to its sums.
-__device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, Precipitation& sum)
+__device__ inline void gather(const Wsm5Args& a, const Tile& tile, int column, Precipitation& sum)
 {
     real ground[FALLING_SPECIES];
 #pragma unroll
@@ -35,7 +35,7 @@ __device__ inline void gather(const CloudArgs& a, const Tile& tile, int column, 
 
 // Stores a cell with temperature `t_before` at the start of the call; the fields of inactive cells are unchanged.
 // Replaces the stored water of the cell by the mass mismatch of its change, kg m-2.
-__device__ inline void store_cell(const CloudArgs& a, int k, int column, real rho, real exner, real t_before,
+__device__ inline void store_cell(const Wsm5Args& a, int k, int column, real rho, real exner, real t_before,
                                   const Cell& cell, Tile& tile)
 {
     const int place = tile.place[column], here = cell_of(a, k, place);
@@ -46,9 +46,9 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
     to.qr[here] = cell.qr;
     to.qi[here] = cell.qi;
     to.qs[here] = cell.qs;
-    if (WEIGHED) {
+    if (TRACK_MISMATCH) {
         const real water = cell::water(cell), before = tile.water[k][column];
-        if (nonfinite_indicator(cell, water) != 0) note_flaw(a, here, cell);
+        if (nonfinite_indicator(cell, water) != 0) record_nonfinite(a, here, cell);
         tile.water[k][column] =
             mass_mismatch(a, place, k, rho, depth_in(a, tile, k, column), before, water);
     }
@@ -57,10 +57,10 @@ __device__ inline void store_cell(const CloudArgs& a, int k, int column, real rh
 // Sum of a field over the column of a lane, by all lanes of the last warp; lanes with the same column share its levels.
 __device__ inline real column_sum(const Field& field, int column)
 {
-    constexpr int TOGETHER = WARP / TILE_COLUMNS;
+    constexpr int LANES_PER_COLUMN = WARP / TILE_COLUMNS;
     real sum = 0;
 #pragma unroll
-    for (int k = lane() / TILE_COLUMNS; k < NZ; k += TOGETHER) sum += field[k][column];
+    for (int k = lane() / TILE_COLUMNS; k < NZ; k += LANES_PER_COLUMN) sum += field[k][column];
 #pragma unroll
     for (int distance = TILE_COLUMNS; distance < WARP; distance *= 2)
         sum += __shfl_xor_sync(ALL_LANES, sum, distance);
@@ -69,7 +69,7 @@ __device__ inline real column_sum(const Field& field, int column)
 
 // Stores the sums that the processes have added to a column since sedimentation, by the last warp; `clipped` is the
 // water that clipping had added by then.
-__device__ inline void column_sums_end(const CloudArgs& a, const Tile& tile, const Position& at,
+__device__ inline void column_sums_end(const Wsm5Args& a, const Tile& tile, const Position& at,
                                      real clipped)
 {
     const int place = tile.place[at.column];
@@ -77,7 +77,7 @@ __device__ inline void column_sums_end(const CloudArgs& a, const Tile& tile, con
         clipped += column_sum(tile.clipped, at.column);
         if (is_column_sums_owner(at, tile)) a.clipped[place] = clipped;
     }
-    if (WEIGHED) {
+    if (TRACK_MISMATCH) {
         const real mismatch = column_sum(tile.water, at.column);
         if (is_column_sums_owner(at, tile)) a.mass_mismatch[place] = mismatch;
     }

@@ -7,31 +7,32 @@
 #include "wsm5/substepped_sedimentation.cuh"
 #include "wsm5/tile/warp.cuh"
 
-__device__ inline Air sinking_air(const CloudArgs& a, const Tile& tile, int k, int column)
+__device__ inline Air air_of_sedimentation(const Wsm5Args& a, const Tile& tile, int k, int column)
 {
     return air_of(tile.rho[k][column], depth_in(a, tile, k, column));
 }
 
 // A species in the levels of a lane. Zero in slots without a level.
 struct SubsteppedFall {
-    real q[LEVELS];
-    real courant[LEVELS];
-    real leaving[LEVELS];   // fraction that leaves a level in a sub-step
-    real arriving[LEVELS];  // fraction of the content of the level above that arrives
+    real q[LEVELS_PER_LANE];
+    real courant[LEVELS_PER_LANE];
+    real leaving[LEVELS_PER_LANE];   // fraction that leaves a level in a sub-step
+    real arriving[LEVELS_PER_LANE];  // fraction of the content of the level above that arrives
 };
 
 // Divides the sedimentation of a species into equal sub-steps.
-__device__ inline void divide(const CloudArgs& a, const Tile& tile, int column, real substeps, SubsteppedFall& descent)
+__device__ inline void divide(const Wsm5Args& a, const Tile& tile, int column, real substeps, SubsteppedFall& descent)
 {
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) descent.leaving[m] = descent.courant[m] / substeps;
+    for (int m = 0; m < LEVELS_PER_LANE; ++m) descent.leaving[m] = descent.courant[m] / substeps;
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
+    for (int m = 0; m < LEVELS_PER_LANE; ++m) {
         const int k = lane() + m * WARP;
         const real leaving_above = next_level(descent.leaving, m);
         if (k + 1 >= NZ) continue;
         descent.arriving[m] =
-            substepped_sedimentation::arriving(leaving_above, sinking_air(a, tile, k, column), sinking_air(a, tile, k + 1, column));
+            substepped_sedimentation::arriving(leaving_above, air_of_sedimentation(a, tile, k, column),
+                                               air_of_sedimentation(a, tile, k + 1, column));
     }
 }
 
@@ -40,33 +41,34 @@ __device__ inline real fall_once(SubsteppedFall& descent)
 {
     const real ground = descent.leaving[0] * descent.q[0];
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
+    for (int m = 0; m < LEVELS_PER_LANE; ++m) {
         // From the ground up, so that the layer above still has its old content.
         const real q_above = next_level(descent.q, m);
         // Nothing arrives in the highest level.
         const bool is_lid = lane() + m * WARP + 1 >= NZ;
         descent.q[m] =
-            substepped_sedimentation::passed(descent.q[m], descent.leaving[m], descent.arriving[m], is_lid ? real(0) : q_above);
+            substepped_sedimentation::passed(descent.q[m], descent.leaving[m], descent.arriving[m],
+                                             is_lid ? real(0) : q_above);
     }
     return ground;
 }
 
 // Sedimentation of all species, rain and snow with the same sub-steps, and melting of snow. The latencies of the
 // species overlap.
-__device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
+__device__ inline void sediment_column(const Wsm5Args& a, Tile& tile, int column)
 {
     const Wsm5Params& p = a.params;
     SubsteppedFall rain = {}, snow = {}, ice = {};
-    Cell cell[LEVELS] = {};
-    Air air[LEVELS] = {};
-    Slope slope[LEVELS] = {};
+    Cell cell[LEVELS_PER_LANE] = {};
+    Air air[LEVELS_PER_LANE] = {};
+    Slope slope[LEVELS_PER_LANE] = {};
     real largest = 0, largest_ice = 0;
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
+    for (int m = 0; m < LEVELS_PER_LANE; ++m) {
         const int k = lane() + m * WARP;
         if (k >= NZ) continue;
         const int at = cell_of(a, k, tile.place[column]);
-        air[m] = sinking_air(a, tile, k, column);
+        air[m] = air_of_sedimentation(a, tile, k, column);
         air[m].p = a.p[at];
         air[m].heat_capacity = thermo::heat_capacity(a.qv[at]);
         cell[m] = {tile.t[k][column], 0, 0, tile.qr[k][column], tile.qi[k][column], tile.qs[k][column]};
@@ -97,7 +99,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
         rain_fallen += fall_once(rain);
         snow_fallen += fall_once(snow);
 #pragma unroll
-        for (int m = 0; m < LEVELS; ++m) {
+        for (int m = 0; m < LEVELS_PER_LANE; ++m) {
             cell[m].qr = rain.q[m];
             cell[m].qs = snow.q[m];
             melt::melt_snow_in_substep(p, a.dt_cloud, substeps, air[m], slope[m], cell[m]);
@@ -107,7 +109,7 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
     }
     for (int step = 0; step < ice_steps; ++step) ice_fallen += fall_once(ice);
 #pragma unroll
-    for (int m = 0; m < LEVELS; ++m) {
+    for (int m = 0; m < LEVELS_PER_LANE; ++m) {
         const int k = lane() + m * WARP;
         if (k >= NZ) continue;
         tile.t[k][column] = cell[m].t;
@@ -124,8 +126,8 @@ __device__ inline void sink_column(const CloudArgs& a, Tile& tile, int column)
 }
 
 // Sedimentation in the tile, one task for each column.
-__device__ inline void sink_in(const CloudArgs& a, Tile& tile)
+__device__ inline void sediment_in_tile(const Wsm5Args& a, Tile& tile)
 {
     const unsigned columns = tile.falling.any();
-    for (int task = warp(); task < __popc(columns); task += WARPS) sink_column(a, tile, nth_set_bit(columns, task));
+    for (int task = warp(); task < __popc(columns); task += WARPS) sediment_column(a, tile, nth_set_bit(columns, task));
 }

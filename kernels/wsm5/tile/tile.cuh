@@ -5,14 +5,14 @@
 // processes a thread has any active cell, and stores it.
 #pragma once
 
-#include "wsm5/mapping/flaw.cuh"
-#include "wsm5/mapping/place.cuh"
-#include "wsm5/mapping/surface.cuh"
+#include "wsm5/mapping/nonfinite.cuh"
+#include "wsm5/mapping/column_map.cuh"
+#include "wsm5/mapping/column_results.cuh"
 
 constexpr unsigned ALL_LANES = 0xffffffff;
 constexpr int WARPS = TILE_THREADS / WARP;
 // Levels of a lane in sub-stepped sedimentation: lane, lane + WARP, ...
-constexpr int LEVELS = (NZ + WARP - 1) / WARP;
+constexpr int LEVELS_PER_LANE = (NZ + WARP - 1) / WARP;
 // Levels that the threads of a block load at a time.
 constexpr int ROWS = TILE_THREADS / TILE_COLUMNS;
 // Cells that a thread loads: adjacent levels of its column, so that the cells of a warp are similar.
@@ -88,19 +88,19 @@ __device__ inline real lowest_depth(const Heights& heights, int column) { return
 
 __device__ inline real lowest_depth(const Depths& depths, int column) { return depths.dz[0][column]; }
 
-__device__ inline real depth_of(const CloudArgs& a, const Heights&, int k, int, int place)
+__device__ inline real depth_of(const Wsm5Args& a, const Heights&, int k, int, int place)
 {
     return __ldg(&a.dz[cell_of(a, k, place)]);
 }
 
-__device__ inline real depth_of(const CloudArgs&, const Depths& depths, int k, int column, int)
+__device__ inline real depth_of(const Wsm5Args&, const Depths& depths, int k, int column, int)
 {
     return depths.dz[k][column];
 }
 
 // An arrived layer.
 struct alignas(4 * sizeof(real)) Arrived {
-    Profile profile;
+    LayerProfile profile;
     real arrival;  // of its bottom
     real mass;
 };
@@ -192,7 +192,7 @@ struct Position {
 // The index of a column of the tile among all columns.
 __device__ inline int number_of(int column) { return blockIdx.x * TILE_COLUMNS + column; }
 
-__device__ inline Position position(const CloudArgs& a)
+__device__ inline Position position(const Wsm5Args& a)
 {
     const int column = threadIdx.x % TILE_COLUMNS, row = threadIdx.x / TILE_COLUMNS;
     const int number = number_of(column);
@@ -201,7 +201,7 @@ __device__ inline Position position(const CloudArgs& a)
 
 // Offset of the column in a level of the fields; that of the last column if the tile extends beyond it. Computed at
 // each use, since wide tiles have no register for it.
-__device__ inline int place_of(const CloudArgs& a, const Position& at)
+__device__ inline int place_of(const Wsm5Args& a, const Position& at)
 {
     return place_of(a, min(number_of(at.column), region_of(a).count - 1));
 }
@@ -212,7 +212,7 @@ __device__ inline int lane() { return threadIdx.x % WARP; }
 __device__ inline int warp() { return threadIdx.x / WARP; }
 
 // Depth of a layer in a column of the tile.
-__device__ inline real depth_in(const CloudArgs& a, const Tile& tile, int k, int column)
+__device__ inline real depth_in(const Wsm5Args& a, const Tile& tile, int k, int column)
 {
     return depth_of(a, tile.layering, k, column, tile.place[column]);
 }

@@ -16,12 +16,12 @@ __device__ inline int warp_max(int x)
 #endif
 }
 
-// The value of the next level, with levels distributed over the lanes as in LEVELS; `m` is the index in a lane.
-// Undefined at the last level.
+// The value of the next level, with levels distributed over the lanes as in LEVELS_PER_LANE; `m` is the index in a
+// lane. Undefined at the last level.
 template <class T>
-__device__ inline T next_level(const T (&x)[LEVELS], int m)
+__device__ inline T next_level(const T (&x)[LEVELS_PER_LANE], int m)
 {
-    const T mine = lane() == 0 && m + 1 < LEVELS ? x[m + 1 < LEVELS ? m + 1 : m] : x[m];
+    const T mine = lane() == 0 && m + 1 < LEVELS_PER_LANE ? x[m + 1 < LEVELS_PER_LANE ? m + 1 : m] : x[m];
     return __shfl_sync(ALL_LANES, mine, (lane() + 1) % WARP);
 }
 

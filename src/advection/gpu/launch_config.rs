@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::advection::REACH;
+use crate::advection::HALO;
 use crate::device::WARP;
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape};
@@ -10,7 +10,7 @@ use crate::real::Precision;
 
 /// Block size and occupancy of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct LaunchBounds {
     /// Threads in a block.
     pub threads: usize,
     /// Blocks that a multiprocessor should hold at once (launch bounds), which limits the registers of a thread.
@@ -19,13 +19,13 @@ pub struct Block {
 
 /// Launch configuration of a grid: the distribution of its cells among the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
+pub struct LaunchConfig {
     /// The blocks of the stages without limiter.
-    pub stage: Block,
+    pub stage: LaunchBounds,
     /// The blocks of the two passes of the limited stage.
-    pub limited: Block,
-    /// Cells of a thread, side by side in a row: at most those of the [`March`]; 4 need rows of 8 cells or more, 2 need
-    /// 2.
+    pub limited: LaunchBounds,
+    /// Cells of a thread, side by side in a row: at most those of the [`TuningPoint`]; 4 need rows of 8 cells or more,
+    /// 2 need 2.
     pub cells: usize,
     /// Levels that a thread marches through.
     pub levels: usize,
@@ -36,16 +36,16 @@ pub struct Shares {
     /// Without linear indexing: threads of a block side by side in a row; at most the threads of a block.
     pub width: usize,
     /// `true` if positive-definite tracers take their last stage in one pass, in tiles, instead of in two; needs rows
-    /// of [`Shares::least_tiled`] cells or more.
+    /// of [`LaunchConfig::least_tiled`] cells or more.
     pub tiled: bool,
-    /// `true` if stages without limiter use tiles, two tracers in a block; needs [`Shares::stages_can_be_tiled`].
+    /// `true` if stages without limiter use tiles, two tracers in a block; needs [`LaunchConfig::stages_can_be_tiled`].
     pub stages_tiled: bool,
 }
 
-/// Launch configuration independent of the grid, as measured for a device. Its text, which [`March::parse`] reads, is
-/// `cells=4 stages=5 limited=4 levels=even tiles=yes`.
+/// Launch configuration independent of the grid, as measured for a device. Its text, which [`TuningPoint::parse`]
+/// reads, is `cells=4 stages=5 limited=4 levels=even tiles=yes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct March {
+pub struct TuningPoint {
     /// Cells of a thread, side by side in a row; fewer in shorter rows.
     pub cells: usize,
     /// Blocks of a stage without limiter that a multiprocessor should hold at once (launch bounds).
@@ -83,7 +83,7 @@ pub(super) const STAGE_LEVEL_NUMBERS: usize = 2;
 pub(super) const LIMIT_LEVEL_NUMBERS: usize = 5;
 
 /// Tracers of a block; they share the wind.
-const TOGETHER: usize = 2;
+const TRACERS_PER_BLOCK: usize = 2;
 
 /// Bytes of a cache line; rows of tiles in shared memory have the same offset in a line as in global memory.
 const LINE: usize = 128;
@@ -108,9 +108,9 @@ const MEDIUM: usize = 30_000;
 const LARGE: usize = 150_000;
 
 /// Cost of starting a march, in levels.
-const SETTING_OUT: usize = 1;
+const MARCH_START_LEVELS: usize = 1;
 
-impl March {
+impl TuningPoint {
     /// Cells of a thread that kernels are written for: at least two, so that a thread with an outermost cell of a
     /// specified side also has the cell inside it.
     pub const CELLS: [usize; 2] = [2, 4];
@@ -146,7 +146,7 @@ impl March {
         let mut words = text.split(' ');
         let mut value = |name: &str| words.next()?.strip_prefix(name)?.strip_prefix('=');
         let number = |text: &str| text.parse::<usize>().ok();
-        let march = Self {
+        let point = Self {
             cells: number(value("cells")?)?,
             stages: number(value("stages")?)?,
             limited: number(value("limited")?)?,
@@ -160,11 +160,11 @@ impl March {
                 _ => return None,
             },
         };
-        words.next().is_none().then_some(march)
+        words.next().is_none().then_some(point)
     }
 }
 
-impl fmt::Display for March {
+impl fmt::Display for TuningPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cells, stages, limited, levels, tiles } = self;
         let levels = levels.map_or_else(|| "even".to_owned(), |levels| levels.to_string());
@@ -173,26 +173,26 @@ impl fmt::Display for March {
     }
 }
 
-impl Shares {
-    /// The launch configuration of a grid with `tracers` tracers on a device, from the measured or built-in `march`.
+impl LaunchConfig {
+    /// The launch configuration of a grid with `tracers` tracers on a device, from the measured or built-in `point`.
     pub fn of(
-        march: March,
+        point: TuningPoint,
         grid: &Grid,
         tracers: usize,
-        offer: DeviceLimits,
+        limits: DeviceLimits,
         precision: Precision,
     ) -> Self {
         let shape = grid.shape;
         // Rows of two groups or more, so that a group of four touches one end of a row at most.
         let room = |cells: usize| if cells < 4 { cells } else { 2 * cells };
-        let fits = |cells: &usize| *cells <= march.cells && room(*cells) <= shape.nx;
+        let fits = |cells: &usize| *cells <= point.cells && room(*cells) <= shape.nx;
         let cells = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
         let layout = Layout::of(grid, cells);
         let groups = layout.pitch().div_ceil(cells);
         let width = groups.div_ceil(groups.div_ceil(WARP));
-        let block = |resident| Block { threads: 128, resident };
-        let (stage, limited) = (block(march.stages), block(march.limited));
-        let shares = Self {
+        let block = |resident| LaunchBounds { threads: 128, resident };
+        let (stage, limited) = (block(point.stages), block(point.limited));
+        let launch_config = Self {
             stage,
             limited,
             cells,
@@ -204,36 +204,36 @@ impl Shares {
         };
         // Longer marches reuse more values in registers; more groups of levels fill the device more evenly.
         let time = |levels| {
-            let shares = Self { levels, ..shares };
-            let (blocks, _) = shares.launch(layout, tracers, shares.limited);
-            let at_once = offer.multiprocessors * march.limited;
-            blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + SETTING_OUT)
+            let launch_config = Self { levels, ..launch_config };
+            let (blocks, _) = launch_config.launch(layout, tracers, launch_config.limited);
+            let at_once = limits.multiprocessors * point.limited;
+            blocks.into_iter().product::<usize>().div_ceil(at_once) * (levels + MARCH_START_LEVELS)
         };
         let even = || (1..=shape.nz).min_by_key(|levels| time(*levels)).unwrap_or(1);
-        let levels = march.levels.unwrap_or_else(even).min(shape.nz);
-        let tiled = march.tiles
-            && layout.pitch() >= shares.least_tiled()
+        let levels = point.levels.unwrap_or_else(even).min(shape.nz);
+        let tiled = point.tiles
+            && layout.pitch() >= launch_config.least_tiled()
             && layout.pitch().max(shape.ny) <= MOST_TILED
-            && shares.tile_bytes(shape.nz, precision) <= offer.shared_bytes
-            && shares.tiles(layout, tracers).iter().product::<usize>()
-                >= TILES_EACH * offer.multiprocessors;
-        let stage_room = shares.stage_bytes(shape.nz, tracers, precision) + RESERVED;
-        let stages_tiled = march.tiles
-            && tracers >= TOGETHER
-            && shares.stages_can_be_tiled(layout)
-            && STAGE_RESIDENT * stage_room <= offer.shared_bytes + RESERVED
-            && shares.stage_tiles(layout, tracers).iter().product::<usize>()
-                >= STAGE_TILES_EACH * offer.multiprocessors
+            && launch_config.tile_bytes(shape.nz, precision) <= limits.shared_bytes
+            && launch_config.tiles(layout, tracers).iter().product::<usize>()
+                >= TILES_EACH * limits.multiprocessors;
+        let stage_smem_bytes = launch_config.stage_bytes(shape.nz, tracers, precision) + RESERVED;
+        let stages_tiled = point.tiles
+            && tracers >= TRACERS_PER_BLOCK
+            && launch_config.stages_can_be_tiled(layout)
+            && STAGE_RESIDENT * stage_smem_bytes <= limits.shared_bytes + RESERVED
+            && launch_config.stage_tiles(layout, tracers).iter().product::<usize>()
+                >= STAGE_TILES_EACH * limits.multiprocessors
             && tracers <= MOST_ACROSS;
-        let linear_indexing = shares.linear_indexing && !tiled && !stages_tiled;
-        Self { levels, linear_indexing, tiled, stages_tiled, ..shares }
+        let linear_indexing = launch_config.linear_indexing && !tiled && !stages_tiled;
+        Self { levels, linear_indexing, tiled, stages_tiled, ..launch_config }
     }
 
     /// Returns `true` if stages without limiter can use tiles: rows begin at multiples of the cells of a thread, a
     /// thread has at least as many cells as the stencil reaches, and a tile fits into the grid.
     pub fn stages_can_be_tiled(self, layout: Layout) -> bool {
         let (pitch, ny) = (layout.pitch(), layout.shape.ny);
-        self.cells >= REACH
+        self.cells >= HALO
             && layout.has_groups_of(self.cells)
             && pitch >= WARP * self.cells
             && ny >= STAGE_ROWS
@@ -243,7 +243,7 @@ impl Shares {
     /// Numbers of tiles in a stage without limiter: by pairs of tracers, along the rows, and across them.
     pub(super) fn stage_tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
         [
-            tracers.div_ceil(TOGETHER),
+            tracers.div_ceil(TRACERS_PER_BLOCK),
             layout.pitch().div_ceil(WARP * self.cells),
             layout.shape.ny.div_ceil(STAGE_ROWS),
         ]
@@ -253,7 +253,7 @@ impl Shares {
     pub(super) fn side_blocks(self, layout: Layout, tracers: usize) -> [usize; 3] {
         // If the easternmost group has fewer cells than the stencil reaches, the group before it is near the side too.
         let in_the_east = self.cells - (layout.fill - layout.first);
-        let groups = if in_the_east < REACH { 3 } else { 2 };
+        let groups = if in_the_east < HALO { 3 } else { 2 };
         let Shape { ny, nz, .. } = layout.shape;
         let threads = groups * ny * nz.div_ceil(self.levels);
         [threads.div_ceil(self.stage.threads), tracers, 1]
@@ -261,15 +261,15 @@ impl Shares {
 
     /// Shared memory of a tile in a stage without limiter, bytes.
     pub(super) fn stage_bytes(self, nz: usize, tracers: usize, precision: Precision) -> usize {
-        let room = self.stage_room(tracers.min(TOGETHER), precision);
+        let room = self.stage_smem_bytes(tracers.min(TRACERS_PER_BLOCK), precision);
         room + STAGE_LEVEL_NUMBERS * nz * precision.bytes()
     }
 
-    /// Size of `StageRoom` in kernels for `together` tracers, bytes.
-    pub(super) fn stage_room(self, together: usize, precision: Precision) -> usize {
+    /// Size of `StageSmem` in kernels for `together` tracers, bytes.
+    pub(super) fn stage_smem_bytes(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
         let (row, beside) = (WARP * group, 2 * group);
-        let latest = together * ((STAGE_ROWS + 2 * REACH) * row + STAGE_ROWS * beside);
+        let latest = together * ((STAGE_ROWS + 2 * HALO) * row + STAGE_ROWS * beside);
         let mass_x = STAGE_ROWS * (row + LINE);
         let masses = mass_x + (2 * STAGE_ROWS + 1) * row;
         let south = together * (STAGE_ROWS + 1) * row;
@@ -279,7 +279,7 @@ impl Shares {
 
     /// Cells at an end of a row of a tile that lack their neighbours.
     fn ring(self) -> usize {
-        (REACH + self.cells) / self.cells * self.cells
+        (HALO + self.cells) / self.cells * self.cells
     }
 
     /// Cells of a row that a tile finishes.
@@ -303,19 +303,24 @@ impl Shares {
         // Capacities along z are at interfaces: one more than levels.
         let of_levels = LIMIT_LEVEL_NUMBERS * nz + 1;
         // One more line, so that rows can keep their offset in a line.
-        LINE + self.limit_room(precision) + of_levels * precision.bytes()
+        LINE + self.limit_smem_bytes(precision) + of_levels * precision.bytes()
     }
 
-    /// Size of `LimitRoom` in kernels, bytes.
-    pub(super) fn limit_room(self, precision: Precision) -> usize {
-        let rows_ahead = 3 * (TILE_ROWS + 2 * REACH - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
+    /// Size of `LimitSmem` in kernels, bytes.
+    pub(super) fn limit_smem_bytes(self, precision: Precision) -> usize {
+        let rows_ahead = 3 * (TILE_ROWS + 2 * HALO - 1) + 2 * (TILE_ROWS + 1) + 3 * TILE_ROWS;
         let rows = rows_ahead + 3 * TILE_ROWS;
         rows * WARP * self.cells * precision.bytes()
     }
 
     /// Blocks (along the rows and by tracers, across the rows, by groups of levels) and threads of a block, at most
     /// those of `block`; with linear indexing the blocks are by tracers, and over all cells of a tracer.
-    pub fn launch(self, layout: Layout, tracers: usize, block: Block) -> ([usize; 3], usize) {
+    pub fn launch(
+        self,
+        layout: Layout,
+        tracers: usize,
+        block: LaunchBounds,
+    ) -> ([usize; 3], usize) {
         let Shape { ny, nz, .. } = layout.shape;
         let groups = layout.pitch().div_ceil(self.cells);
         if self.linear_indexing {
@@ -338,15 +343,16 @@ mod tests {
 
     #[test]
     fn groups_are_taken_in_turn_only_without_tiles() {
-        let offer = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
-        let shares = |nx, ny, tracers| {
+        let limits = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
+        let launch_config = |nx, ny, tracers| {
             let shape = Shape { nx, ny, nz: 27 };
             let grid = Grid::whole(shape, [1.0; 2], Sides::all(Side::Specified));
-            let march = March::choose(shape.columns(), Precision::F32);
-            Shares::of(march, &grid, tracers, offer, Precision::F32)
+            let point = TuningPoint::choose(shape.columns(), Precision::F32);
+            LaunchConfig::of(point, &grid, tracers, limits, Precision::F32)
         };
         // Many tracers make up enough tiles on a small grid too.
-        let [few, many, large] = [shares(132, 70, 6), shares(132, 70, 81), shares(110, 100, 6)];
+        let [few, many, large] =
+            [launch_config(132, 70, 6), launch_config(132, 70, 81), launch_config(110, 100, 6)];
         assert!(few.linear_indexing && !few.tiled);
         assert!(many.tiled && !many.linear_indexing);
         assert!(!large.linear_indexing);

@@ -68,10 +68,10 @@ mod launch_config;
 
 use ndarray::Array2;
 
-pub use launch_config::{Block, DeviceLimits, March, Shares};
+pub use launch_config::{DeviceLimits, LaunchBounds, LaunchConfig, TuningPoint};
 use launch_config::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
 
-use crate::advection::{Limiter, REACH};
+use crate::advection::{HALO, Limiter};
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::device::WARP;
 use crate::dry_mass::gpu::LayeredPointers;
@@ -79,7 +79,7 @@ use crate::dry_mass::{AirMass, Layered};
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::real::{Precision, Real};
-use crate::state::gpu::mark;
+use crate::state::gpu::kernel_id;
 
 shared_struct! {
     /// Arguments of the kernels of the transport.
@@ -156,26 +156,27 @@ pub struct TransportSettings {
     /// `true` if inflow may have the value of the neighbour inside, which NaN stands for.
     pub zero_gradient: bool,
     /// Distribution of the cells among threads.
-    pub shares: Shares,
+    pub launch_config: LaunchConfig,
 }
 
 impl TransportSettings {
     /// Memory layout of the rows of fields and fluxes.
     pub fn layout(self, grid: &Grid) -> Layout {
-        Layout::of(grid, self.shares.cells)
+        Layout::of(grid, self.launch_config.cells)
     }
 
     /// Returns `true` if kernels are compiled for the size of the grid: constant addresses take fewer instructions.
     /// Row-wise marches are not: they have no registers to spare for it and would spill.
     fn is_made_for_grid(self) -> bool {
-        let Shares { linear_indexing, stages_tiled, .. } = self.shares;
+        let LaunchConfig { linear_indexing, stages_tiled, .. } = self.launch_config;
         linear_indexing || stages_tiled || self.by_tiles()
     }
 
     /// The settings as kernels see them, by name.
     pub fn constants(self, grid: &Grid, precision: Precision) -> Vec<(&'static str, i32)> {
-        let Shares { stage, limited, cells, levels, linear_indexing, width, .. } = self.shares;
-        let [alone, together] = [1, 2].map(|n| self.shares.stage_room(n, precision));
+        let LaunchConfig { stage, limited, cells, levels, linear_indexing, width, .. } =
+            self.launch_config;
+        let [alone, together] = [1, 2].map(|n| self.launch_config.stage_smem_bytes(n, precision));
         let layout = self.layout(grid);
         let own = [
             ("POSITIVE_DEFINITE", Limiter::PositiveDefinite as i32),
@@ -184,7 +185,7 @@ impl TransportSettings {
             ("TRACERS", self.tracers as i32),
             // If no tracer is limited, no kernel reads this index.
             ("UNLIMITED", self.unlimited.min(self.tracers - 1) as i32),
-            ("REACH", REACH as i32),
+            ("HALO", HALO as i32),
             ("TINY", i32::from(is_tiny(grid.shape))),
             ("STAGE_THREADS", stage.threads as i32),
             ("STAGE_RESIDENT", stage.resident as i32),
@@ -192,18 +193,18 @@ impl TransportSettings {
             ("LIMITED_RESIDENT", limited.resident as i32),
             ("SUM_THREADS", SUM_THREADS as i32),
             ("CELLS", cells as i32),
-            ("LEVELS", levels as i32),
-            ("IN_TURN", i32::from(linear_indexing)),
+            ("LEVELS_PER_THREAD", levels as i32),
+            ("LINEAR_INDEXING", i32::from(linear_indexing)),
             ("WIDTH", width as i32),
             ("TILED", i32::from(self.by_tiles())),
             ("TILE_ROWS", TILE_ROWS as i32),
-            ("STAGES_TILED", i32::from(self.shares.stages_tiled)),
+            ("STAGES_TILED", i32::from(self.launch_config.stages_tiled)),
             ("STAGE_ROWS", STAGE_ROWS as i32),
             // Sizes that kernels check, bytes.
-            ("STAGE_ROOM_OF_ONE", alone as i32),
-            ("STAGE_ROOM_OF_TWO", together as i32),
+            ("STAGE_SMEM_OF_ONE", alone as i32),
+            ("STAGE_SMEM_OF_TWO", together as i32),
             ("STAGE_LEVEL_NUMBERS", STAGE_LEVEL_NUMBERS as i32),
-            ("LIMIT_ROOM", self.shares.limit_room(precision) as i32),
+            ("LIMIT_SMEM", self.launch_config.limit_smem_bytes(precision) as i32),
             ("LIMIT_LEVEL_NUMBERS", LIMIT_LEVEL_NUMBERS as i32),
             ("WIDE", i32::from(layout.has_groups_of(cells))),
             ("FIRST", layout.first as i32),
@@ -236,7 +237,7 @@ pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32
 /// Returns `true` if a stencil can wrap around a periodic axis more than once, so that kernels find neighbours by
 /// remainders.
 fn is_tiny(shape: Shape) -> bool {
-    shape.nx < REACH || shape.ny < REACH
+    shape.nx < HALO || shape.ny < HALO
 }
 
 /// The least value of each level, less a bound of its rounding.
@@ -263,7 +264,8 @@ pub fn air_pointers<R: Real, E>(
     let laid = |plane: &Array2<R>| {
         let values: Vec<R> = plane.iter().copied().collect();
         let is_of_cells = plane.ncols() == layout.shape.nx;
-        let places = if is_of_cells { layout.lay(&values) } else { layout.lay_x_faces(&values) };
+        let places =
+            if is_of_cells { layout.padded(&values) } else { layout.padded_x_faces(&values) };
         places.into_owned()
     };
     let mut layered = |field: &Layered<R>| {
@@ -325,7 +327,7 @@ impl TransportSettings {
 
     /// Returns `true` if the limited tracers take their last stage by tiles.
     pub fn by_tiles(self) -> bool {
-        self.shares.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
+        self.launch_config.tiled && self.limits() && self.limiter == Limiter::PositiveDefinite
     }
 
     /// Launches of one step of `dt` seconds, in order.
@@ -339,7 +341,7 @@ impl TransportSettings {
         stages: &Stages<R>,
         dt: f64,
     ) -> Vec<TransportLaunch<R>> {
-        let (Shape { nx, ny, .. }, shares) = (grid.shape, self.shares);
+        let (Shape { nx, ny, .. }, launch_config) = (grid.shape, self.launch_config);
         let layout = self.layout(grid);
         let Stages { start, first, second, end } = *stages;
         let stage = |latest: DevicePointer<R>, result, dt: f64, is_last| {
@@ -357,54 +359,59 @@ impl TransportSettings {
             }
         };
         let launch = |kernel, block, tracers, args| {
-            let (blocks, threads) = shares.launch(layout, tracers, block);
+            let (blocks, threads) = launch_config.launch(layout, tracers, block);
             TransportLaunch { kernel, blocks, threads, shared_bytes: 0, args }
         };
         let all = self.tracers;
         let plain = |kernel, tracers, args| {
-            if !shares.stages_tiled {
-                return vec![launch(kernel, shares.stage, tracers, args)];
+            if !launch_config.stages_tiled {
+                return vec![launch(kernel, launch_config.stage, tracers, args)];
             }
             let sides = (!grid.sides.periodic_x()).then(|| TransportLaunch {
-                kernel: mark::TRANSPORT_SIDES,
-                blocks: shares.side_blocks(layout, tracers),
-                threads: shares.stage.threads,
+                kernel: kernel_id::TRANSPORT_SIDES,
+                blocks: launch_config.side_blocks(layout, tracers),
+                threads: launch_config.stage.threads,
                 shared_bytes: 0,
                 args,
             });
             let tiles = TransportLaunch {
                 kernel,
-                blocks: shares.stage_tiles(layout, tracers),
+                blocks: launch_config.stage_tiles(layout, tracers),
                 threads: STAGE_ROWS * WARP,
-                shared_bytes: shares.stage_bytes(layout.shape.nz, tracers, R::PRECISION),
+                shared_bytes: launch_config.stage_bytes(layout.shape.nz, tracers, R::PRECISION),
                 args,
             };
             sides.into_iter().chain([tiles]).collect()
         };
         let last = stage(second, end, dt, true);
-        let mut launches = plain(mark::TRANSPORT_STAGE, all, stage(start, first, dt / 3.0, false));
-        launches.extend(plain(mark::TRANSPORT_STAGE, all, stage(first, second, dt / 2.0, false)));
+        let mut launches =
+            plain(kernel_id::TRANSPORT_STAGE, all, stage(start, first, dt / 3.0, false));
+        launches.extend(plain(
+            kernel_id::TRANSPORT_STAGE,
+            all,
+            stage(first, second, dt / 2.0, false),
+        ));
         if self.by_tiles() {
             if self.unlimited > 0 {
-                launches.extend(plain(mark::TRANSPORT_UNLIMITED, self.unlimited, last));
+                launches.extend(plain(kernel_id::TRANSPORT_UNLIMITED, self.unlimited, last));
             }
             launches.push(TransportLaunch {
-                kernel: mark::TRANSPORT_LIMIT,
-                blocks: shares.tiles(layout, all - self.unlimited),
+                kernel: kernel_id::TRANSPORT_LIMIT,
+                blocks: launch_config.tiles(layout, all - self.unlimited),
                 threads: TILE_ROWS * WARP,
-                shared_bytes: shares.tile_bytes(layout.shape.nz, R::PRECISION),
+                shared_bytes: launch_config.tile_bytes(layout.shape.nz, R::PRECISION),
                 args: last,
             });
         } else if self.limits() {
-            launches.push(launch(mark::TRANSPORT_SCALE, shares.limited, all, last));
+            launches.push(launch(kernel_id::TRANSPORT_SCALE, launch_config.limited, all, last));
             launches.push(launch(
-                mark::TRANSPORT_UPDATE,
-                shares.limited,
+                kernel_id::TRANSPORT_UPDATE,
+                launch_config.limited,
                 all - self.unlimited,
                 last,
             ));
         } else {
-            launches.extend(plain(mark::TRANSPORT_STAGE, all, last));
+            launches.extend(plain(kernel_id::TRANSPORT_STAGE, all, last));
         }
         launches
     }
@@ -419,7 +426,7 @@ impl TransportSettings {
     ) -> Option<TransportLaunch<R>> {
         let Shape { nx, ny, nz } = grid.shape;
         (air.side_flux.address() != 0).then(|| TransportLaunch {
-            kernel: mark::TRANSPORT_ENTERED_ACC64,
+            kernel: kernel_id::TRANSPORT_ENTERED_ACC64,
             blocks: [self.tracers * nz, 1, 1],
             threads: SUM_THREADS,
             shared_bytes: 0,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cuda_abi::{DevicePointer, shared_struct};
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
@@ -48,11 +48,11 @@ shared_struct! {
 }
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
         .with(&structs!(precision; PassiveArgs))
         .with_settings(&[("SUM_THREADS", THREADS as i32)]);
-    Source::new("advection/passive.cu", prelude)
+    KernelSource::new("advection/passive.cu", prelude)
 }
 
 /// Sums and decay of the passive tracers of a run.

@@ -3,26 +3,26 @@
 use super::prelude;
 use super::tuning;
 use super::{
-    DeviceLimits, March, Shares, Stages, TransportArgs, TransportLaunch, TransportSettings,
-    air_pointers,
+    DeviceLimits, LaunchConfig, Stages, TransportArgs, TransportLaunch, TransportSettings,
+    TuningPoint, air_pointers,
 };
 use crate::advection::Limiter;
 use crate::cuda_abi::DevicePointer;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::dry_mass::AirMass;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape};
 use crate::real::{Precision, Real};
-use crate::state::gpu::mark;
+use crate::state::gpu::kernel_id;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Source and settings of the kernels.
-pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> Source {
+pub fn source(precision: Precision, grid: &Grid, settings: TransportSettings) -> KernelSource {
     let constants = settings.constants(grid, precision);
     let prelude = prelude::transport(precision, grid.shape.nz).with_settings(&constants);
-    Source::new("advection/transport.cu", prelude)
+    KernelSource::new("advection/transport.cu", prelude)
 }
 
 /// Wind and air of a step, on the device.
@@ -113,9 +113,9 @@ impl<R: Real + Element> Transport<R> {
             .advise(Advice::UseSmallerGridOrCpu));
         }
         let module = gpu.module(&source(R::PRECISION, grid, settings))?;
-        let kernels: Vec<Kernel> = mark::TRANSPORT
+        let kernels: Vec<Kernel> = kernel_id::TRANSPORT
             .into_iter()
-            .map(|name| mark::kernel(&module, name))
+            .map(|name| kernel_id::kernel(&module, name))
             .collect::<Result<_>>()?;
         let (mut kept, mut scratch) = (Vec::new(), Vec::new());
         let mut args = air_pointers(air, layout, |values| {
@@ -164,7 +164,7 @@ impl<R: Real + Element> Transport<R> {
     /// The same for tracers that follow `before` other tracers in the arrays; their boundary values are offset
     /// likewise.
     #[must_use]
-    pub fn behind(self, before: usize) -> Self {
+    pub fn offset_by(self, before: usize) -> Self {
         Self { before, ..self }
     }
 
@@ -407,7 +407,7 @@ impl<R: Real + Element> Transport<R> {
     }
 }
 
-impl March {
+impl TuningPoint {
     /// The launch configuration for a number of columns on a device: the measured one, or the built-in one.
     pub fn for_device(gpu: &Gpu, columns: usize, precision: Precision, nz: usize) -> Self {
         tuning::measured(gpu, precision, nz, columns)
@@ -424,13 +424,13 @@ impl TransportSettings {
         tracers: [usize; 2],
         limiter: Limiter,
     ) -> Self {
-        let march = March::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
-        Self::marching(march, gpu, grid, precision, tracers, limiter)
+        let point = TuningPoint::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
+        Self::with_tuning(point, gpu, grid, precision, tracers, limiter)
     }
 
     /// The same with a given launch configuration.
-    pub fn marching(
-        march: March,
+    pub fn with_tuning(
+        point: TuningPoint,
         gpu: &Gpu,
         grid: &Grid,
         precision: Precision,
@@ -438,11 +438,11 @@ impl TransportSettings {
         limiter: Limiter,
     ) -> Self {
         let device = gpu.device();
-        let offer = DeviceLimits {
+        let limits = DeviceLimits {
             multiprocessors: device.multiprocessors as usize,
             shared_bytes: device.shared_bytes as usize,
         };
-        let shares = Shares::of(march, grid, tracers, offer, precision);
-        Self { tracers, unlimited, limiter, zero_gradient: false, shares }
+        let launch_config = LaunchConfig::of(point, grid, tracers, limits, precision);
+        Self { tracers, unlimited, limiter, zero_gradient: false, launch_config }
     }
 }

@@ -2,53 +2,53 @@
 
 use std::collections::VecDeque;
 
-use super::clock::Clock;
+use super::field_order::FieldOrder;
 use super::frame_layout::FrameLayout;
-use super::frame_reductions::Summing;
+use super::frame_reductions::FrameReductions;
+use super::gpu_config::{GpuConfig, inside_of, steps_together, transport_settings};
+use super::gpu_sampling::GpuSampling;
 use super::member::{Member, terms_of};
-use super::memory::Needs;
-use super::order::Order;
-use super::samples::Samples;
-use super::setting::{Setting, inside_of, steps_together, transport_settings};
-use super::steps::Waiting;
-use super::{Air, GpuBackend, OnDevice};
+use super::memory::MemoryEstimate;
+use super::phase_clock::Clock;
+use super::steps::QueuedSteps;
+use super::{Air, GpuBackend, GpuPrecision};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::passive::{self, Passive};
 use crate::advection::gpu::transport::{self, Transport};
 use crate::backend::{
-    Backend, BudgetDomain, FRAMES_IN_FLIGHT, Microphysics, SamplingRequest, Start,
+    Backend, BudgetDomain, FRAMES_IN_FLIGHT, Microphysics, RunStart, SamplingRequest,
 };
-use crate::device::Source;
-use crate::device::{AsyncDownload, Branches, Buffer, Gpu};
+use crate::device::KernelSource;
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
 use crate::dry_mass::AirMass;
 use crate::error::{Advice, Error, Result};
 use crate::forcing::Continuity;
 use crate::forcing::gpu::{self as forcing, AIR_FIELDS, DeviceForcing, ForcingInterpolator};
-use crate::gpu::budget::{self, Budget, Columns};
+use crate::gpu::budget::{self, Budget, BudgetColumns};
+use crate::gpu::device_status::DeviceStatus;
 use crate::gpu::step_end::{self, StepEnd};
 use crate::gpu::summary;
-use crate::gpu::watch::Watch;
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
 use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::state::State;
-use crate::wsm5::gpu::clouds::{self, Clouds, planes_of};
+use crate::wsm5::gpu::launch::{self, Wsm5Gpu, planes_of};
 use crate::wsm5::gpu::{KernelVariant, Mapping};
 use crate::wsm5::scheme::Scheme;
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// Takes the memory, compiles the kernels, and copies the state to the device.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`] when the memory does not suffice, with the grid that
     /// would fit, and when the kernels are not made for the grid.
-    pub fn new(gpu: &Gpu, setting: &Setting<'_>, state: &State<R>) -> Result<Self> {
+    pub fn new(gpu: &Gpu, setting: &GpuConfig<'_>, state: &State<R>) -> Result<Self> {
         let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
         let mut backend = Self::with_schemes(gpu, setting, &[scheme])?;
-        backend.start(Start::from(state))?;
+        backend.start(RunStart::from(state))?;
         Ok(backend)
     }
 
@@ -61,7 +61,7 @@ impl<R: OnDevice> GpuBackend<R> {
     /// are not made for the grid.
     pub fn of_members(
         gpu: &Gpu,
-        setting: &Setting<'_>,
+        setting: &GpuConfig<'_>,
         schemes: &[Scheme<R>],
         mut state: impl FnMut(usize) -> State<R>,
     ) -> Result<Self> {
@@ -73,40 +73,43 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// All but the states, which are zero.
-    fn with_schemes(gpu: &Gpu, setting: &Setting<'_>, schemes: &[Scheme<R>]) -> Result<Self> {
-        let Setting { grid, coordinate, microphysics, .. } = *setting;
+    fn with_schemes(gpu: &Gpu, setting: &GpuConfig<'_>, schemes: &[Scheme<R>]) -> Result<Self> {
+        let GpuConfig { grid, coordinate, microphysics, .. } = *setting;
         let fallout = microphysics.fallout();
         let (shape, count) = (grid.shape, schemes.len());
         refuse_margins(grid)?;
         refuse_too_many(count, setting.tracers.len())?;
-        Needs::of_members::<R>(gpu, setting, count)?.check(gpu)?;
+        MemoryEstimate::of_members::<R>(gpu, setting, count)?.check(gpu)?;
         let region = BudgetDomain::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
-        let order = Order::new(setting.tracers, setting.limiter, count);
+        let order = FieldOrder::new(setting.tracers, setting.limiter, count);
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(grid);
         let inside = inside_of(grid);
         let mapping = setting.mapping.unwrap_or_else(|| {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
-        let purpose = clouds::purpose_of(layout, &inside, mapping, true, true);
+        let purpose = launch::purpose_of(layout, &inside, mapping, true, true);
         gpu.compile_ahead(sources::<R>(setting, &settings, mapping, purpose))?;
         let mut transports = settings
             .iter()
             .zip(order.groups(setting.limiter))
-            .map(|(own, group)| Ok(Transport::new(gpu, grid, &masses, *own)?.behind(group.first)))
+            .map(
+                |(own, group)| Ok(Transport::new(gpu, grid, &masses, *own)?.offset_by(group.first)),
+            )
             .collect::<Result<Vec<_>>>()?;
         let apart = transports.split_off(1);
         let mut transport = transports.remove(0);
         let scheme = Scheme::default().with_fallout(fallout);
-        let mut clouds = Clouds::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
+        let mut clouds = Wsm5Gpu::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
-        clouds.weigh(gpu, transport.cell_mass(), area)?;
+        clouds.track_mass_mismatch(gpu, transport.cell_mass(), area)?;
         let fields_of_one = order.set.len();
         let packing = FrameLayout::new(shape, fields_of_one);
         let fields = order.len() * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
-        let columns = Columns { rows: region.rows.clone(), columns: region.columns.clone(), area };
+        let columns =
+            BudgetColumns { rows: region.rows.clone(), columns: region.columns.clone(), area };
         let together = steps_together::<R>(setting, (&settings[0], count))[0];
         transport.keep(gpu, together)?;
         let planes = planes_of(together) * layout.columns();
@@ -121,8 +124,9 @@ impl<R: OnDevice> GpuBackend<R> {
         };
         let air = Self::air_of(gpu, setting, layout, &order)?;
         let driving = DeviceForcing::new(gpu, layout, &order.numbers())?;
-        let summing = Summing::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
-        let watch = Watch::new(gpu, layout, order.len())?;
+        let summing =
+            FrameReductions::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
+        let watch = DeviceStatus::new(gpu, layout, order.len())?;
         watch.listen(&mut transport, &mut clouds);
         let (weights, noted) = ((transport.cell_mass(), area), watch.of_calls());
         let kessler = || KesslerInRun::new(gpu, layout, inside_of(grid), weights, noted);
@@ -140,7 +144,7 @@ impl<R: OnDevice> GpuBackend<R> {
             region,
             transport,
             members: members.collect(),
-            branches: if count > 1 { Some(Branches::new(gpu, count)?) } else { None },
+            branches: if count > 1 { Some(ForkJoin::new(gpu, count)?) } else { None },
             budget,
             watch,
             step_end,
@@ -154,7 +158,7 @@ impl<R: OnDevice> GpuBackend<R> {
             air,
             uploaded: None,
             failing: None,
-            waiting: Waiting::default(),
+            waiting: QueuedSteps::default(),
             together,
             launched: 0,
             launched_together: 0,
@@ -162,7 +166,7 @@ impl<R: OnDevice> GpuBackend<R> {
             layout,
             packing,
             parcel: AsyncDownload::new(gpu, packing.frame())?,
-            samples: Samples::new(gpu, (layout, fields_of_one), &SamplingRequest::default())?,
+            samples: GpuSampling::new(gpu, (layout, fields_of_one), &SamplingRequest::default())?,
             checkpoint: None,
             summing,
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
@@ -172,7 +176,12 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// Memory of the air: of the present frame, or of what is between two frames.
-    fn air_of(gpu: &Gpu, setting: &Setting<'_>, layout: Layout, order: &Order) -> Result<Air<R>> {
+    fn air_of(
+        gpu: &Gpu,
+        setting: &GpuConfig<'_>,
+        layout: Layout,
+        order: &FieldOrder,
+    ) -> Result<Air<R>> {
         if !setting.has_sequence {
             return Ok(Air::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?));
         }
@@ -196,7 +205,7 @@ fn refuse_margins(grid: &Grid) -> Result<()> {
 
 /// Fails where there are more fields than the notes of the kernels can tell apart.
 fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
-    let (fields, most) = (states * tracers, Watch::MOST_FIELDS);
+    let (fields, most) = (states * tracers, DeviceStatus::MOST_FIELDS);
     if fields <= most {
         return Ok(());
     }
@@ -208,24 +217,24 @@ fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
 }
 
 /// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
-fn sources<R: OnDevice>(
-    setting: &Setting<'_>,
+fn sources<R: GpuPrecision>(
+    setting: &GpuConfig<'_>,
     settings: &[TransportSettings],
     mapping: Mapping,
     purpose: KernelVariant,
-) -> Vec<Source> {
-    let Setting { grid, microphysics, has_sequence, .. } = *setting;
+) -> Vec<KernelSource> {
+    let GpuConfig { grid, microphysics, has_sequence, .. } = *setting;
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
     let mut all = vec![
         match microphysics {
-            Microphysics::Wsm5(fallout) => clouds::source(precision, nz, fallout, mapping, purpose),
+            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, purpose),
             Microphysics::Kessler => kessler::source(precision, nz),
         },
-        clouds::diagnosis_source(precision, nz, microphysics.fallout()),
+        launch::diagnosis_source(precision, nz, microphysics.fallout()),
         step_end::source(precision, grid),
         budget::source(precision, nz),
         summary::source(precision, nz),
-        reduce::source::<R>(reduce::Shape::default()),
+        reduce::source::<R>(reduce::ReduceConfig::default()),
     ];
     all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
     if !setting.tracers.passive().is_empty() {

@@ -1,15 +1,15 @@
 //! Frames of output on the device: gathered behind the steps, and brought to the host beside them.
 
 use super::member::Member;
-use super::{GpuBackend, OnDevice, check_finite};
-use crate::backend::{Backend, Captured};
+use super::{GpuBackend, GpuPrecision, check_finite};
+use crate::backend::{Backend, CapturedFrame};
 use crate::device::{Buffer, Graph};
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::state::{SPECIES, STATE_FIELDS};
-use crate::wsm5::gpu::clouds::SURFACE_PLANES;
+use crate::state::{STATE_FIELDS, WATER_SPECIES};
+use crate::wsm5::gpu::launch::SURFACE_PLANES;
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// Begins a frame of a member as the steps asked for so far leave it.
     pub(super) fn begin_frame(&mut self, member: usize, moment: &TimeInterpolant<R>) -> Result<()> {
         self.flush_pending_steps()?;
@@ -37,39 +37,43 @@ impl<R: OnDevice> GpuBackend<R> {
     /// Asks for all that a frame holds.
     fn gather(&self, member: &Member<R>) -> Result<()> {
         let Member { clouds, surface, abreast, .. } = member;
-        let (packing, room, layout) = (self.packing, self.parcel.room(), self.layout);
+        let (packing, staging, layout) = (self.packing, self.parcel.staging(), self.layout);
         let (state, cells) = (&self.tracers[self.now], layout.cells());
-        self.pick(member, room)?;
-        clouds.diagnose(&self.place(member, state), room, packing.state())?;
-        room.pick(
+        self.gather_fields(member, staging)?;
+        clouds.diagnose(&self.place(member, state), staging, packing.state())?;
+        staging.copy_rows(
             packing.fields(),
             (surface, layout.rows()),
             0..SURFACE_PLANES * layout.columns(),
         )?;
         // The room begins with the state.
-        self.summing.contents(room, room, packing.before_contents())?;
-        let state = (room, state.pointer_to(abreast.water().start * cells).read());
+        self.summing.contents(staging, staging, packing.before_contents())?;
+        let state = (staging, state.pointer_to(abreast.water().start * cells).read());
         self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *abreast))
     }
 
-    /// Asks for the fields of a member without gaps, in the order of the set, at the beginning of `room`.
-    pub(super) fn pick(&self, member: &Member<R>, room: &Buffer<R>) -> Result<()> {
+    /// Asks for the fields of a member without gaps, in the order of the set, at the beginning of `staging`.
+    pub(super) fn gather_fields(&self, member: &Member<R>, staging: &Buffer<R>) -> Result<()> {
         let (state, layout) = (&self.tracers[self.now], self.layout);
         let (cells, own) = (layout.cells(), self.grid.shape.cells());
         let pick = |field: usize, place: usize, count: usize| {
-            room.pick(field * own, (state, layout.rows()), place * cells..(place + count) * cells)
+            staging.copy_rows(
+                field * own,
+                (state, layout.rows()),
+                place * cells..(place + count) * cells,
+            )
         };
         let water = member.abreast.water();
         pick(0, member.abreast.theta(), 1)?;
-        pick(STATE_FIELDS - SPECIES, water.start, water.len())?;
+        pick(STATE_FIELDS - WATER_SPECIES, water.start, water.len())?;
         (STATE_FIELDS..self.order.set.len())
             .try_for_each(|field| pick(field, self.order.place(member.abreast.number, field), 1))
     }
 
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
-    pub(super) fn end_frame(&mut self, wait: bool) -> Result<Option<Captured<R>>> {
+    pub(super) fn end_frame(&mut self, wait: bool) -> Result<Option<CapturedFrame<R>>> {
         // The numbers are sent off last.
-        if !wait && !self.summing.are_here().map_err(|error| self.in_step(error))? {
+        if !wait && !self.summing.are_complete().map_err(|error| self.in_step(error))? {
             return Ok(None);
         }
         let Some(&(step, member)) = self.captured.front() else { return Ok(None) };
@@ -84,7 +88,7 @@ impl<R: OnDevice> GpuBackend<R> {
             return Ok(None);
         };
         self.captured.pop_front();
-        check_finite(&frame.state, step).map_err(|error| self.told(member, error))?;
+        check_finite(&frame.state, step).map_err(|error| self.with_member(member, error))?;
         if self.captured.is_empty() {
             self.clock.gathered += self.clock.gathering[1].since(&self.clock.gathering[0])?;
         }

@@ -1,20 +1,20 @@
 //! Checkpoint of a run on the device: brought to the host, and taken up again.
 
-use super::{Checkpoint, GpuBackend, OnDevice, WaterChange, check_finite};
+use super::{Checkpoint, GpuBackend, GpuPrecision, WaterChange, check_finite};
 use crate::backend::Accumulators;
 use crate::error::Result;
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// State and sums after all steps asked for.
-    pub(super) fn standing(&mut self, step: usize) -> Result<Checkpoint<R>> {
+    pub(super) fn checkpoint(&mut self, step: usize) -> Result<Checkpoint<R>> {
         let state = self.state();
         let state = state.map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
-        let mut parts = self.budget.sums(self.alone().abreast.number)?;
+        let mut parts = self.budget.sums(self.sole_member().abreast.number)?;
         parts.extend(self.transport.entered_sums()?);
         parts.extend(self.passive_sums()?);
-        let changes = self.changes_of(self.alone())?;
+        let changes = self.changes_of(self.sole_member())?;
         let passive = self.passive_changes(0)?;
         let chemist = self.chemist.as_ref();
         let chemistry = chemist.map(|chemist| chemist.tally()).transpose()?.unwrap_or_default();
@@ -26,18 +26,18 @@ impl<R: OnDevice> GpuBackend<R> {
 
     /// Goes on with what has been gathered: with the very sums of a run on a device, or with what
     /// another backend makes of its own.
-    pub(super) fn take_up(&mut self, gathered: &Accumulators<R>) -> Result<()> {
+    pub(super) fn resume_from(&mut self, gathered: &Accumulators<R>) -> Result<()> {
         let Accumulators { surface, changes, passive, chemistry, first_steps, parts } = gathered;
         if let Some(chemist) = &mut self.chemist {
-            chemist.take_up(*chemistry, passive, first_steps)?;
+            chemist.resume_from(*chemistry, passive, first_steps)?;
         }
-        let (alone, layout) = (self.alone(), self.layout);
+        let (sole_member, layout) = (self.sole_member(), self.layout);
         // The first of `PLANES`.
         for (number, plane) in surface.planes().into_iter().enumerate() {
             let values = plane.as_slice().expect("planes are in standard layout");
-            alone.surface.upload_to(number * layout.columns(), &layout.lay(values))?;
+            sole_member.surface.upload_to(number * layout.columns(), &layout.padded(values))?;
         }
-        let number = alone.abreast.number;
+        let number = sole_member.abreast.number;
         let (terms, entered) = (self.budget.sums(number)?.len(), self.transport.entered_words());
         if parts.len() == terms + entered + self.passive_words() {
             let (of_terms, rest) = parts.split_at(terms);
@@ -51,7 +51,7 @@ impl<R: OnDevice> GpuBackend<R> {
         let first = [fallen, fallout_residual, clipped, mass_mismatch];
         of_terms[..first.len()].copy_from_slice(&first);
         let mut of_sides = vec![0.0; entered];
-        of_sides[alone.abreast.water().start * self.grid.shape.nz] = sides;
+        of_sides[sole_member.abreast.water().start * self.grid.shape.nz] = sides;
         self.resume_passive(passive, &mut of_sides)?;
         self.budget.resume(number, &of_terms)?;
         self.transport.resume_entered(&of_sides)

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 
-use super::order::Order;
-use crate::backend::{Captured, SPECIES, Summary};
+use super::field_order::FieldOrder;
+use crate::backend::{CapturedFrame, Summary, WATER_SPECIES};
 use crate::grid::Shape;
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
-use crate::wsm5::gpu::clouds::{DIAGNOSED_FIELDS, SURFACE_PLANES};
+use crate::wsm5::gpu::launch::{DIAGNOSED_FIELDS, SURFACE_PLANES};
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl FrameLayout {
 
     /// All of it.
     pub(super) fn frame(self) -> usize {
-        self.before_contents() + SPECIES * self.shape.columns()
+        self.before_contents() + WATER_SPECIES * self.shape.columns()
     }
 
     /// The frame, but for the numbers that travel apart: these make a summary of the water above
@@ -58,7 +58,7 @@ impl FrameLayout {
         set: &Arc<TracerSet>,
         values: &[R],
         summary: impl FnOnce(Array3<R>) -> Summary<R>,
-    ) -> Captured<R> {
+    ) -> CapturedFrame<R> {
         // One core cannot copy as fast as the device sends.
         let mut fields: Vec<_> = (0..self.fields + DIAGNOSED_FIELDS)
             .into_par_iter()
@@ -70,7 +70,7 @@ impl FrameLayout {
         else {
             unreachable!("as many fields as were asked for")
         };
-        Captured {
+        CapturedFrame {
             state: State::new(Arc::clone(set), fields),
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: self.surface_of(&values[self.fields()..]),
@@ -79,20 +79,20 @@ impl FrameLayout {
     }
 
     /// A state out of all fields of the device, of which it is alone.
-    pub(super) fn state_of<R: Real>(self, order: &Order, values: &[R]) -> State<R> {
+    pub(super) fn state_of<R: Real>(self, order: &FieldOrder, values: &[R]) -> State<R> {
         let fields = (0..self.fields).map(|number| self.field(values, order.place(0, number)));
         State::new(Arc::clone(&order.set), fields.collect())
     }
 
-    /// The ground from its planes, in the order of [`PLANES`](crate::wsm5::gpu::clouds::PLANES).
+    /// The ground from its planes, in the order of [`PLANES`](crate::wsm5::gpu::launch::PLANES).
     pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
         Surface::of(std::array::from_fn(|number| self.plane(values, number)))
     }
 
     fn contents_of<R: Real>(self, values: &[R]) -> Array3<R> {
         let Shape { nx, ny, .. } = self.shape;
-        let values = values[..SPECIES * self.shape.columns()].to_vec();
-        Array3::from_shape_vec((SPECIES, ny, nx), values).expect("a plane for each species")
+        let values = values[..WATER_SPECIES * self.shape.columns()].to_vec();
+        Array3::from_shape_vec((WATER_SPECIES, ny, nx), values).expect("a plane for each species")
     }
 
     fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {

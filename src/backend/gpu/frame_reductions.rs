@@ -1,8 +1,8 @@
 //! Summing up frames of output on the device: what is made travels as one row of words.
 
-use super::OnDevice;
+use super::GpuPrecision;
 use crate::advection::gpu::transport::Transport;
-use crate::backend::{SPECIES, Summary, WaterChange};
+use crate::backend::{Summary, WATER_SPECIES, WaterChange};
 use crate::cuda_abi::ReadPointer;
 use crate::device::{AsyncDownload, Buffer, Gpu};
 use crate::dry_mass::Outflow;
@@ -12,33 +12,33 @@ use crate::gpu::summary::{self, outflow_of};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::primitives::reduce::Statistics;
-use crate::wsm5::gpu::clouds::MemberLayout;
+use crate::wsm5::gpu::launch::MemberLayout;
 use ndarray::Array3;
 
 /// Reductions of frames of output.
 #[derive(Debug)]
-pub(super) struct Summing<R> {
+pub(super) struct FrameReductions<R> {
     shape: Shape,
     /// Fields of a state.
     fields: usize,
-    kernels: summary::Summary<R>,
+    kernels: summary::SummaryKernels<R>,
     parcel: AsyncDownload<u64>,
 }
 
 /// Results of the reductions of a frame.
 #[derive(Debug)]
-pub(super) struct Numbers<R> {
+pub(super) struct ReductionResults<R> {
     levels: Vec<Statistics<R>>,
     outflow: Outflow,
     water: f64,
     changes: WaterChange,
 }
 
-impl<R: OnDevice> Summing<R> {
+impl<R: GpuPrecision> FrameReductions<R> {
     /// Bytes of device memory that it takes.
     pub(super) fn bytes(shape: Shape, fields: usize) -> usize {
-        summary::Summary::<R>::bytes(shape)
-            + size_of::<u64>() * (summary::Summary::<R>::words(shape, fields) + 1)
+        summary::SummaryKernels::<R>::bytes(shape)
+            + size_of::<u64>() * (summary::SummaryKernels::<R>::words(shape, fields) + 1)
     }
 
     /// Compiles the kernels, for states of so many fields; `area` is that of the cells, m².
@@ -50,19 +50,24 @@ impl<R: OnDevice> Summing<R> {
         budget: &Budget<R>,
     ) -> Result<Self> {
         let shape = layout.shape;
-        let outflow = summary::Summary::<R>::words(shape, fields);
+        let outflow = summary::SummaryKernels::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
         Ok(Self {
             shape,
             fields,
-            kernels: summary::Summary::new(gpu, layout, transport.cell_mass(), area)?,
+            kernels: summary::SummaryKernels::new(gpu, layout, transport.cell_mass(), area)?,
             parcel: AsyncDownload::new(gpu, words)?,
         })
     }
 
-    /// Asks for the water above each square metre, from element `first` of `room` on.
-    pub(super) fn contents(&self, state: &Buffer<R>, room: &Buffer<R>, first: usize) -> Result<()> {
-        self.kernels.contents(state, room, first)
+    /// Asks for the water above each square metre, from element `first` of `staging` on.
+    pub(super) fn contents(
+        &self,
+        state: &Buffer<R>,
+        staging: &Buffer<R>,
+        first: usize,
+    ) -> Result<()> {
+        self.kernels.contents(state, staging, first)
     }
 
     /// The numbers' way to the host.
@@ -81,8 +86,8 @@ impl<R: OnDevice> Summing<R> {
     ) -> Result<()> {
         let kernels = &self.kernels;
         let [x, y, z] = flux;
-        let at = summary::Summary::<R>::words(self.shape, self.fields);
-        let words = self.parcel.room();
+        let at = summary::SummaryKernels::<R>::words(self.shape, self.fields);
+        let words = self.parcel.staging();
         words.clear()?;
         kernels.statistics(state, self.fields, words)?;
         kernels.outflow([x, y, z], words, at)?;
@@ -91,8 +96,8 @@ impl<R: OnDevice> Summing<R> {
     }
 
     /// Returns `true` when the oldest numbers under way have arrived.
-    pub(super) fn are_here(&self) -> Result<bool> {
-        self.parcel.is_here()
+    pub(super) fn are_complete(&self) -> Result<bool> {
+        self.parcel.is_complete()
     }
 
     /// Waits for the oldest numbers under way, which are those of the state `abreast`; `None` where
@@ -102,15 +107,15 @@ impl<R: OnDevice> Summing<R> {
         transport: &Transport<R>,
         budget: &Budget<R>,
         abreast: MemberLayout,
-    ) -> Result<Option<Numbers<R>>> {
+    ) -> Result<Option<ReductionResults<R>>> {
         let (kernels, shape, fields) = (&self.kernels, self.shape, self.fields);
-        let at = summary::Summary::<R>::words(shape, fields);
+        let at = summary::SummaryKernels::<R>::words(shape, fields);
         self.parcel.receive(|words| {
             let numbers: Vec<f64> =
                 words[at + 1..].iter().map(|&bits| f64::from_bits(bits)).collect();
             let (sums, entered) = numbers.split_at(budget.words());
             let (water, terms) = budget.gathered(sums);
-            Numbers {
+            ReductionResults {
                 levels: kernels.statistics_of(words, fields),
                 outflow: outflow_of(words[at], shape),
                 water,
@@ -133,10 +138,10 @@ pub(super) fn changes(terms: [f64; 4], entered: &[f64], abreast: MemberLayout) -
     WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch }
 }
 
-impl<R> Numbers<R> {
+impl<R> ReductionResults<R> {
     /// The summary, with the planes of the frame.
     pub(super) fn with(self, contents: Array3<R>) -> Summary<R> {
-        debug_assert_eq!(contents.dim().0, SPECIES);
+        debug_assert_eq!(contents.dim().0, WATER_SPECIES);
         let Self { levels, outflow, water, changes } = self;
         Summary { levels, contents, outflow, water, changes }
     }

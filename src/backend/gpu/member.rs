@@ -1,7 +1,7 @@
 //! Members on the device.
 
 use super::frame_reductions::changes;
-use super::{GpuBackend, OnDevice};
+use super::{GpuBackend, GpuPrecision};
 use crate::backend::{Precipitation, WaterChange};
 use crate::cuda_abi::ReadPointer;
 use crate::device::{Branch, Buffer, Graph};
@@ -11,13 +11,13 @@ use crate::grid::gpu::Layout;
 use crate::physics::kessler::gpu::KesslerInRun;
 use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::state::{State, Surface};
-use crate::wsm5::gpu::clouds::{Clouds, DeviceFields, MemberLayout, PLANES};
+use crate::wsm5::gpu::launch::{DeviceFields, MemberLayout, PLANES, Wsm5Gpu};
 
 /// A member: all that is not shared, but for its fields.
 #[derive(Debug)]
 pub(super) struct Member<R> {
     /// WSM5, which diagnoses in any case.
-    pub(super) clouds: Clouds<R>,
+    pub(super) clouds: Wsm5Gpu<R>,
     /// The Kessler scheme in its place.
     kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
@@ -27,9 +27,9 @@ pub(super) struct Member<R> {
     pub(super) gathering: [Option<Graph>; 2],
 }
 
-impl<R: OnDevice> Member<R> {
+impl<R: GpuPrecision> Member<R> {
     pub(super) fn new(
-        (clouds, kessler): (Clouds<R>, Option<KesslerInRun<R>>),
+        (clouds, kessler): (Wsm5Gpu<R>, Option<KesslerInRun<R>>),
         surface: Buffer<R>,
         abreast: MemberLayout,
     ) -> Self {
@@ -56,22 +56,22 @@ impl<R: OnDevice> Member<R> {
     }
 
     /// The same for a call that fails on the device.
-    pub(super) fn call_astray(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
+    pub(super) fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         match &self.kessler {
-            Some(kessler) => kessler.call_astray(place, dt),
-            None => self.clouds.call_astray(place, dt),
+            Some(kessler) => kessler.call_with_fault(place, dt),
+            None => self.clouds.call_with_fault(place, dt),
         }
     }
 }
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// The member of a run of one.
-    pub(super) fn alone(&self) -> &Member<R> {
+    pub(super) fn sole_member(&self) -> &Member<R> {
         &self.members[0]
     }
 
     /// An error with the number of its member, where there are several.
-    pub(super) fn told(&self, member: usize, error: Error) -> Error {
+    pub(super) fn with_member(&self, member: usize, error: Error) -> Error {
         if self.members.len() > 1 { error.of_member(member) } else { error }
     }
 
@@ -82,7 +82,7 @@ impl<R: OnDevice> GpuBackend<R> {
         for (number, field) in state.fields().iter().enumerate() {
             let values = field.as_slice().expect("fields are in standard layout");
             let first = self.order.place(abreast.number, number) * layout.cells();
-            self.tracers[self.now].upload_to(first, &layout.lay(values))?;
+            self.tracers[self.now].upload_to(first, &layout.padded(values))?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<R: OnDevice> GpuBackend<R> {
     pub(super) fn surface_of(&self, member: &Member<R>) -> Result<Surface<R>> {
         let mut planes = vec![R::ZERO; PLANES.len() * self.layout.columns()];
         member.surface.download_from(0, &mut planes)?;
-        Ok(self.packing.surface_of(&self.layout.pick(&planes)))
+        Ok(self.packing.surface_of(&self.layout.unpadded(&planes)))
     }
 
     /// Precipitation of a member since the start. Waits for the device.
@@ -108,6 +108,6 @@ impl<R: OnDevice> GpuBackend<R> {
 }
 
 /// The first of the planes with the terms of the water budget.
-pub(super) fn terms_of<R: OnDevice>(surface: &Buffer<R>, layout: Layout) -> ReadPointer<R> {
+pub(super) fn terms_of<R: GpuPrecision>(surface: &Buffer<R>, layout: Layout) -> ReadPointer<R> {
     surface.pointer_to((PLANES.len() - TERMS) * layout.columns()).read()
 }

@@ -1,10 +1,10 @@
 //! Device memory of a run, known before any is taken.
 
-use super::OnDevice;
+use super::GpuPrecision;
+use super::field_order::FieldOrder;
 use super::frame_layout::FrameLayout;
-use super::frame_reductions::Summing;
-use super::order::Order;
-use super::setting::{Setting, inside_of, steps_together, transport_settings};
+use super::frame_reductions::FrameReductions;
+use super::gpu_config::{GpuConfig, inside_of, steps_together, transport_settings};
 use crate::advection::gpu::transport::Transport;
 use crate::chemistry::gpu::coupling::Coupling;
 use crate::device::Gpu;
@@ -13,14 +13,14 @@ use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
-use crate::wsm5::gpu::clouds::{Inside, SURFACE_PLANES};
+use crate::wsm5::gpu::launch::{ActiveColumns, SURFACE_PLANES};
 
 /// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
 
 /// Memory that a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
+pub struct MemoryEstimate {
     /// On the device, bytes.
     pub device: usize,
     shape: Shape,
@@ -29,7 +29,7 @@ pub struct Needs {
     each: usize,
 }
 
-impl Needs {
+impl MemoryEstimate {
     /// Needs of so many bytes of the device on a grid of this shape.
     pub fn new(device: usize, shape: Shape) -> Self {
         Self { device, shape, states: 1, each: device }
@@ -40,7 +40,7 @@ impl Needs {
     /// # Errors
     ///
     /// [`Error::Gpu`] for a mechanism that there are no kernels for.
-    pub fn of<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Result<Self> {
+    pub fn of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Result<Self> {
         Self::of_members::<R>(gpu, setting, 1)
     }
 
@@ -48,10 +48,10 @@ impl Needs {
     ///
     /// # Errors
     ///
-    /// As [`Needs::of`].
-    pub fn of_members<R: OnDevice>(
+    /// As [`MemoryEstimate::of`].
+    pub fn of_members<R: GpuPrecision>(
         gpu: &Gpu,
-        setting: &Setting<'_>,
+        setting: &GpuConfig<'_>,
         states: usize,
     ) -> Result<Self> {
         let [device, fewer] = [states, states - 1].map(|n| Self::bytes::<R>(gpu, setting, n));
@@ -61,19 +61,19 @@ impl Needs {
     }
 
     /// Bytes that chemistry takes beside its species, which are tracers.
-    fn bytes_of_chemistry<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>) -> Result<usize> {
+    fn bytes_of_chemistry<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Result<usize> {
         let Some(coupled) = setting.chemistry else { return Ok(0) };
-        let order = Order::new(setting.tracers, setting.limiter, 1);
+        let order = FieldOrder::new(setting.tracers, setting.limiter, 1);
         let layout = transport_settings::<R>(gpu, setting, &order)[0].layout(setting.grid);
-        let Inside { rows, columns } = inside_of(setting.grid);
+        let ActiveColumns { rows, columns } = inside_of(setting.grid);
         let cells = setting.grid.shape.nz * rows.len() * columns.len();
         Coupling::<R>::bytes(gpu, (coupled, setting.has_sequence), layout, cells)
     }
 
-    fn bytes<R: OnDevice>(gpu: &Gpu, setting: &Setting<'_>, states: usize) -> usize {
+    fn bytes<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>, states: usize) -> usize {
         let shape = setting.grid.shape;
         // Room for no state at all is not asked for.
-        let order = Order::new(setting.tracers, setting.limiter, states.max(1));
+        let order = FieldOrder::new(setting.tracers, setting.limiter, states.max(1));
         let (fields, of_one) = (order.len(), order.set.len());
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(setting.grid);
@@ -94,7 +94,7 @@ impl Needs {
             + air
             + transports.sum::<usize>()
             + Budget::<R>::bytes(layout, states)
-            + Summing::<R>::bytes(shape, of_one)
+            + FrameReductions::<R>::bytes(shape, of_one)
             + steps_together::<R>(setting, (&settings[0], states))[1]
     }
 
@@ -125,21 +125,21 @@ impl Needs {
         // What they share does not grow with their number.
         let fitting = free.saturating_sub(device - states * each) / each.max(&1);
         if *states > 1 && fitting > 0 {
-            let told = format!(
+            let with_member = format!(
                 "{states} members on the grid {shape} need {device} bytes of its memory, {free} are \
                  free; {fitting} members would fit"
             );
-            return Some((told, Advice::UseFewerMembers));
+            return Some((with_member, Advice::UseFewerMembers));
         }
         // The memory grows with the number of columns.
         let smaller = (free as f64 / *device as f64).sqrt();
         let [nx, ny] = [shape.nx, shape.ny].map(|n| (n as f64 * smaller).floor());
-        let told = format!(
+        let with_member = format!(
             "the grid {shape} needs {device} bytes of its memory, {free} are free; a grid of about \
              {nx}x{ny}x{} would fit",
             shape.nz
         );
-        Some((told, Advice::UseSmallerGridOrCpu))
+        Some((with_member, Advice::UseSmallerGridOrCpu))
     }
 }
 
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn a_refusal_names_what_is_needed_what_is_free_and_what_fits() {
-        let needs = Needs::new(4_000, Shape { nx: 100, ny: 60, nz: 27 });
+        let needs = MemoryEstimate::new(4_000, Shape { nx: 100, ny: 60, nz: 27 });
         assert_eq!(needs.refusal(4_000), None);
         let (message, _) = needs.refusal(1_000).unwrap();
         for part in ["4000 bytes", "1000 are free", "50x30x27"] {
             assert!(message.contains(part), "{part}: {message}");
         }
         // 1,000 bytes for all, 750 for each of four.
-        let needs = Needs { states: 4, each: 750, ..needs };
+        let needs = MemoryEstimate { states: 4, each: 750, ..needs };
         let (message, _) = needs.refusal(3_999).unwrap();
         assert!(message.contains("4 members") && message.contains("3 members would fit"));
         assert!(needs.refusal(1_700).unwrap().0.contains("65x39x27"), "{:?}", needs.refusal(1_700));

@@ -6,61 +6,61 @@
 mod builder;
 mod capture;
 mod checkpoint;
-mod chemist;
-mod clock;
+mod chemistry;
+mod field_order;
 mod frame_layout;
 mod frame_reductions;
-mod measuring;
+mod gpu_config;
+mod gpu_sampling;
+mod kernel_resources;
 mod member;
 mod memory;
-mod order;
 mod passive;
-mod samples;
-mod setting;
+mod phase_clock;
 mod steps;
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use chemist::Chemist;
-use clock::Clock;
+use chemistry::ChemistryDriver;
+use field_order::FieldOrder;
 use frame_layout::FrameLayout;
-use frame_reductions::Summing;
+use frame_reductions::FrameReductions;
+pub use gpu_config::GpuConfig;
+use gpu_sampling::GpuSampling;
 use member::Member;
-pub use memory::Needs;
-use order::Order;
-use samples::Samples;
-pub use setting::Setting;
-use steps::{Recorded, Waiting};
+pub use memory::MemoryEstimate;
+use phase_clock::Clock;
+use steps::{QueuedSteps, StepGraph};
 
 use super::{
-    Account, Backend, BudgetDomain, Checkpoint, Collected, Computing, Info, Output, PhaseTime,
-    PhaseTimes, Start, WaterChange, check_finite,
+    Account, Backend, BudgetDomain, Checkpoint, CollectedOutput, ComputePrecision, Info, Output,
+    PhaseTime, PhaseTimes, RunStart, WaterChange, check_finite,
 };
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
 use crate::cuda_abi::ReadPointer;
-use crate::device::{AsyncDownload, Branches, Buffer, Gpu};
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
 use crate::gpu::budget::Budget;
+use crate::gpu::device_status::DeviceStatus;
 use crate::gpu::step_end::StepEnd;
-use crate::gpu::watch::Watch;
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
 use crate::primitives::gpu::reduce::Reducible;
-use crate::state::gpu::notes::Flaw;
+use crate::state::gpu::status_word::NonFiniteValue;
 use crate::state::{ChemistryTally, State, Surface};
 use crate::wsm5::check_length;
 use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::clouds::DeviceFields;
+use crate::wsm5::gpu::launch::DeviceFields;
 
 /// A precision that the GPU computes in.
-pub trait OnDevice: Computing + Reducible {}
+pub trait GpuPrecision: ComputePrecision + Reducible {}
 
-impl OnDevice for f32 {}
-impl OnDevice for f64 {}
+impl GpuPrecision for f32 {}
+impl GpuPrecision for f64 {}
 
 /// The states of all members on the device and what a step needs beside them.
 ///
@@ -75,17 +75,17 @@ pub struct GpuBackend<R> {
     /// Members: a run has one, an ensemble several.
     members: Vec<Member<R>>,
     /// Streams for the microphysics of several members side by side.
-    branches: Option<Branches>,
+    branches: Option<ForkJoin>,
     budget: Budget<R>,
-    watch: Watch,
+    watch: DeviceStatus,
     step_end: StepEnd,
     /// The places of the fields.
-    order: Order,
+    order: FieldOrder,
     /// Transports of the tracers with a limiter of their own.
     apart: Vec<Transport<R>>,
     /// Sums and decay of the passive tracers, where there are any.
     passive: Option<Passive<R>>,
-    chemist: Option<Box<Chemist<R>>>,
+    chemist: Option<Box<ChemistryDriver<R>>>,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
@@ -97,19 +97,19 @@ pub struct GpuBackend<R> {
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
     /// Steps asked for that the device does not know of yet, and how many may wait for each other.
-    waiting: Waiting,
+    waiting: QueuedSteps,
     together: usize,
     /// Steps that it knows of, and up to which of them any end together with others.
     launched: usize,
     launched_together: usize,
-    recorded: Vec<Recorded>,
+    recorded: Vec<StepGraph>,
     /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
     packing: FrameLayout,
     parcel: AsyncDownload<R>,
-    samples: Samples<R>,
+    samples: GpuSampling<R>,
     checkpoint: Option<Box<Checkpoint<R>>>,
-    summing: Summing<R>,
+    summing: FrameReductions<R>,
     /// Steps done when the frames under way were begun, and whose frames they are.
     captured: VecDeque<(usize, usize)>,
     steps: usize,
@@ -126,7 +126,7 @@ enum Air<R> {
     Between(Box<ForcingInterpolator<R>>),
 }
 
-impl<R: OnDevice> Air<R> {
+impl<R: GpuPrecision> Air<R> {
     fn array<'a>(&'a self, transport: &'a Transport<R>) -> &'a Buffer<R> {
         match self {
             Self::Kept(air) => air,
@@ -135,7 +135,7 @@ impl<R: OnDevice> Air<R> {
     }
 }
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
@@ -143,7 +143,7 @@ impl<R: OnDevice> GpuBackend<R> {
 
     /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
-        self.alone().clouds.mapping()
+        self.sole_member().clouds.mapping()
     }
 
     /// The state, as it is after all steps asked for. Waits for the device.
@@ -153,7 +153,9 @@ impl<R: OnDevice> GpuBackend<R> {
     /// [`Error::Gpu`] when the device has failed.
     pub fn state(&mut self) -> Result<State<R>> {
         self.flush_pending_steps()?;
-        Ok(self.packing.state_of(&self.order, &self.layout.pick(&self.tracers[self.now].to_vec()?)))
+        Ok(self
+            .packing
+            .state_of(&self.order, &self.layout.unpadded(&self.tracers[self.now].to_vec()?)))
     }
 
     /// Planes at the ground. Waits for the device.
@@ -163,7 +165,7 @@ impl<R: OnDevice> GpuBackend<R> {
     /// [`Error::Gpu`] when the device has failed.
     pub fn surface(&mut self) -> Result<Surface<R>> {
         self.flush_pending_steps()?;
-        self.surface_of(self.alone())
+        self.surface_of(self.sole_member())
     }
 
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
@@ -222,7 +224,7 @@ impl<R: OnDevice> GpuBackend<R> {
             passive.resume_decayed(&[])?;
         }
         if let Some(chemist) = &mut self.chemist {
-            chemist.take_up(ChemistryTally::default(), &[], &[])?;
+            chemist.resume_from(ChemistryTally::default(), &[], &[])?;
         }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();
@@ -242,7 +244,7 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// Copies the frames of a moment to the device, unless they are there.
-    fn bring(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
+    fn upload_frames(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let frames = (moment.number, moment.after.is_some());
         if self.uploaded == Some(frames) {
             return Ok(());
@@ -261,7 +263,7 @@ impl<R: OnDevice> GpuBackend<R> {
             }
         }
         if let Some(chemist) = &self.chemist {
-            chemist.bring(moment, self.layout)?;
+            chemist.upload_photolysis(moment, self.layout)?;
         }
         self.uploaded = Some(frames);
         self.clock.upload += start.elapsed().as_secs_f64();
@@ -269,8 +271,8 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// A flaw as the error that ends the run.
-    fn blow_up(&self, flaw: Flaw) -> Error {
-        let Flaw { step, field, place } = flaw;
+    fn nonfinite_error(&self, flaw: NonFiniteValue) -> Error {
+        let NonFiniteValue { step, field, place } = flaw;
         let at = field * self.layout.cells() + place;
         let mut value = [R::nan()];
         // What it has become since is at least as bad, unless the device fails too.
@@ -281,11 +283,11 @@ impl<R: OnDevice> GpuBackend<R> {
         let plane = self.layout.columns();
         let [j, i] = self.layout.row_and_column(place % plane);
         let cell = [place / plane, j, i];
-        self.told(number, Error::BlowUp { variable, value, step, cell })
+        self.with_member(number, Error::BlowUp { variable, value, step, cell })
     }
 }
 
-impl<R: OnDevice> Backend<R> for GpuBackend<R> {
+impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
     fn info(&mut self) -> Result<Info> {
         let device = self.gpu.device().name.clone();
         let description = format!("GPU, {device}");
@@ -298,32 +300,32 @@ impl<R: OnDevice> Backend<R> for GpuBackend<R> {
         })
     }
 
-    fn start(&mut self, start: Start<'_, R>) -> Result<()> {
-        let Start { states, gathered, attached } = start;
+    fn start(&mut self, start: RunStart<'_, R>) -> Result<()> {
+        let RunStart { states, gathered, attached } = start;
         if !states.is_empty() {
             self.restore(states)?;
         }
         if let Some(gathered) = gathered {
             assert_eq!(self.members.len(), 1, "sums of a run of one");
             self.flush_pending_steps()?;
-            self.take_up(gathered)?;
+            self.resume_from(gathered)?;
         }
-        self.samples = Samples::new(&self.gpu, (self.layout, self.order.set.len()), &attached)?;
+        self.samples = GpuSampling::new(&self.gpu, (self.layout, self.order.set.len()), &attached)?;
         Ok(())
     }
 
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        self.bring(moment)?;
+        self.upload_frames(moment)?;
         if let Some(chemist) = &mut self.chemist {
             chemist.drive(moment);
         }
         self.between()
-            .map_or(Ok(()), |between| between.weigh(moment.flux_weight, moment.air_weight))
+            .map_or(Ok(()), |between| between.set_weights(moment.flux_weight, moment.air_weight))
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
         check_length(R::of(dt))?;
-        self.ask_for_step(dt)?;
+        self.request_step(dt)?;
         self.react(dt)
     }
 
@@ -332,7 +334,7 @@ impl<R: OnDevice> Backend<R> for GpuBackend<R> {
             self.flush_pending_steps()?;
             self.gpu.synchronize().map_err(|error| self.in_step(error))?;
         }
-        self.watch.flaw().map_or(Ok(()), |flaw| Err(self.blow_up(flaw)))
+        self.watch.flaw().map_or(Ok(()), |flaw| Err(self.nonfinite_error(flaw)))
     }
 
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
@@ -350,24 +352,26 @@ impl<R: OnDevice> Backend<R> for GpuBackend<R> {
             }
             Output::Checkpoint(step) => {
                 self.check(step, true)?;
-                self.checkpoint = Some(Box::new(self.standing(step)?));
+                self.checkpoint = Some(Box::new(self.checkpoint(step)?));
                 Ok(())
             }
         }
     }
 
-    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<R>>> {
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<R>>> {
         let collected = match output {
             Output::Frame(member) => {
                 let oldest = self.captured.front().map_or(member, |(_, oldest)| *oldest);
                 assert_eq!(oldest, member, "the member of the oldest frame");
-                return Ok(self.end_frame(wait)?.map(Box::new).map(Collected::Frame));
+                return Ok(self.end_frame(wait)?.map(Box::new).map(CollectedOutput::Frame));
             }
             Output::Products(operator) => {
-                self.end_products(operator, wait).map(|found| found.map(Collected::Products))
+                self.end_products(operator, wait).map(|found| found.map(CollectedOutput::Products))
             }
-            Output::Profiles => self.end_profiles(wait).map(|found| found.map(Collected::Profiles)),
-            Output::Checkpoint(_) => Ok(self.checkpoint.take().map(Collected::Checkpoint)),
+            Output::Profiles => {
+                self.end_profiles(wait).map(|found| found.map(CollectedOutput::Profiles))
+            }
+            Output::Checkpoint(_) => Ok(self.checkpoint.take().map(CollectedOutput::Checkpoint)),
         };
         collected.map_err(|error| self.in_step(error))
     }

@@ -1,6 +1,6 @@
 //! Passive tracers of a run on the device: their decay in a step, and their budgets.
 
-use super::{GpuBackend, OnDevice};
+use super::{GpuBackend, GpuPrecision};
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
 use crate::backend::TracerAmount;
@@ -8,7 +8,7 @@ use crate::device::Buffer;
 use crate::error::Result;
 use crate::state::{STATE_FIELDS, TracerChange};
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// Asks for the decay of all passive tracers of all states over `dt` seconds.
     pub(super) fn decay(&self, tracers: &Buffer<R>, dt: f64) -> Result<()> {
         let Some(passive) = &self.passive else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Steps on the device: graphs of one or several, which are handed to it when there are enough of them, or when
 //! somebody waits for what they leave.
 
-use super::{GpuBackend, OnDevice};
+use super::{GpuBackend, GpuPrecision};
 use crate::advection::gpu::transport::{Wind, side_values};
 use crate::device::{Branch, Graph};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends
 /// steps takes as long for one as for several.
-const TOGETHER: [usize; 3] = [32, 8, 1];
+const BATCH_SIZES: [usize; 3] = [32, 8, 1];
 
 /// Memory that several steps may take to keep what is added up at their end, bytes. On grids where that is not enough
 /// a step takes so long that its end does not count.
@@ -32,27 +32,27 @@ pub(super) fn together<R>(
     let planes = states * TERMS * layout.columns();
     let each = size_of::<R>() * (planes + side_values(grid, tracers));
     let bytes = |steps: usize| (steps - 1) * each;
-    let steps = TOGETHER.into_iter().find(|steps| bytes(*steps) <= MOST_KEPT).unwrap_or(1);
+    let steps = BATCH_SIZES.into_iter().find(|steps| bytes(*steps) <= MOST_KEPT).unwrap_or(1);
     [steps, bytes(steps)]
 }
 
 /// Steps asked for that wait for others, all of the same length.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct QueuedSteps {
     count: usize,
     dt: f64,
 }
 
 /// Steps as a graph.
 #[derive(Debug)]
-pub(super) struct Recorded {
-    key: Key,
+pub(super) struct StepGraph {
+    key: GraphKey,
     graph: Graph,
 }
 
 /// Properties that all steps of a graph share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Key {
+struct GraphKey {
     /// Which of the two states the first starts from.
     now: usize,
     count: usize,
@@ -63,9 +63,9 @@ struct Key {
     is_failing: bool,
 }
 
-impl<R: OnDevice> GpuBackend<R> {
+impl<R: GpuPrecision> GpuBackend<R> {
     /// Asks for a step of `dt` seconds.
-    pub(super) fn ask_for_step(&mut self, dt: f64) -> Result<()> {
+    pub(super) fn request_step(&mut self, dt: f64) -> Result<()> {
         self.clock.read()?;
         // The first step may still wait for memory and code.
         let is_timed =
@@ -78,18 +78,18 @@ impl<R: OnDevice> GpuBackend<R> {
         }
         self.steps += 1;
         if is_single {
-            return self.launch(Key { is_timed, is_failing, ..self.key(1, dt) });
+            return self.launch(GraphKey { is_timed, is_failing, ..self.key(1, dt) });
         }
-        self.waiting = Waiting { count: self.waiting.count + 1, dt };
+        self.waiting = QueuedSteps { count: self.waiting.count + 1, dt };
         if self.waiting.count == self.together { self.flush_pending_steps() } else { Ok(()) }
     }
 
     /// Hands all steps that have been asked for to the device, so that what is asked of it from here on comes
     /// after them.
     pub(super) fn flush_pending_steps(&mut self) -> Result<()> {
-        let Waiting { mut count, dt } = std::mem::take(&mut self.waiting);
+        let QueuedSteps { mut count, dt } = std::mem::take(&mut self.waiting);
         let most = self.together;
-        for together in TOGETHER.into_iter().filter(|together| *together <= most) {
+        for together in BATCH_SIZES.into_iter().filter(|together| *together <= most) {
             while count >= together {
                 self.launch(self.key(together, dt))?;
                 count -= together;
@@ -105,18 +105,18 @@ impl<R: OnDevice> GpuBackend<R> {
     /// [`Error::Gpu`] when the device has failed.
     pub fn step_untimed(&mut self, dt: f64, count: usize) -> Result<()> {
         self.flush_pending_steps()?;
-        self.waiting = Waiting { count, dt };
+        self.waiting = QueuedSteps { count, dt };
         self.steps += count;
         self.flush_pending_steps()
     }
 
     /// Steps from the present state.
-    fn key(&self, count: usize, dt: f64) -> Key {
-        Key { now: self.now, count, dt, is_timed: false, is_failing: false }
+    fn key(&self, count: usize, dt: f64) -> GraphKey {
+        GraphKey { now: self.now, count, dt, is_timed: false, is_failing: false }
     }
 
     /// Launches the graph of some steps.
-    fn launch(&mut self, key: Key) -> Result<()> {
+    fn launch(&mut self, key: GraphKey) -> Result<()> {
         // What fails shows up while it runs, as in a graph, but leaves no graph behind.
         let launched = if key.is_failing { self.enqueue(key) } else { self.launch_graph(key) };
         launched.map_err(|error| self.in_step(error))?;
@@ -128,7 +128,7 @@ impl<R: OnDevice> GpuBackend<R> {
         Ok(())
     }
 
-    fn launch_graph(&mut self, key: Key) -> Result<()> {
+    fn launch_graph(&mut self, key: GraphKey) -> Result<()> {
         let at = self.find_or_record(key)?;
         let Self { gpu, clock, recorded, .. } = self;
         let graph = &mut recorded[at].graph;
@@ -137,9 +137,9 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// The number of the graph of some steps, recorded where it is not there yet.
-    fn find_or_record(&mut self, key: Key) -> Result<usize> {
+    fn find_or_record(&mut self, key: GraphKey) -> Result<usize> {
         /// Both states, all numbers of steps and a timed one, of the usual length and of a last one that is shorter.
-        const MOST: usize = 2 * 2 * (TOGETHER.len() + 1);
+        const MOST: usize = 2 * 2 * (BATCH_SIZES.len() + 1);
         if let Some(at) = self.recorded.iter().position(|recorded| recorded.key == key) {
             return Ok(at);
         }
@@ -149,23 +149,23 @@ impl<R: OnDevice> GpuBackend<R> {
         if self.recorded.len() == MOST {
             self.recorded.remove(0);
         }
-        self.recorded.push(Recorded { key, graph });
+        self.recorded.push(StepGraph { key, graph });
         Ok(self.recorded.len() - 1)
     }
 
     /// Asks for the kernels of some steps, which end together.
-    fn enqueue(&self, steps: Key) -> Result<()> {
+    fn enqueue(&self, steps: GraphKey) -> Result<()> {
         let of = steps.count;
         for number in 1..=of {
             let now = (steps.now + number - 1) % self.tracers.len();
-            self.advance(StepInBatch { number, of }, Key { now, ..steps })?;
+            self.advance(StepInBatch { number, of }, GraphKey { now, ..steps })?;
         }
         self.step_end.end(&self.transport, &self.budget, &self.watch, of, steps.dt)?;
         self.mark(2, steps)
     }
 
     /// Asks for transport and microphysics of a step.
-    fn advance(&self, turn: StepInBatch, step: Key) -> Result<()> {
+    fn advance(&self, turn: StepInBatch, step: GraphKey) -> Result<()> {
         let (now, dt) = (step.now, step.dt);
         let [start, end] = [&self.tracers[now], &self.tracers[1 - now]];
         let between = self.between();
@@ -189,13 +189,13 @@ impl<R: OnDevice> GpuBackend<R> {
             let member = &self.members[member];
             let place = self.place(member, end);
             if step.is_failing {
-                member.call_astray(&place, dt)
+                member.call_with_fault(&place, dt)
             } else {
                 member.call_in(branch, turn, &place, dt)
             }
         };
         match &self.branches {
-            Some(branches) => branches.share(self.members.len(), microphysics),
+            Some(branches) => branches.fork_join(self.members.len(), microphysics),
             None => microphysics(0, Branch::TRUNK),
         }
     }
@@ -214,7 +214,7 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// Records one of the marks between the phases of a timed step.
-    fn mark(&self, number: usize, step: Key) -> Result<()> {
+    fn mark(&self, number: usize, step: GraphKey) -> Result<()> {
         if step.is_timed { self.clock.marks[number].record_in_graph() } else { Ok(()) }
     }
 }

@@ -3,15 +3,15 @@
 use ndarray::Array3;
 
 use super::coupling_arguments::CouplingArgs;
-use super::declarations::Text;
-use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS, needs};
+use super::declarations::Declarations;
+use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS, memory_estimate};
 use crate::chemistry::cells::{Cells, LuPrecision, Settings};
 use crate::chemistry::coupled::{Coupled, FixedSource, Light};
 use crate::chemistry::coupling::constants as coupling_constants;
 use crate::chemistry::rosenbrock::Status;
 use crate::chemistry::zenith::Sun;
 use crate::constants::Constants;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
@@ -28,7 +28,8 @@ const OF_OXYGEN: i32 = -2;
 const OF_NITROGEN: i32 = -3;
 const OF_WATER: i32 = -4;
 
-/// Values that are kept of a column, see `where_columns_are`, and parameters of a photolysis frequency under a clear sky.
+/// Values that are kept of a column, see `where_columns_are`, and parameters of a photolysis frequency under a clear
+/// sky.
 const COLUMN_VALUES: usize = 3;
 /// See [`COLUMN_VALUES`].
 const SKY_VALUES: usize = 3;
@@ -37,8 +38,8 @@ const SKY_VALUES: usize = 3;
 const TALLY: usize = 4;
 
 /// The kernels for a precision.
-pub fn source(precision: Precision) -> Source {
-    let mut text = Text::default();
+pub fn source(precision: Precision) -> KernelSource {
+    let mut text = Declarations::default();
     text.functions();
     for (name, value) in coupling_constants() {
         text.number(name, value);
@@ -66,12 +67,12 @@ pub fn source(precision: Precision) -> Source {
     let prelude = Prelude::new(precision)
         .with(&crate::device::structs!(precision; LayeredPointers, CouplingArgs))
         .with(&text.0);
-    Source { is_exact: true, ..Source::new("chemistry/coupling.cu", prelude) }
+    KernelSource { is_exact: true, ..KernelSource::new("chemistry/coupling.cu", prelude) }
 }
 
 /// The part of a grid that has chemistry, and the part that budgets are of: rows and columns.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct ChemistryRegion {
     /// Rows and columns with chemistry.
     pub reacting: [std::ops::Range<usize>; 2],
     /// Rows and columns of budgets.
@@ -99,7 +100,7 @@ pub struct Coupling<R> {
 
 /// The light of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Lit {
+pub struct CallLight {
     /// The sun.
     pub sun: Sun,
     /// Weight of the later frame of the input, where that gives the light, 0 to 1.
@@ -108,7 +109,7 @@ pub struct Lit {
 
 /// Tally on the device since the sums were set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Done {
+pub struct DeviceTally {
     /// Steps of all cells.
     pub steps: u64,
     /// Most steps of a cell in a call.
@@ -120,7 +121,8 @@ pub struct Done {
 }
 
 impl<R: Real + Element> Coupling<R> {
-    /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a sequence.
+    /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a
+    /// sequence.
     /// `place` tells where a field of the state lies among those on the device.
     ///
     /// # Errors
@@ -129,7 +131,7 @@ impl<R: Real + Element> Coupling<R> {
     pub fn new(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
-        (layout, parts): (Layout, &Parts),
+        (layout, parts): (Layout, &ChemistryRegion),
         mass: LayeredPointers<R>,
         place: &dyn Fn(usize) -> usize,
     ) -> Result<Self> {
@@ -248,7 +250,8 @@ impl<R: Real + Element> Coupling<R> {
     ) -> Result<usize> {
         let (kinetics, frequencies) = (&coupled.kinetics, coupled.mechanism.photolysis.len());
         let plan = plan(gpu, coupled, cells)?;
-        let integration = needs::bytes(gpu.device(), (kinetics, &plan), [cells, frequencies]);
+        let integration =
+            memory_estimate::bytes(gpu.device(), (kinetics, &plan), [cells, frequencies]);
         let (variables, plane) = (kinetics.variables(), layout.columns());
         let (of_columns, of_skies) = (COLUMN_VALUES * plane, SKY_VALUES * frequencies);
         let doubles = of_columns + of_skies + (frequencies + 1) * plane;
@@ -273,11 +276,11 @@ impl<R: Real + Element> Coupling<R> {
     /// # Panics
     ///
     /// When a frame does not have all of them, in standard layout.
-    pub fn light_up(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
+    pub fn upload_photolysis(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
         for (buffer, fields) in self.frames.iter().zip(light) {
             assert_eq!(fields.len() * layout.cells(), buffer.len(), "a field for each frequency");
             for (number, field) in fields.iter().enumerate() {
-                let places = layout.lay(field.as_slice().expect("standard layout"));
+                let places = layout.padded(field.as_slice().expect("standard layout"));
                 buffer.upload_to(number * places.len(), &places)?;
             }
         }
@@ -293,7 +296,7 @@ impl<R: Real + Element> Coupling<R> {
         &self,
         (tracers, air): (&Buffer<R>, &Buffer<R>),
         (coupled, interval): (&Coupled, f64),
-        light: &Lit,
+        light: &CallLight,
         call: u64,
     ) -> Result<()> {
         let args = CouplingArgs {
@@ -343,13 +346,13 @@ impl<R: Real + Element> Coupling<R> {
     /// # Errors
     ///
     /// As [`Coupling::new`].
-    pub fn done(&self) -> Result<Done> {
+    pub fn done(&self) -> Result<DeviceTally> {
         let words = self.words.to_vec()?;
         let first = (words[2] > 0).then(|| {
             let cell = (words[3] >> 8) & ((1 << 32) - 1);
             (cell as usize, -((words[3] & 0xff) as i32))
         });
-        Ok(Done { steps: words[0], most: words[1], failed: words[2], first })
+        Ok(DeviceTally { steps: words[0], most: words[1], failed: words[2], first })
     }
 
     /// First steps of the cells' next calls, s; empty where they are the same in every call. Waits for the device.
@@ -426,7 +429,7 @@ fn where_columns_are(coupled: &Coupled, layout: Layout) -> Vec<f64> {
     let plane = |value: &dyn Fn([usize; 2]) -> f64| -> Vec<f64> {
         let values: Vec<f64> =
             (0..ny).flat_map(|j| (0..nx).map(move |i| [j, i])).map(value).collect();
-        layout.lay(&values).into_owned()
+        layout.padded(&values).into_owned()
     };
     let [latitude, longitude] = &coupled.place;
     let phi = |column: [usize; 2]| latitude.of(column).to_radians();

@@ -7,9 +7,9 @@ use crate::simd::double;
 
 /// Text that declares constants and tables.
 #[derive(Default)]
-pub(super) struct Text(pub(super) String);
+pub(super) struct Declarations(pub(super) String);
 
-impl Text {
+impl Declarations {
     /// Constants of `kernels/chemistry/functions.cuh`.
     pub(super) fn functions(&mut self) {
         for (name, value) in double::constants() {

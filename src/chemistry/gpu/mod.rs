@@ -16,27 +16,27 @@ pub mod arguments;
 pub mod coupling;
 mod coupling_arguments;
 mod declarations;
-mod form;
-mod needs;
+mod memory_estimate;
 mod rates;
 mod rounds;
 mod schedule;
-mod straight;
-mod text;
+mod source_text;
+mod straight_line;
+mod thread_mapping;
 pub(crate) mod tuning;
 
-pub use form::Form;
-pub use text::{Plan, RATE_THREADS, check, integration_source, rates_source};
+pub use source_text::{Plan, RATE_THREADS, check, integration_source, rates_source};
+pub use thread_mapping::ThreadMapping;
 
 use rayon::prelude::*;
 
 use self::arguments::ChemistryArgs;
-use self::form::ArraySlots;
+use self::thread_mapping::ArraySlots;
 use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings, frequencies};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
 use crate::cuda_abi::ReadPointer;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::error::{Error, Result};
 
 /// The choice of a mapping.
@@ -63,7 +63,7 @@ impl Mapping {
         kinetics: &Kinetics,
         lu: LuPrecision,
         cells: usize,
-    ) -> Result<Form> {
+    ) -> Result<ThreadMapping> {
         let measured = match self {
             Self::Auto => tuning::measured(gpu, kinetics, lu, cells),
             _ => None,
@@ -79,14 +79,19 @@ impl Mapping {
     /// # Errors
     ///
     /// [`Error::Gpu`] if several threads for each cell are requested and a cell does not fit.
-    pub fn form(self, kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Result<Form> {
+    pub fn form(
+        self,
+        kinetics: &Kinetics,
+        lu: LuPrecision,
+        shared_bytes: usize,
+    ) -> Result<ThreadMapping> {
         match self {
-            Self::Auto => Ok(Form::fastest(kinetics, lu, shared_bytes)),
+            Self::Auto => Ok(ThreadMapping::fastest(kinetics, lu, shared_bytes)),
             Self::Thread => {
-                let straight = Form::straight(kinetics, lu, shared_bytes, 1);
-                Ok(straight.unwrap_or_else(Form::thread))
+                let straight = ThreadMapping::straight(kinetics, lu, shared_bytes, 1);
+                Ok(straight.unwrap_or_else(ThreadMapping::thread))
             }
-            Self::Warp => Form::team(kinetics, lu, shared_bytes).ok_or_else(|| {
+            Self::Warp => ThreadMapping::team(kinetics, lu, shared_bytes).ok_or_else(|| {
                 Error::Gpu(format!(
                     "--mapping warp: the factors of {} entries do not fit into {shared_bytes} bytes of \
                      shared memory; give --mapping thread",
@@ -100,7 +105,7 @@ impl Mapping {
 /// Scratch memory of a block in global memory, doubles.
 pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
     if plan.form.is_straight {
-        return text::layout(kinetics, plan).scratch;
+        return source_text::layout(kinetics, plan).scratch;
     }
     ArraySlots::new(kinetics, plan.lu, plan.form).scratch
 }
@@ -108,7 +113,7 @@ pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
 /// Shared memory of a block, bytes.
 fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
     if plan.form.is_straight {
-        text::layout(kinetics, plan).shared * size_of::<f64>()
+        source_text::layout(kinetics, plan).shared * size_of::<f64>()
     } else {
         plan.form.shared_bytes
     }
@@ -122,15 +127,23 @@ const USUAL_SHARED: usize = 227 << 10;
 /// # Errors
 ///
 /// [`Error::Gpu`] if a mechanism is too large for the kernels.
-pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(Source, String)>> {
+pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(KernelSource, String)>> {
     check(kinetics).map_err(Error::Gpu)?;
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![(rates_source(kinetics), size.clone())];
     for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
         let forms = [
-            ("straight", Form::straight(kinetics, lu, USUAL_SHARED, Form::STRAIGHT_WORKERS[0])),
-            ("thread", Some(Form::thread())),
-            ("warp", Form::team(kinetics, lu, USUAL_SHARED)),
+            (
+                "straight",
+                ThreadMapping::straight(
+                    kinetics,
+                    lu,
+                    USUAL_SHARED,
+                    ThreadMapping::STRAIGHT_WORKERS[0],
+                ),
+            ),
+            ("thread", Some(ThreadMapping::thread())),
+            ("warp", ThreadMapping::team(kinetics, lu, USUAL_SHARED)),
         ];
         for (mapping, form) in forms {
             let Some(form) = form else { continue };

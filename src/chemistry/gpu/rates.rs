@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::declarations::Text;
+use super::declarations::Declarations;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::rates::{Operation, Program};
 use crate::cuda_abi::literal;
@@ -47,7 +47,7 @@ fn expression(operation: Operation) -> String {
 }
 
 /// The function that computes all rate constants of a cell, and its includes.
-pub(super) fn write(text: &mut Text, program: &Program) {
+pub(super) fn write(text: &mut Declarations, program: &Program) {
     for (name, input) in [
         ("TEMPERATURE", Input::Temperature),
         ("AIR_FACTOR", Input::AirFactor),
@@ -64,7 +64,7 @@ pub(super) fn write(text: &mut Text, program: &Program) {
     let frequencies = program.operations.iter().map(frequency).max().unwrap_or(0);
     text.whole("PHOTOLYSIS", frequencies);
     text.0 += "#include \"chemistry/functions.cuh\"\n#include \"chemistry/sun.cuh\"\n\
-               #include \"chemistry/quantities.cuh\"\n\
+               #include \"chemistry/rate_inputs.cuh\"\n\
                __device__ inline void evaluate_rates(const Quantities& quantities, \
                const ChemistryArgs& args, long long cell)\n{\n";
     if program.uses(Input::Sun) {
@@ -89,7 +89,7 @@ pub(super) fn write(text: &mut Text, program: &Program) {
 }
 
 /// The function that computes the rate constants that depend on time, for a cell of a block.
-pub(super) fn write_timed(text: &mut Text, program: &Program, cells: usize) {
+pub(super) fn write_timed(text: &mut Declarations, program: &Program, cells: usize) {
     text.whole("TIMED_RATES", program.timed.len());
     text.0 += "__device__ inline void evaluate_timed(double* rates, double sun)\n{\n";
     let mut is_loaded = vec![false; program.operations.len()];

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Form, Plan, text};
+use super::{Plan, ThreadMapping, source_text};
 use crate::chemistry::cells::{LuPrecision, RateUpdate};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::methods;
@@ -17,14 +17,15 @@ pub(crate) const NAME: &str = "chemistry ";
 const DIGITS: usize = 16;
 
 /// Cells have no levels: a choice has this number in place of the levels of a column.
-pub(crate) const LEVELS: usize = 1;
+pub(crate) const LEVELS_OF_CELLS: usize = 1;
 
 /// Name of the setting in files, for a mechanism.
 pub(crate) fn name(kinetics: &Kinetics) -> String {
     let (method, rates) = (methods::ROS3, RateUpdate::Frozen);
-    let plan = Plan { method, rates, lu: LuPrecision::F64, form: Form::thread() };
+    let plan = Plan { method, rates, lu: LuPrecision::F64, form: ThreadMapping::thread() };
     // The tables of a mechanism contain all of it except its rates, which are in the second text.
-    let texts = [text::integration_source(kinetics, &plan), text::rates_source(kinetics)];
+    let texts =
+        [source_text::integration_source(kinetics, &plan), source_text::rates_source(kinetics)];
     let mut digest = Sha256::new();
     for source in &texts {
         digest.update(&source.prelude);
@@ -40,7 +41,7 @@ pub(crate) fn precision(lu: LuPrecision) -> Precision {
     }
 }
 
-/// True for a choice about any mechanism whose setting has the format of [`Form`].
+/// True for a choice about any mechanism whose setting has the format of [`ThreadMapping`].
 pub(crate) fn is_possible(choice: &Choice) -> bool {
     let is_name = choice.knob.strip_prefix(NAME).is_some_and(|digest| {
         digest.len() == DIGITS && digest.bytes().all(|digit| digit.is_ascii_hexdigit())
@@ -50,21 +51,28 @@ pub(crate) fn is_possible(choice: &Choice) -> bool {
         text.split('x').count() == count && sizes.all(|size| size.is_ok_and(|size| size > 0))
     };
     let is_form = match choice.setting.split_once(' ') {
-        None => choice.setting == Form::thread().to_string(),
+        None => choice.setting == ThreadMapping::thread().to_string(),
         Some(("straight", sizes)) => are_sizes(sizes, 2),
         Some(("team", sizes)) => are_sizes(sizes, 3),
         Some(_) => false,
     };
     let has_precision = [Precision::F32, Precision::F64].map(Precision::name);
-    is_name && is_form && choice.nz == LEVELS && has_precision.contains(&choice.precision.as_str())
+    is_name
+        && is_form
+        && choice.nz == LEVELS_OF_CELLS
+        && has_precision.contains(&choice.precision.as_str())
 }
 
 /// All forms that are worth a trial on a device with this much shared memory in a block, bytes.
-pub(crate) fn candidates(kinetics: &Kinetics, lu: LuPrecision, shared_bytes: usize) -> Vec<Form> {
-    let straight =
-        Form::STRAIGHT_WORKERS.map(|workers| Form::straight(kinetics, lu, shared_bytes, workers));
-    let teams = Form::teams(kinetics, lu, shared_bytes);
-    straight.into_iter().flatten().chain(teams).chain([Form::thread()]).collect()
+pub(crate) fn candidates(
+    kinetics: &Kinetics,
+    lu: LuPrecision,
+    shared_bytes: usize,
+) -> Vec<ThreadMapping> {
+    let straight = ThreadMapping::STRAIGHT_WORKERS
+        .map(|workers| ThreadMapping::straight(kinetics, lu, shared_bytes, workers));
+    let teams = ThreadMapping::teams(kinetics, lu, shared_bytes);
+    straight.into_iter().flatten().chain(teams).chain([ThreadMapping::thread()]).collect()
 }
 
 /// The form measured to be the fastest on this GPU for this number of cells; `None` without a measurement.
@@ -73,9 +81,9 @@ pub(crate) fn measured(
     kinetics: &Kinetics,
     lu: LuPrecision,
     cells: usize,
-) -> Option<Form> {
+) -> Option<ThreadMapping> {
     let tuning = gpu.tuning()?;
-    let choice = tuning.choice(&name(kinetics), precision(lu), LEVELS, cells)?;
+    let choice = tuning.choice(&name(kinetics), precision(lu), LEVELS_OF_CELLS, cells)?;
     let all = candidates(kinetics, lu, gpu.device().shared_bytes as usize);
     all.into_iter().find(|form| form.to_string() == choice.setting)
 }
@@ -94,7 +102,7 @@ mod tests {
         Choice {
             knob: knob.to_owned(),
             precision: "f64".to_owned(),
-            nz: LEVELS,
+            nz: LEVELS_OF_CELLS,
             from_columns: 1,
             setting: setting.to_owned(),
             measured_on: 4_096,

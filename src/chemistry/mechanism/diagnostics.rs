@@ -26,7 +26,7 @@ pub struct Span {
 
 /// A file of a mechanism as it was read.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceFile {
     /// Its path.
     pub path: PathBuf,
     /// Its text, with invalid UTF-8 replaced.
@@ -59,7 +59,7 @@ pub struct Diagnostic {
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     /// Files, in the order of reading.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceFile>,
     list: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
@@ -158,7 +158,7 @@ struct Location {
 }
 
 impl Location {
-    fn of(source: &Source, span: Span) -> Self {
+    fn of(source: &SourceFile, span: Span) -> Self {
         let text = source.text.as_bytes();
         let start = span.start.min(text.len());
         let line = text[..start].split(|&byte| byte == b'\n').count();

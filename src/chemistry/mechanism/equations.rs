@@ -1,9 +1,9 @@
 //! The section `#EQUATIONS`: `<tag> left = right : rate ;`.
 
 use super::diagnostics::Span;
-use super::expression::{Noted, Parser, describe};
+use super::expression::{ErrorRecorded, Parser, describe};
 use super::lexer::{Kind, Lexer, Token};
-use super::sections::Reader;
+use super::sections::MechanismParser;
 use super::tables::Reaction;
 use super::{MOST_REACTIONS, nowhere};
 
@@ -30,7 +30,7 @@ struct Side {
     is_bad: bool,
 }
 
-impl Reader {
+impl MechanismParser {
     /// All reactions of a section.
     pub(super) fn equations(&mut self, body: &mut Lexer<'_>) {
         loop {
@@ -60,14 +60,14 @@ impl Reader {
                         self.mechanism.reactions.push(reaction);
                     }
                     Ok(None) => {}
-                    Err(Noted) => recover(body),
+                    Err(ErrorRecorded) => recover(body),
                 },
             }
         }
     }
 
     /// A reaction; `None` after errors that allow parsing to continue.
-    fn reaction(&mut self, body: &mut Lexer<'_>) -> Result<Option<Reaction>, Noted> {
+    fn reaction(&mut self, body: &mut Lexer<'_>) -> Result<Option<Reaction>, ErrorRecorded> {
         let tag = if body.peek().kind == Kind::Tag {
             let token = body.next_token();
             body.text_of(token).trim_matches(['<', '>']).trim().to_owned()
@@ -122,7 +122,12 @@ impl Reader {
     }
 
     /// The terms of a side and the token after them.
-    fn side(&mut self, body: &mut Lexer<'_>, end: u8, expected: &str) -> Result<Side, Noted> {
+    fn side(
+        &mut self,
+        body: &mut Lexer<'_>,
+        end: u8,
+        expected: &str,
+    ) -> Result<Side, ErrorRecorded> {
         let mut side = Side::default();
         let mut sign = 1.0;
         if let Kind::Sign(byte @ (b'+' | b'-')) = body.peek().kind {
@@ -142,18 +147,23 @@ impl Reader {
                     let help = format!("expected +, - or {expected}");
                     self.diagnostics.error(token.span, message, help);
                     body.set_position(before);
-                    return Err(Noted);
+                    return Err(ErrorRecorded);
                 }
             }
             if side.terms.len() > MOST_TERMS {
                 let help = format!("expected at most {MOST_TERMS}");
                 self.diagnostics.error(token.span, "there are too many terms on a side", help);
-                return Err(Noted);
+                return Err(ErrorRecorded);
             }
         }
     }
 
-    fn term(&mut self, body: &mut Lexer<'_>, sign: f64, side: &mut Side) -> Result<(), Noted> {
+    fn term(
+        &mut self,
+        body: &mut Lexer<'_>,
+        sign: f64,
+        side: &mut Side,
+    ) -> Result<(), ErrorRecorded> {
         let before = body.position();
         let mut token = body.next_token();
         let start = token.span;
@@ -178,7 +188,7 @@ impl Reader {
             } else {
                 before
             });
-            return Err(Noted);
+            return Err(ErrorRecorded);
         }
         let name = body.text_of(token);
         if let Some(dummy) = DUMMIES.iter().find(|dummy| dummy.eq_ignore_ascii_case(name)) {
@@ -196,13 +206,13 @@ impl Reader {
     fn rate(
         &mut self,
         body: &mut Lexer<'_>,
-    ) -> Result<(super::expression::Expression, String), Noted> {
+    ) -> Result<(super::expression::Expression, String), ErrorRecorded> {
         let start = body.position();
         let next = body.peek();
         if let Some(length) = too_long(body, start) {
             let message = format!("a rate of more than {length} characters");
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
-            return Err(Noted);
+            return Err(ErrorRecorded);
         }
         let photolysis = &mut self.mechanism.photolysis;
         let mut parser = Parser { lexer: body, diagnostics: &mut self.diagnostics, photolysis };
@@ -219,7 +229,7 @@ impl Reader {
                     format!("{} follows the rate without a semicolon", describe(body, token));
                 let span = Span { start: end.saturating_sub(1), end, ..token.span };
                 self.diagnostics.error(span, message, "expected ; or an operator after this");
-                return Err(Noted);
+                return Err(ErrorRecorded);
             }
         }
         let text = body.slice(start, end).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -67,7 +67,7 @@ pub enum Expression {
 
 /// An error was noted.
 #[derive(Debug)]
-pub struct Noted;
+pub struct ErrorRecorded;
 
 /// Parser of one rate.
 pub struct Parser<'a, 'b> {
@@ -84,8 +84,8 @@ impl Parser<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Noted`] after noting the first error.
-    pub fn expression(&mut self, depth: usize) -> Result<Expression, Noted> {
+    /// [`ErrorRecorded`] after noting the first error.
+    pub fn expression(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let mut left = self.product(depth)?;
         loop {
             let operator = match self.lexer.peek().kind {
@@ -99,7 +99,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn product(&mut self, depth: usize) -> Result<Expression, Noted> {
+    fn product(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let mut left = self.signed(depth)?;
         loop {
             let operator = match self.lexer.peek().kind {
@@ -114,7 +114,7 @@ impl Parser<'_, '_> {
     }
 
     /// A power with signs before it: `**` binds tighter than a sign.
-    fn signed(&mut self, depth: usize) -> Result<Expression, Noted> {
+    fn signed(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let next = self.lexer.peek();
         if depth > DEEPEST {
             let help = format!("expected at most {DEEPEST} levels");
@@ -133,7 +133,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn power(&mut self, depth: usize) -> Result<Expression, Noted> {
+    fn power(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let base = self.primary(depth)?;
         if self.lexer.peek().kind != Kind::Power {
             return Ok(base);
@@ -143,7 +143,7 @@ impl Parser<'_, '_> {
         Ok(Expression::Operation(Operator::Power, Box::new([base, exponent])))
     }
 
-    fn primary(&mut self, depth: usize) -> Result<Expression, Noted> {
+    fn primary(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let token = self.lexer.next_token();
         match token.kind {
             Kind::Number(value) if value.is_finite() => Ok(Expression::Number(value)),
@@ -167,7 +167,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn input(&mut self, name: Token) -> Result<Expression, Noted> {
+    fn input(&mut self, name: Token) -> Result<Expression, ErrorRecorded> {
         let text = self.lexer.text_of(name);
         let known = Input::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(text));
         if let Some(&(_, input)) = known {
@@ -185,7 +185,7 @@ impl Parser<'_, '_> {
         self.refuse(name.span, format!("{text} is no quantity that a rate can use"), help)
     }
 
-    fn call(&mut self, name: Token, depth: usize) -> Result<Expression, Noted> {
+    fn call(&mut self, name: Token, depth: usize) -> Result<Expression, ErrorRecorded> {
         let text = self.lexer.text_of(name);
         let open = self.lexer.next_token();
         if text.eq_ignore_ascii_case("j") {
@@ -224,7 +224,7 @@ impl Parser<'_, '_> {
         Ok(Expression::Call(function, arguments))
     }
 
-    fn photolysis(&mut self, open: Token) -> Result<Expression, Noted> {
+    fn photolysis(&mut self, open: Token) -> Result<Expression, ErrorRecorded> {
         let token = self.lexer.next_token();
         if token.kind != Kind::Name {
             let message = format!("{} as the argument of j()", self.found(token));
@@ -241,7 +241,7 @@ impl Parser<'_, '_> {
         Ok(Expression::Input(Input::Photolysis(number)))
     }
 
-    fn closing(&mut self, open: Token) -> Result<(), Noted> {
+    fn closing(&mut self, open: Token) -> Result<(), ErrorRecorded> {
         let token = self.lexer.peek();
         if token.kind == Kind::Sign(b')') {
             self.lexer.next_token();
@@ -262,9 +262,9 @@ impl Parser<'_, '_> {
         span: Span,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Result<Expression, Noted> {
+    ) -> Result<Expression, ErrorRecorded> {
         self.diagnostics.error(span, message, help);
-        Err(Noted)
+        Err(ErrorRecorded)
     }
 }
 

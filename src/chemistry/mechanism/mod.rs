@@ -5,12 +5,12 @@
 //! `expression` and `functions` the rates, `atoms` the atom balance, `tables` the result.
 
 pub mod atoms;
+pub mod conserved_sums;
 pub mod diagnostics;
 mod equations;
 pub mod expression;
 pub mod functions;
 mod lexer;
-pub mod reach;
 mod sections;
 pub mod tables;
 
@@ -19,7 +19,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use diagnostics::{Diagnostics, Severity, Span, stem};
-use sections::Reader;
+use sections::MechanismParser;
 pub use tables::{Mechanism, Reaction, Role, Species};
 
 /// Maximum length of a mechanism with all its files, bytes.
@@ -37,14 +37,14 @@ pub const DEEPEST_INCLUDE: usize = 16;
 
 /// A mechanism and the warnings from parsing it, or the errors that prevent its use.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ParsedMechanism {
     /// The mechanism; `None` if there are errors.
     pub mechanism: Option<Mechanism>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
-impl Reading {
+impl ParsedMechanism {
     /// The mechanism, or the text of all errors.
     ///
     /// # Errors
@@ -68,19 +68,19 @@ impl Reading {
 ///
 /// # Errors
 ///
-/// A message if the file itself cannot be read; errors in its text are part of the [`Reading`].
-pub fn read(path: &Path) -> Result<Reading, String> {
+/// A message if the file itself cannot be read; errors in its text are part of the [`ParsedMechanism`].
+pub fn read(path: &Path) -> Result<ParsedMechanism, String> {
     let text = load(path, LONGEST_TEXT)?;
     Ok(understand(path, text, true))
 }
 
 /// Reads a mechanism from a text; `#INCLUDE` is rejected.
-pub fn parse(name: &str, text: &str) -> Reading {
+pub fn parse(name: &str, text: &str) -> ParsedMechanism {
     understand(Path::new(name), text.to_owned(), false)
 }
 
-fn understand(path: &Path, text: String, may_include: bool) -> Reading {
-    let mut reader = Reader::new(stem(path), may_include);
+fn understand(path: &Path, text: String, may_include: bool) -> ParsedMechanism {
+    let mut reader = MechanismParser::new(stem(path), may_include);
     reader.file(path.to_owned(), text);
     reader.finish()
 }

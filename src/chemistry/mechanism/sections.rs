@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::diagnostics::{Diagnostics, Source, Span, suggestion};
+use super::diagnostics::{Diagnostics, SourceFile, Span, suggestion};
 use super::expression::describe;
 use super::lexer::{Kind, Lexer, Token, blanked, is_name_byte};
 use super::tables::{Mechanism, Names, Role, Species};
 use super::{
-    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, Reading, atoms,
+    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, atoms,
     candidates, load,
 };
 
@@ -67,7 +67,7 @@ const SKIPPED: [&str; 31] = [
 const GROUPS: [&str; 3] = ["VAR_SPEC", "FIX_SPEC", "ALL_SPEC"];
 
 /// Builder of a mechanism from its files.
-pub(super) struct Reader {
+pub(super) struct MechanismParser {
     pub(super) diagnostics: Diagnostics,
     pub(super) mechanism: Mechanism,
     pub(super) species_names: Names,
@@ -80,7 +80,7 @@ pub(super) struct Reader {
     pub(super) terms: usize,
 }
 
-impl Reader {
+impl MechanismParser {
     pub(super) fn new(name: String, may_include: bool) -> Self {
         let mechanism = Mechanism {
             name,
@@ -107,7 +107,7 @@ impl Reader {
         let file = self.diagnostics.sources.len();
         self.bytes_left = self.bytes_left.saturating_sub(text.len() as u64);
         let bytes = blanked(&text, file, &mut self.diagnostics);
-        self.diagnostics.sources.push(Source { path: path.clone(), text });
+        self.diagnostics.sources.push(SourceFile { path: path.clone(), text });
         self.stack.push(path);
         let next_command = |from: usize| {
             bytes[from..].iter().position(|&byte| byte == b'#').map_or(bytes.len(), |i| from + i)
@@ -128,7 +128,7 @@ impl Reader {
     }
 
     /// The mechanism, if there was no error.
-    pub(super) fn finish(mut self) -> Reading {
+    pub(super) fn finish(mut self) -> ParsedMechanism {
         if self.diagnostics.errors() == 0 {
             if self.mechanism.reactions.is_empty() {
                 self.diagnostics
@@ -138,7 +138,10 @@ impl Reader {
             }
         }
         let is_good = self.diagnostics.errors() == 0;
-        Reading { mechanism: is_good.then_some(self.mechanism), diagnostics: self.diagnostics }
+        ParsedMechanism {
+            mechanism: is_good.then_some(self.mechanism),
+            diagnostics: self.diagnostics,
+        }
     }
 
     fn command(&mut self, span: Span, name: &str, mut body: Lexer<'_>) {

@@ -6,7 +6,7 @@ mod step;
 
 pub use control::{Control, Counters, FIRST_STEP, MOST_STEPS, constants, limits};
 pub use methods::{METHODS, Method};
-pub use step::{ABREAST, Factors, SHORTEST_TIME, Tolerances, Work};
+pub use step::{Factors, PARTIAL_SUMS, SHORTEST_TIME, Tolerances, Work};
 
 /// Status of an integration, in KPP's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ pub struct Tolerances {
 
 /// Number of independent partial sums of squares, each of every SUMS-th species: additions to a single sum would wait
 /// for one another.
-pub const ABREAST: usize = 8;
+pub const PARTIAL_SUMS: usize = 8;
 
 /// Lower bound of the time in the step of the finite difference for ∂f/∂t, s.
 pub const SHORTEST_TIME: f64 = 1e-6;
@@ -299,7 +299,7 @@ impl Work {
     /// The solution at the end of the step, and its error in units of the tolerances.
     #[inline(always)]
     fn error(&mut self, method: &Method, tolerances: Tolerances, n: usize) -> Row {
-        let mut squares = [Row::<f64>::default(); ABREAST];
+        let mut squares = [Row::<f64>::default(); PARTIAL_SUMS];
         for i in 0..n {
             let start = self.y[i];
             let (mut end, mut error): (Row, Row) = (start, Row::default());
@@ -314,7 +314,7 @@ impl Work {
                 }
             }
             self.end[i] = end;
-            let sum = &mut squares[i % ABREAST];
+            let sum = &mut squares[i % PARTIAL_SUMS];
             let before = *sum;
             *sum = each(|lane| {
                 let (a, b) = (start[lane].abs(), end[lane].abs());
@@ -326,7 +326,7 @@ impl Work {
         }
         each(|lane| {
             let mut sums = squares.map(|sum| sum[lane]);
-            let mut count = ABREAST / 2;
+            let mut count = PARTIAL_SUMS / 2;
             while count > 0 {
                 for i in 0..count {
                     sums[i] += sums[i + count];

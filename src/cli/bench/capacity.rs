@@ -5,7 +5,7 @@ use super::{Bench, Part};
 use crate::cli::Precision;
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
-use crate::model::replicated_grid::Tile;
+use crate::model::replicated_grid::Replication;
 
 /// Arrays of a transpose on the CPU: input, expectation, result.
 const TRANSPOSE_ARRAYS: usize = 3;
@@ -41,7 +41,7 @@ impl Bench {
     /// Fails if the columns of the input on a requested grid do not fit into memory.
     pub(super) fn check_tiles(&self, levels: usize) -> Result<()> {
         for tile in &self.tile {
-            let Tile { nx, ny } = *tile;
+            let Replication { nx, ny } = *tile;
             let cells = nx.saturating_mul(ny).saturating_mul(levels);
             refuse("--tile", &tile.to_string(), [cells, HOST_VALUES * self.bytes()])?;
         }

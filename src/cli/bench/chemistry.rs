@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Bench;
 use crate::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
 use crate::chemistry::clear_sky::ClearSky;
-use crate::chemistry::gpu::{Form, Integrator, Plan, integration_source};
+use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
 use crate::chemistry::mechanism::Mechanism;
@@ -158,12 +158,13 @@ impl Bench {
         for (lu, lu_name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
             let settings = Settings { lu, ..settings(INTERVAL) };
             let Settings { method, rates, .. } = settings;
-            let mut forms = Form::teams(kinetics, lu, shared);
+            let mut forms = ThreadMapping::teams(kinetics, lu, shared);
             forms.truncate(MOST_FORMS);
-            let straight = Form::STRAIGHT_WORKERS.map(|n| Form::straight(kinetics, lu, shared, n));
+            let straight = ThreadMapping::STRAIGHT_WORKERS
+                .map(|n| ThreadMapping::straight(kinetics, lu, shared, n));
             forms.splice(0..0, straight.into_iter().flatten());
-            forms.push(Form::thread());
-            let plan = |form: &Form| Plan { method, rates, lu, form: *form };
+            forms.push(ThreadMapping::thread());
+            let plan = |form: &ThreadMapping| Plan { method, rates, lu, form: *form };
             let sources =
                 forms.iter().map(|form| integration_source(kinetics, &plan(form))).collect();
             let begin = Instant::now();

@@ -2,16 +2,18 @@
 
 use rayon::prelude::*;
 
-use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Timing, median, wall_times};
+use super::measurement::{
+    Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Timing, median, wall_times,
+};
 use super::{Bench, Part, name_of, step_variant};
-use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::backend::cpu::{self, Cpu};
-use crate::backend::{Backend, Start};
+use crate::backend::{Backend, RunStart};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
-use crate::model::Working;
-use crate::model::replicated_grid::{Tiled, has_condensate};
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
 use crate::state::{CloudDiagnostics, STATE_FIELDS};
 use crate::wsm5::Sedimentation;
 
@@ -38,9 +40,13 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
 }
 
 /// Measures all requested parts in the current thread pool.
-pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> Result<Vec<Figure>> {
+pub(super) fn measure<R: RunPrecision>(
+    bench: &Bench,
+    bed: &ReplicatedGrid<R>,
+    copy: f64,
+) -> Result<Vec<Measurement>> {
     let mut figures = Vec::new();
-    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
     let shape = grid.shape;
     let place = MeasuredOn {
         backend: "cpu",
@@ -48,13 +54,18 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
         threads: Some(rayon::current_num_threads()),
         shape,
         dt: bench.dt,
-        cloudy: bed.share(has_condensate),
-        best: Best { copy, arithmetic: None },
+        cloudy: bed.fraction(has_condensate),
+        best: PeakPerformance { copy, arithmetic: None },
     };
     let figure = |bench, variant: &str, tracers, cost, times| {
-        let about =
-            About { bench, variant: variant.to_owned(), timing: Timing::Wall, tracers, cost };
-        Figure::new::<R>(about, &place, times)
+        let about = MeasuredPart {
+            bench,
+            variant: variant.to_owned(),
+            timing: Timing::Wall,
+            tracers,
+            cost,
+        };
+        Measurement::new::<R>(about, &place, times)
     };
     let (runs, dt) = (bench.runs, bench.dt);
     if bench.wants(Part::Wsm5) {
@@ -74,7 +85,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             let times = wall_times(
                 runs,
                 &mut cpu,
-                |b| b.start(Start::from(state)),
+                |b| b.start(RunStart::from(state)),
                 |b| {
                     b.microphysics(dt);
                     Ok(())
@@ -85,7 +96,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
             let times = wall_times(
                 runs,
                 &mut cpu,
-                |b| b.start(Start::from(state)),
+                |b| b.start(RunStart::from(state)),
                 |b| {
                     b.microphysics(dt);
                     b.diagnose(&mut radar);
@@ -109,7 +120,7 @@ pub(super) fn measure<R: Working>(bench: &Bench, bed: &Tiled<R>, copy: f64) -> R
                     Ok(())
                 },
                 |(q, work)| {
-                    advection::step(&wind, limiter, Entering::Nothing, q, work);
+                    advection::step(&wind, limiter, InflowValues::Nothing, q, work);
                     Ok(())
                 },
             )?;

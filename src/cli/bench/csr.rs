@@ -48,7 +48,7 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
         matrix.multiply_by(self.rung, x, y, self.vectors)
     }
 
-    fn spoil(&self, slot: usize) -> Result<()> {
+    fn invalidate(&self, slot: usize) -> Result<()> {
         self.copies[slot].y.poison()
     }
 
@@ -125,7 +125,7 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::Setting::of(device, bytes, self.runs)?;
+        let setting = ladder::LadderDevice::of(device, bytes, self.runs)?;
         let mut ladder = Ladder::new(subject, setting, out)?;
         let x = operand::<R>(columns).repeat(*vectors);
         let mut expected = vec![R::ZERO; vectors * rows];
@@ -138,7 +138,7 @@ impl Bench {
             y
         };
         ladder.cpu(pools, self.runs, out, work, |found| difference(found, &expected))?;
-        if let Some(ladder::Setting { gpu, slots, .. }) = setting {
+        if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
             let copy = |_| -> Result<Copy<R>> {
                 let matrix = DeviceCsr::new(gpu, matrix)?;
                 Ok(Copy { matrix, x: gpu.upload(&x)?, y: gpu.zeros(vectors * rows)? })

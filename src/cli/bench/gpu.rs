@@ -1,39 +1,41 @@
 //! The parts of a step on the GPU.
 
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
-use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Phases, Timing, median};
+use super::measurement::{
+    Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Phases, Timing, median,
+};
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
-use crate::backend::gpu::{GpuBackend, Needs, OnDevice, Setting};
-use crate::backend::{Backend, Start};
+use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
+use crate::backend::{Backend, RunStart};
 use crate::cli::device::MappingChoice;
-use crate::device::{Buffer, Gpu, Shuttle};
+use crate::device::{Buffer, Gpu, PinnedTransfer};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::model::Working;
-use crate::model::replicated_grid::{Tiled, has_condensate};
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use crate::real::Real;
 use crate::state::State;
 use crate::tracers::TracerSet;
 use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::clouds::{
-    self, Clouds, DIAGNOSED_FIELDS, Inside, STATE_FIELDS, SURFACE_PLANES,
+use crate::wsm5::gpu::launch::{
+    self, ActiveColumns, DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES, Wsm5Gpu,
 };
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
 /// Peak performance of the device.
-pub(super) fn best<R: OnDevice>(gpu: &Gpu, runs: u32) -> Result<Best> {
+pub(super) fn best<R: GpuPrecision>(gpu: &Gpu, runs: u32) -> Result<PeakPerformance> {
     let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
     let arithmetic = chains.operations() / typical(runs, || chains.seconds())?;
-    Ok(Best { copy, arithmetic: Some(arithmetic) })
+    Ok(PeakPerformance { copy, arithmetic: Some(arithmetic) })
 }
 
 /// Bandwidth of a copy, read and written, bytes a second.
@@ -49,20 +51,20 @@ fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
 }
 
 /// Measures all requested parts; `show` is called with each figure.
-pub(super) fn measure<R: Working + OnDevice>(
+pub(super) fn measure<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    bed: &Tiled<R>,
-    best: Best,
-    show: impl FnMut(&Figure) -> Result<()>,
-) -> Result<Vec<Figure>> {
+    bed: &ReplicatedGrid<R>,
+    best: PeakPerformance,
+    show: impl FnMut(&Measurement) -> Result<()>,
+) -> Result<Vec<Measurement>> {
     let place = MeasuredOn {
         backend: "gpu",
         device: gpu.device().name.clone(),
         threads: None,
         shape: bed.grid.shape,
         dt: bench.dt,
-        cloudy: bed.share(has_condensate),
+        cloudy: bed.fraction(has_condensate),
         best,
     };
     let mut table = Table { place, figures: Vec::new(), show };
@@ -81,12 +83,12 @@ pub(super) fn measure<R: Working + OnDevice>(
 /// The figures so far, and the function that shows them.
 struct Table<S> {
     place: MeasuredOn,
-    figures: Vec<Figure>,
+    figures: Vec<Measurement>,
     show: S,
 }
 
-impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
-    fn add(&mut self, figure: Figure) -> Result<()> {
+impl<S: FnMut(&Measurement) -> Result<()>> Table<S> {
+    fn add(&mut self, figure: Measurement) -> Result<()> {
         (self.show)(&figure)?;
         self.figures.push(figure);
         Ok(())
@@ -94,7 +96,7 @@ impl<S: FnMut(&Figure) -> Result<()>> Table<S> {
 }
 
 /// The requested mappings on a grid; both without an option.
-fn mappings<R: OnDevice>(
+fn mappings<R: GpuPrecision>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,
     shape: Shape,
@@ -117,7 +119,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
 }
 
 /// Fields and planes of the microphysics, on the device.
-pub(in crate::cli) struct Columns<R> {
+pub(in crate::cli) struct PhysicsArrays<R> {
     layout: Layout,
     /// The initial state of every call.
     fresh: Buffer<R>,
@@ -127,29 +129,33 @@ pub(in crate::cli) struct Columns<R> {
     diagnosed: Buffer<R>,
 }
 
-impl<R: Working + OnDevice> Columns<R> {
+impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) where it does not suffice.
-    pub(in crate::cli) fn new(gpu: &Gpu, bed: &Tiled<R>, diagnosed: usize) -> Result<Self> {
+    pub(in crate::cli) fn new(
+        gpu: &Gpu,
+        bed: &ReplicatedGrid<R>,
+        diagnosed: usize,
+    ) -> Result<Self> {
         let shape = bed.grid.shape;
         let layout = Layout::in_sectors(shape);
         let cells = layout.cells();
         let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, diagnosed].map(|n| n * cells);
         let planes = SURFACE_PLANES * layout.columns();
         let values = lengths.iter().sum::<usize>() + planes;
-        Needs::new(size_of::<R>() * values, shape).check(gpu)?;
+        MemoryEstimate::new(size_of::<R>() * values, shape).check(gpu)?;
         let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
         let (fresh, air) = (fresh?, air?);
         let whole = "fields are in standard layout";
         for (number, field) in bed.state.fields().iter().enumerate() {
-            fresh.upload_to(number * cells, &layout.lay(field.as_slice().expect(whole)))?;
+            fresh.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
         let given = &bed.forcing.environment;
         for (number, field) in [&given.rho, &given.exner, &given.p, &given.dz].iter().enumerate() {
-            air.upload_to(number * cells, &layout.lay(field.as_slice().expect(whole)))?;
+            air.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
         let (state, surface, diagnosed) = (state?, gpu.zeros(planes)?, diagnosed?);
         Ok(Self { layout, fresh, state, air, surface, diagnosed })
@@ -161,8 +167,8 @@ impl<R: Working + OnDevice> Columns<R> {
     }
 
     /// Arrays of a call.
-    pub(in crate::cli) fn place(&self) -> clouds::DeviceFields<'_, R> {
-        clouds::DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
+    pub(in crate::cli) fn place(&self) -> launch::DeviceFields<'_, R> {
+        launch::DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
     /// The state after the calls.
@@ -177,25 +183,25 @@ impl<R: Working + OnDevice> Columns<R> {
     }
 }
 
-fn microphysics<R: Working + OnDevice>(
+fn microphysics<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    bed: &Tiled<R>,
-    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+    bed: &ReplicatedGrid<R>,
+    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
 ) -> Result<()> {
     let shape = bed.grid.shape;
-    let columns = Columns::new(gpu, bed, DIAGNOSED_FIELDS)?;
+    let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
     let (runs, dt) = (bench.runs, bench.dt);
     let restore = || columns.restore();
-    let mut ferry = Ferry::new(gpu, &columns)?;
+    let mut ferry = CallTransfers::new(gpu, &columns)?;
     transfers(bench, gpu, &mut ferry, table)?;
     for fallout in bench.fallouts() {
         let is_default = fallout == Sedimentation::default();
         for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
             let scheme = Scheme::default().with_fallout(fallout);
-            let inside = Inside::all(shape);
+            let inside = ActiveColumns::all(shape);
             let clouds =
-                Clouds::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
+                Wsm5Gpu::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
             let call = || clouds.call(&columns.place(), dt);
             let both = || {
                 call()?;
@@ -206,10 +212,11 @@ fn microphysics<R: Working + OnDevice>(
                 let diagnosed = if diagnoses { ", radar" } else { "" };
                 let variant = format!("{}{scheme}{diagnosed}", mapping_text(mapping));
                 let cost = Cost::clouds(is_default, diagnoses);
-                About { bench: "wsm5", variant, timing, tracers: None, cost }
+                MeasuredPart { bench: "wsm5", variant, timing, tracers: None, cost }
             };
             let [kernel, diagnosis] = clouds.resources(dt)?;
-            let figure = |about, times| -> Figure { Figure::new::<R>(about, &table.place, times) };
+            let figure =
+                |about, times| -> Measurement { Measurement::new::<R>(about, &table.place, times) };
             let times = graph_times(gpu, runs, restore, call)?;
             let mut first = figure(about(Timing::Graph, false), times);
             first.kernels = Some(vec![kernel]);
@@ -222,31 +229,31 @@ fn microphysics<R: Working + OnDevice>(
                 table.add(figure)?;
             }
             let there_and_back = || {
-                ferry.bring()?;
+                ferry.upload()?;
                 call()?;
-                ferry.take()
+                ferry.download()
             };
             let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
             let about = about(Timing::Transfers, false);
-            table.add(Figure::new::<R>(about, &table.place, times))?;
+            table.add(Measurement::new::<R>(about, &table.place, times))?;
         }
     }
     Ok(())
 }
 
 /// Copies of the input of a call to the device, and of its results to the host.
-struct Ferry<'a, R: OnDevice> {
-    columns: &'a Columns<R>,
-    given: Shuttle<R>,
-    given_air: Shuttle<R>,
-    made: Shuttle<R>,
-    ground: Shuttle<R>,
+struct CallTransfers<'a, R: GpuPrecision> {
+    columns: &'a PhysicsArrays<R>,
+    given: PinnedTransfer<R>,
+    given_air: PinnedTransfer<R>,
+    made: PinnedTransfer<R>,
+    ground: PinnedTransfer<R>,
 }
 
-impl<'a, R: OnDevice> Ferry<'a, R> {
-    fn new(gpu: &Gpu, columns: &'a Columns<R>) -> Result<Self> {
-        let shuttle = |buffer: &Buffer<R>| Shuttle::new(gpu, buffer.len());
-        let Columns { fresh, state, air, surface, .. } = columns;
+impl<'a, R: GpuPrecision> CallTransfers<'a, R> {
+    fn new(gpu: &Gpu, columns: &'a PhysicsArrays<R>) -> Result<Self> {
+        let shuttle = |buffer: &Buffer<R>| PinnedTransfer::new(gpu, buffer.len());
+        let PhysicsArrays { fresh, state, air, surface, .. } = columns;
         let mut ferry = Self {
             columns,
             given: shuttle(fresh)?,
@@ -259,38 +266,38 @@ impl<'a, R: OnDevice> Ferry<'a, R> {
         Ok(ferry)
     }
 
-    fn bring(&mut self) -> Result<()> {
+    fn upload(&mut self) -> Result<()> {
         self.given.send(&self.columns.state)?;
         self.given_air.send(&self.columns.air)
     }
 
-    fn take(&mut self) -> Result<()> {
+    fn download(&mut self) -> Result<()> {
         self.made.fetch(&self.columns.state)?;
         self.ground.fetch(&self.columns.surface)
     }
 }
 
 /// The copies of a microphysics call only.
-fn transfers<R: Working + OnDevice>(
+fn transfers<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    ferry: &mut Ferry<'_, R>,
-    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+    ferry: &mut CallTransfers<'_, R>,
+    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
 ) -> Result<()> {
-    let about = |variant: &str, values| About {
+    let about = |variant: &str, values| MeasuredPart {
         bench: "transfers",
         variant: variant.to_owned(),
         timing: Timing::Transfers,
         tracers: None,
         cost: Cost::travel(values),
     };
-    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.bring())?;
+    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.upload())?;
     let inward = about("to the GPU: 10 fields", (STATE_FIELDS + AIR_FIELDS) as f64);
-    table.add(Figure::new::<R>(inward, &table.place, times))?;
-    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.take())?;
+    table.add(Measurement::new::<R>(inward, &table.place, times))?;
+    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.download())?;
     let planes = SURFACE_PLANES as f64 / table.place.shape.nz as f64;
     let outward = about("back: 6 fields, the ground", STATE_FIELDS as f64 + planes);
-    table.add(Figure::new::<R>(outward, &table.place, times))
+    table.add(Measurement::new::<R>(outward, &table.place, times))
 }
 
 /// Tracers in the winds of a grid, on the device.
@@ -301,34 +308,34 @@ pub(in crate::cli) struct Tracers<R> {
     end: Buffer<R>,
 }
 
-impl<R: Working + OnDevice> Tracers<R> {
+impl<R: RunPrecision + GpuPrecision> Tracers<R> {
     /// Allocates memory for `count` tracers, with the water species cyclically as values, and uploads them; there must
     /// be room for a transport with `settings` too.
     ///
     /// # Errors
     ///
-    /// As [`Columns::new`].
+    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn new(
         gpu: &Gpu,
-        bed: &Tiled<R>,
+        bed: &ReplicatedGrid<R>,
         settings: TransportSettings,
     ) -> Result<Self> {
-        let Tiled { grid, forcing, state, .. } = bed;
+        let ReplicatedGrid { grid, forcing, state, .. } = bed;
         let (layout, count) = (settings.layout(grid), settings.tracers);
         let values = 2 * count * layout.cells() + layout.faces().iter().sum::<usize>();
         let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
-        Needs::new(bytes, grid.shape).check(gpu)?;
+        MemoryEstimate::new(bytes, grid.shape).check(gpu)?;
         let whole = "fields are in standard layout";
         let [x, y, z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
             .map(|flux| flux.as_slice().expect(whole));
-        let x = gpu.upload(&layout.lay_x_faces(x))?;
-        let flux = [x, gpu.upload(&layout.lay(y))?, gpu.upload(&layout.lay(z))?];
+        let x = gpu.upload(&layout.padded_x_faces(x))?;
+        let flux = [x, gpu.upload(&layout.padded(y))?, gpu.upload(&layout.padded(z))?];
         let start = gpu.zeros::<R>(count * layout.cells())?;
         let end = gpu.zeros::<R>(start.len())?;
         let water = state.water();
         for number in 0..count {
             let q = water[number % water.len()].as_slice().expect(whole);
-            start.upload_to(number * layout.cells(), &layout.lay(q))?;
+            start.upload_to(number * layout.cells(), &layout.padded(q))?;
         }
         Ok(Self { layout, flux, start, end })
     }
@@ -337,7 +344,7 @@ impl<R: Working + OnDevice> Tracers<R> {
     ///
     /// # Errors
     ///
-    /// As [`Columns::new`].
+    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn step(&self, transport: &Transport<R>, dt: f64) -> Result<()> {
         let Self { flux: [x, y, z], start, end, .. } = self;
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
@@ -352,9 +359,9 @@ impl<R: Working + OnDevice> Tracers<R> {
     ///
     /// # Errors
     ///
-    /// As [`Columns::new`].
+    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn end(&self) -> Result<Vec<R>> {
-        Ok(self.layout.pick(&self.end.to_vec()?).into_owned())
+        Ok(self.layout.unpadded(&self.end.to_vec()?).into_owned())
     }
 }
 
@@ -362,20 +369,20 @@ impl<R: Working + OnDevice> Tracers<R> {
 ///
 /// # Errors
 ///
-/// As [`Columns::new`].
-pub(in crate::cli) fn transport_on<R: Working + OnDevice>(
+/// As [`PhysicsArrays::new`].
+pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
-    bed: &Tiled<R>,
+    bed: &ReplicatedGrid<R>,
     settings: TransportSettings,
 ) -> Result<Transport<R>> {
     Transport::new(gpu, &bed.grid, &AirMass::new(&bed.grid, &bed.coordinate), settings)
 }
 
-fn transport<R: Working + OnDevice>(
+fn transport<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    bed: &Tiled<R>,
-    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+    bed: &ReplicatedGrid<R>,
+    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
 ) -> Result<()> {
     let count = usize::from(bench.tracers);
     for limiter in bench.limiters() {
@@ -389,32 +396,32 @@ fn transport<R: Working + OnDevice>(
             let plural = if count == 1 { "" } else { "s" };
             let variant = format!("RK3, {}, {count} tracer{plural}", name_of(limiter));
             let cost = Cost::tracers(count, limiter);
-            About { bench: "advection", variant, timing, tracers: Some(count), cost }
+            MeasuredPart { bench: "advection", variant, timing, tracers: Some(count), cost }
         };
         let times = repeat_times(gpu, bench.runs, call)?;
-        let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
+        let mut figure = Measurement::new::<R>(about(Timing::Graph), &table.place, times);
         figure.kernels = Some(transport.resources()?);
         table.add(figure)?;
         let times = event_times(gpu, bench.runs, || Ok(()), call)?;
-        table.add(Figure::new::<R>(about(Timing::Events), &table.place, times))?;
+        table.add(Measurement::new::<R>(about(Timing::Events), &table.place, times))?;
     }
     Ok(())
 }
 
-fn step<R: Working + OnDevice>(
+fn step<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    bed: &Tiled<R>,
-    table: &mut Table<impl FnMut(&Figure) -> Result<()>>,
+    bed: &ReplicatedGrid<R>,
+    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
 ) -> Result<()> {
     /// Steps, some of which are timed phase by phase.
     const STEPS: usize = 41;
-    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
         let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
         let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-        let setting = Setting {
+        let setting = GpuConfig {
             grid,
             coordinate,
             limiter,
@@ -427,7 +434,7 @@ fn step<R: Working + OnDevice>(
         let mut run = GpuBackend::new(gpu, &setting, state)?;
         run.drive(&TimeInterpolant::lasting(forcing))?;
         let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
-        let about = |timing| About {
+        let about = |timing| MeasuredPart {
             bench: "step",
             variant: variant.clone(),
             timing,
@@ -435,9 +442,9 @@ fn step<R: Working + OnDevice>(
             cost: Cost::step(fallout == Sedimentation::default(), limiter),
         };
         let times = step_times(gpu, runs, &mut run, state, dt)?;
-        let mut figure = Figure::new::<R>(about(Timing::Graph), &table.place, times);
+        let mut figure = Measurement::new::<R>(about(Timing::Graph), &table.place, times);
         let times = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
-        let single = Figure::new::<R>(about(Timing::Events), &table.place, times);
+        let single = Measurement::new::<R>(about(Timing::Events), &table.place, times);
         figure.phases = phases(&mut run, state, dt, STEPS)?;
         figure.kernels = Some(run.resources(dt)?);
         table.add(figure)?;
@@ -447,13 +454,13 @@ fn step<R: Working + OnDevice>(
 }
 
 /// Times of the halves of a step, from some consecutive steps.
-fn phases<R: Working + OnDevice>(
+fn phases<R: RunPrecision + GpuPrecision>(
     run: &mut GpuBackend<R>,
     state: &State<R>,
     dt: f64,
     steps: usize,
 ) -> Result<Option<Phases>> {
-    run.start(Start::from(state))?;
+    run.start(RunStart::from(state))?;
     for number in 1..=steps {
         run.step(dt)?;
         run.check(number, true)?;

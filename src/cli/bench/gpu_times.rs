@@ -1,8 +1,8 @@
 //! Timing of calls on the GPU.
 
 use super::measurement::Timing;
-use crate::backend::gpu::{GpuBackend, OnDevice};
-use crate::backend::{Backend, Start};
+use crate::backend::gpu::{GpuBackend, GpuPrecision};
+use crate::backend::{Backend, RunStart};
 use crate::device::Gpu;
 use crate::error::Result;
 use crate::state::State;
@@ -84,7 +84,7 @@ pub(super) fn repeat_times(
 }
 
 /// Times of a step of a run from `state`, s; fewer if steps are long, and then of consecutive steps.
-pub(super) fn step_times<R: OnDevice>(
+pub(super) fn step_times<R: GpuPrecision>(
     gpu: &Gpu,
     runs: u32,
     run: &mut GpuBackend<R>,
@@ -99,7 +99,7 @@ pub(super) fn step_times<R: OnDevice>(
         return (0..fewer(runs, once)).map(|_| gpu.elapsed(|| run.step_untimed(dt, 1))).collect();
     }
     let mut time = || -> Result<f64> {
-        run.start(Start::from(state))?;
+        run.start(RunStart::from(state))?;
         // As above.
         run.step_untimed(dt, STEPS)?;
         Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)

@@ -58,7 +58,7 @@ pub(super) trait Rung {
     fn launch(&self, slot: usize) -> Result<()>;
 
     /// Overwrites the result of copy `slot`, so that a result of an earlier call is not accepted.
-    fn spoil(&self, slot: usize) -> Result<()>;
+    fn invalidate(&self, slot: usize) -> Result<()>;
 
     /// Waits for the result of copy `slot` and returns its fault; `None` if it is correct.
     fn fault(&self, slot: usize) -> Result<Option<String>>;
@@ -66,7 +66,7 @@ pub(super) trait Rung {
 
 /// The GPU, and the bandwidth of a copy there, read and written, bytes a second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting<'a> {
+pub(super) struct LadderDevice<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) copy: f64,
     /// Timed calls.
@@ -75,7 +75,7 @@ pub(super) struct Setting<'a> {
     pub(super) slots: usize,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> LadderDevice<'a> {
     /// A device with the bandwidth of a copy there, for data of `bytes` bytes; `None` without a device or without
     /// memory.
     ///
@@ -200,7 +200,7 @@ impl Row {
 #[derive(Debug)]
 pub(super) struct Ladder<'a> {
     subject: Subject,
-    setting: Option<Setting<'a>>,
+    setting: Option<LadderDevice<'a>>,
     /// Medians of the first rung and of the preceding one, for each method of timing.
     before: [Option<[f64; 2]>; 4],
     rows: Vec<Row>,
@@ -219,12 +219,12 @@ impl<'a> Ladder<'a> {
     /// Prints the head; without a GPU only lines of the CPU follow.
     pub(super) fn new(
         subject: Subject,
-        setting: Option<Setting<'a>>,
+        setting: Option<LadderDevice<'a>>,
         out: &mut impl Write,
     ) -> Result<Self> {
         let Subject { title, bytes, .. } = &subject;
         write!(out, "\n{title}, {}", megabytes(*bytes))?;
-        if let Some(Setting { slots, .. }) = setting {
+        if let Some(LadderDevice { slots, .. }) = setting {
             write!(
                 out,
                 "; hot: the same data in every call, rotating: {slots} copies in turn, {}",
@@ -257,7 +257,7 @@ impl<'a> Ladder<'a> {
         for (pool, threads, copy) in pools {
             let (times, last) = pool.install(|| {
                 let mut last = work();
-                let times = patiently(runs, || {
+                let times = repeated_times(runs, || {
                     let start = Instant::now();
                     last = work();
                     Ok(start.elapsed().as_secs_f64())
@@ -299,7 +299,7 @@ impl<'a> Ladder<'a> {
     /// # Panics
     ///
     /// Without a GPU.
-    pub(super) fn aside(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
+    pub(super) fn outside_ladder(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
         self.measure(rung, false, out)
     }
 
@@ -307,7 +307,7 @@ impl<'a> Ladder<'a> {
         let setting = self.setting.expect("rungs are for the GPU");
         let name = rung.name();
         let checked = |slot: usize| {
-            rung.spoil(slot)?;
+            rung.invalidate(slot)?;
             rung.launch(slot)?;
             rung.fault(slot)
         };
@@ -365,7 +365,7 @@ impl<'a> Ladder<'a> {
     }
 }
 
-impl Setting<'_> {
+impl LadderDevice<'_> {
     /// Times of a call, s.
     fn times(&self, rung: &dyn Rung, place: DataPlacement, timing: Timing) -> Result<Vec<f64>> {
         let slots = if place == DataPlacement::Hot { 1 } else { self.slots };
@@ -378,7 +378,7 @@ impl Setting<'_> {
             for _ in 0..WARM_UP {
                 rung.launch(next())?;
             }
-            return patiently(self.runs, || {
+            return repeated_times(self.runs, || {
                 let slot = next();
                 self.gpu.elapsed(|| rung.launch(slot))
             });
@@ -388,7 +388,7 @@ impl Setting<'_> {
         let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
         let mut graph = self.gpu.capture(|| (0..calls).try_for_each(|n| rung.launch(n % slots)))?;
         graph.launch()?;
-        patiently(self.runs, || {
+        repeated_times(self.runs, || {
             // A graph before each timed one keeps the device busy until the timed one has been queued.
             graph.launch()?;
             Ok(self.gpu.elapsed(|| graph.launch())? / calls as f64)
@@ -397,7 +397,7 @@ impl Setting<'_> {
 }
 
 /// This number of times, or a sufficient number if calls take long.
-pub(super) fn patiently(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
+pub(super) fn repeated_times(runs: u32, mut time: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
     let start = Instant::now();
     let mut times = Vec::new();
     for run in 0..runs {

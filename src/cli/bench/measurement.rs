@@ -9,7 +9,7 @@ use crate::device::Resources;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::real::Real;
-use crate::state::SPECIES;
+use crate::state::WATER_SPECIES;
 
 /// Bytes and operations of a part for each cell.
 ///
@@ -63,7 +63,7 @@ impl Cost {
     pub(super) fn step(is_default: bool, limiter: Limiter) -> Self {
         let clouds = Self::clouds(is_default, false);
         let theta = Self::tracers(1, Limiter::None);
-        let water = Self::tracers(SPECIES, limiter);
+        let water = Self::tracers(WATER_SPECIES, limiter);
         // All six tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
@@ -107,7 +107,7 @@ impl Timing {
 
 /// Subject of a measurement.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct MeasuredPart {
     pub(super) bench: &'static str,
     pub(super) variant: String,
     pub(super) timing: Timing,
@@ -118,7 +118,7 @@ pub(super) struct About {
 
 /// Peak performance of a backend.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Best {
+pub(super) struct PeakPerformance {
     /// Bandwidth of a copy, read and written, bytes a second.
     pub(super) copy: f64,
     /// Additions and multiplications a second, if measured.
@@ -137,7 +137,7 @@ pub(super) struct MeasuredOn {
     pub(super) dt: f64,
     /// Share of the columns with condensate.
     pub(super) cloudy: f64,
-    pub(super) best: Best,
+    pub(super) best: PeakPerformance,
 }
 
 /// Times of the two halves of a step, s.
@@ -151,7 +151,7 @@ pub(super) struct Phases {
 
 /// One measured part.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Figure {
+pub(super) struct Measurement {
     bench: &'static str,
     variant: String,
     backend: &'static str,
@@ -198,15 +198,15 @@ pub(in crate::cli) fn median(times: Vec<f64>) -> f64 {
     statistics(times)[1]
 }
 
-impl Figure {
+impl Measurement {
     /// A figure from times in s.
     ///
     /// # Panics
     ///
     /// Without times.
-    pub(super) fn new<R: Real>(about: About, place: &MeasuredOn, times: Vec<f64>) -> Self {
-        let About { bench, variant, timing, tracers, cost } = about;
-        let Best { copy, arithmetic } = place.best;
+    pub(super) fn new<R: Real>(about: MeasuredPart, place: &MeasuredOn, times: Vec<f64>) -> Self {
+        let MeasuredPart { bench, variant, timing, tracers, cost } = about;
+        let PeakPerformance { copy, arithmetic } = place.best;
         let runs = times.len();
         let [min_s, median_s, max_s] = statistics(times);
         let cells = place.shape.cells() as f64;
@@ -245,7 +245,7 @@ impl Figure {
         }
     }
 
-    /// Column heads of [`Figure::line`].
+    /// Column heads of [`Measurement::line`].
     pub(super) fn head() -> String {
         format!(
             "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11} {:>21} {:>8} {:>9} {:>9} {:>8} {:>6} {:>6}",
@@ -338,7 +338,7 @@ pub(super) fn wall_times<S: ?Sized>(
 mod tests {
     use super::*;
 
-    fn figure(timing: Timing, cost: Cost) -> Figure {
+    fn figure(timing: Timing, cost: Cost) -> Measurement {
         let place = MeasuredOn {
             backend: "gpu",
             device: "a device".to_owned(),
@@ -346,11 +346,11 @@ mod tests {
             shape: Shape { nx: 100, ny: 10, nz: 10 },
             dt: 60.0,
             cloudy: 0.3,
-            best: Best { copy: 64e6, arithmetic: Some(1e9) },
+            best: PeakPerformance { copy: 64e6, arithmetic: Some(1e9) },
         };
         let about =
-            About { bench: "wsm5", variant: "some".to_owned(), timing, tracers: None, cost };
-        Figure::new::<f32>(about, &place, vec![0.04, 0.02, 0.01, 0.05, 0.02])
+            MeasuredPart { bench: "wsm5", variant: "some".to_owned(), timing, tracers: None, cost };
+        Measurement::new::<f32>(about, &place, vec![0.04, 0.02, 0.01, 0.05, 0.02])
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::ladder::{Row, Subject, patiently, verdict};
+use super::ladder::{Row, Subject, repeated_times, verdict};
 use super::measurement::Timing;
 use super::{Bench, gpu};
 use crate::device::{Buffer, Gpu};
@@ -283,7 +283,7 @@ impl Curves<'_> {
                 format!("memory, {name}, {label}: element {at} is {}, not {expected}", made[at])
             })
         });
-        let times = patiently(self.runs, || self.gpu.elapsed(run))?;
+        let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
         let timed = Timed { label, elements: count, bytes, times, timing: Timing::Events };
         self.add(lesson, timed, is_like_copy, wrong, out)
     }

@@ -1,5 +1,6 @@
 //! `nwp-mini bench`: speed of the parts of a step, and of the kernels that are independent of weather, on this machine.
 
+pub(super) mod bench_input;
 mod capacity;
 pub(super) mod chemistry;
 mod cpu;
@@ -12,11 +13,10 @@ mod memory;
 mod merge;
 mod output;
 mod reading;
+mod record_metadata;
 mod reduce;
 mod scale;
 mod size;
-pub(super) mod source;
-mod stamp;
 mod transpose;
 mod wilson;
 
@@ -29,21 +29,21 @@ use serde_json::Value;
 
 use crate::advection::Limiter;
 use crate::backend::cpu::name as cpu_name;
-use crate::backend::gpu::OnDevice;
+use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::report_page;
 use crate::cli::run_metadata::machine;
 use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::model::Working;
-use crate::model::replicated_grid::{Tile, Tiled, has_condensate, has_rain};
+use crate::io::atomic_file::AtomicFile;
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
 use crate::wsm5::Sedimentation;
 use ladder::Ladder;
-use measurement::{Best, Figure};
+use measurement::{Measurement, PeakPerformance};
 use size::Elements;
 use transpose::Extent;
 
@@ -99,7 +99,7 @@ pub(super) struct Bench {
     dense: bool,
     /// Repeat the columns of the input on a grid of this size; may be given several times
     #[arg(long, value_name = "NXxNY")]
-    tile: Vec<Tile>,
+    tile: Vec<Replication>,
     /// Where to compute
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
@@ -135,7 +135,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "N", default_value = "16Ki")]
     cells: Elements,
     #[command(flatten)]
-    output: output::Setting,
+    output: output::OutputBenchOptions,
     /// Let `reduce` work on whole numbers of 32 bits
     #[arg(long)]
     integers: bool,
@@ -231,8 +231,9 @@ impl Bench {
         self.check_ladders()?;
         let (json, drawing) = (self.new_json()?, self.drawing()?);
         let occupancy =
-            self.occupancy.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
-        let page = self.report.as_ref().map(|path| Pending::new(path, self.force)).transpose()?;
+            self.occupancy.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
+        let page =
+            self.report.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
         let mut growth = None;
         // Chemistry or output alone needs no GPU.
         let gpu = match self.parts[..] {
@@ -284,7 +285,7 @@ impl Bench {
         }
         let stamp = self.stamp(gpu);
         for row in &mut rows {
-            stamp.press(row);
+            stamp.add_to(row);
         }
         if let Some(json) = json {
             json.write_json(&rows)?;
@@ -334,13 +335,13 @@ impl Bench {
     }
 
     /// The file for the figures, if requested.
-    fn new_json(&self) -> Result<Option<Pending>> {
-        self.json.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+    fn new_json(&self) -> Result<Option<AtomicFile>> {
+        self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
     }
 
     /// The file for the picture, if requested.
-    fn drawing(&self) -> Result<Option<Pending>> {
-        self.range.svg.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+    fn drawing(&self) -> Result<Option<AtomicFile>> {
+        self.range.svg.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
     }
 
     fn wants(&self, part: Part) -> bool {
@@ -365,11 +366,11 @@ impl Bench {
         self.limiter.map_or(Limiter::PositiveDefinite, Limiter::from)
     }
 
-    fn run_in<R: Working + OnDevice>(
+    fn run_in<R: RunPrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
         out: &mut impl Write,
-    ) -> Result<Vec<Figure>> {
+    ) -> Result<Vec<Measurement>> {
         let source = self.source::<R>()?;
         self.check_tiles(source.grid.shape.nz)?;
         let pools = match (gpu, self.backend) {
@@ -379,7 +380,7 @@ impl Bench {
         let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
         let device = gpu.zip(best);
         let mut figures = Vec::new();
-        let tiles: Vec<Option<Tile>> = if self.tile.is_empty() {
+        let tiles: Vec<Option<Replication>> = if self.tile.is_empty() {
             vec![None]
         } else {
             self.tile.iter().map(|t| Some(*t)).collect()
@@ -389,7 +390,7 @@ impl Bench {
             let bed = repeated.as_ref().unwrap_or(&source);
             self.check_step(bed)?;
             self.describe(out, bed)?;
-            writeln!(out, "{}", Figure::head())?;
+            writeln!(out, "{}", Measurement::head())?;
             for (pool, _, copy) in &pools {
                 let found = pool.install(|| cpu::measure(self, bed, *copy))?;
                 show(out, &found)?;
@@ -428,7 +429,7 @@ impl Bench {
     }
 
     /// Peak performance of the GPU.
-    fn best<R: OnDevice>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<Best> {
+    fn best<R: GpuPrecision>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<PeakPerformance> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();
         let (major, minor) = gpu.compiler().version();
@@ -446,7 +447,11 @@ impl Bench {
         Ok(best)
     }
 
-    fn describe<R: Working>(&self, out: &mut impl Write, bed: &Tiled<R>) -> Result<()> {
+    fn describe<R: RunPrecision>(
+        &self,
+        out: &mut impl Write,
+        bed: &ReplicatedGrid<R>,
+    ) -> Result<()> {
         writeln!(
             out,
             "{} on {}, {}, dt {} s, {} runs; {:.0} % of the columns hold condensate, rain {:.0} %",
@@ -455,8 +460,8 @@ impl Bench {
             R::NAME,
             self.dt,
             self.runs,
-            100.0 * bed.share(has_condensate),
-            100.0 * bed.share(has_rain)
+            100.0 * bed.fraction(has_condensate),
+            100.0 * bed.fraction(has_rain)
         )?;
         Ok(())
     }
@@ -467,7 +472,7 @@ fn value(row: &impl serde::Serialize) -> Value {
     serde_json::to_value(row).expect("rows have plain keys")
 }
 
-fn show(out: &mut impl Write, figures: &[Figure]) -> Result<()> {
+fn show(out: &mut impl Write, figures: &[Measurement]) -> Result<()> {
     for figure in figures {
         writeln!(out, "{}", figure.line())?;
         for note in figure.notes() {

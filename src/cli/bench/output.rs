@@ -19,14 +19,14 @@ use crate::cli::Precision;
 use crate::cli::refine::refined;
 use crate::cli::run_metadata::machine;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::io::ledger::Ledger;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
+use crate::io::output_times::OutputTimes;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
 use crate::io::wrf;
 use crate::io::wrf::series::Overlap;
-use crate::model::{self, Case, Frames, Working};
+use crate::model::{self, Frames, RunInput, RunPrecision};
 use crate::time_steps::{Length, Plan};
 use crate::wsm5::Sedimentation;
 
@@ -43,7 +43,7 @@ const FORMS: [(&str, Compression, Keep); 4] = [
 
 /// Options of `output`.
 #[derive(Args, Clone, Debug)]
-pub(super) struct Setting {
+pub(super) struct OutputBenchOptions {
     /// Divide every cell of the input of `output` into N x N
     #[arg(long, value_name = "N", default_value = "4",
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -101,8 +101,8 @@ impl Bench {
     /// # Errors
     ///
     /// Those of reading the input and of writing.
-    fn output<R: Working>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
-        let Setting { refine, frames, folder, .. } = &self.output;
+    fn output<R: RunPrecision>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+        let OutputBenchOptions { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
             (usize::from(*frames), folder.clone().unwrap_or_else(std::env::temp_dir));
         let (header, snapshot) = self.frame_of_output::<R>((*refine).into())?;
@@ -125,9 +125,9 @@ impl Bench {
             let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
             let storage =
                 Storage { compression, keep, variables: Selection::All, ..Storage::default() };
-            let file = FileForm { storage, ledger: Ledger::default() };
+            let file = FileForm { storage, ledger: OutputTimes::default() };
             let ledger = file.ledger.clone();
-            let pending = Pending::new(&path, false)?;
+            let pending = AtomicFile::new(&path, false)?;
             let begin = Instant::now();
             let output = Output::create(pending, (header.clone(), file), Vec::new(), None)?;
             let _ = (0..frames).all(|_| output.send(snapshot.clone()));
@@ -162,10 +162,10 @@ impl Bench {
     }
 
     /// A frame of a short run on the CPU.
-    fn frame_of_output<R: Working>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
+    fn frame_of_output<R: RunPrecision>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
         let read = wrf::open(std::slice::from_ref(&self.input), None, Overlap::Refuse)?;
         let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
-        let mut case = Case::<R>::new(domain, frame)?;
+        let mut case = RunInput::<R>::new(domain, frame)?;
         let state = case.take_state();
         let plan = Plan::new(Length::Steps(STEPS), None, case.domain.dt, case.max_dt)?;
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::ladder::{Ladder, Rung, Setting, Subject};
+use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::memory::mixed;
 use super::size::Elements;
 use super::{Bench, Pool};
@@ -87,10 +87,10 @@ impl Bench {
             bytes,
             precision: T::NAME,
         };
-        let setting = Setting::of(device, bytes, self.runs)?;
+        let setting = LadderDevice::of(device, bytes, self.runs)?;
         let mut ladder = Ladder::new(subject, setting, out)?;
         ladder.cpu(pools, self.runs, out, || reduce::sum(&values), fault)?;
-        let Some(Setting { gpu, slots, .. }) = setting else {
+        let Some(LadderDevice { gpu, slots, .. }) = setting else {
             if device.is_some() {
                 writeln!(
                     out,
@@ -103,7 +103,7 @@ impl Bench {
         drop(values);
         let lesson = Lesson::new(gpu, size.0)?;
         for rung in RUNGS {
-            let rung = Taught { lesson: &lesson, rung, data: &data, expected: expected.sum };
+            let rung = LowerRung { lesson: &lesson, rung, data: &data, expected: expected.sum };
             ladder.rung(&rung, out)?;
         }
         let reducer = Reducer::new(gpu)?;
@@ -112,9 +112,10 @@ impl Bench {
             [("wide loads, one launch", Operation::Sum, false)].into_iter().chain(asides)
         {
             let results = gpu.zeros(operation.words())?;
-            let rung = Ours { name, operation, reducer: &reducer, data: &data, results, expected };
+            let rung =
+                BestRung { name, operation, reducer: &reducer, data: &data, results, expected };
             if is_aside {
-                ladder.aside(&rung, out)?;
+                ladder.outside_ladder(&rung, out)?;
             } else {
                 ladder.rung(&rung, out)?;
             }
@@ -148,14 +149,14 @@ impl<T: Reducible> Data<T> {
 }
 
 /// A rung below the best.
-struct Taught<'a, T> {
+struct LowerRung<'a, T> {
     lesson: &'a Lesson<T>,
     rung: LessonRung,
     data: &'a Data<T>,
     expected: f64,
 }
 
-impl<T: Reducible> Rung for Taught<'_, T> {
+impl<T: Reducible> Rung for LowerRung<'_, T> {
     fn name(&self) -> &str {
         self.rung.name
     }
@@ -165,8 +166,8 @@ impl<T: Reducible> Rung for Taught<'_, T> {
         self.lesson.launch(self.rung, copies, slot * stride, *length)
     }
 
-    fn spoil(&self, _slot: usize) -> Result<()> {
-        self.lesson.spoil()
+    fn invalidate(&self, _slot: usize) -> Result<()> {
+        self.lesson.invalidate()
     }
 
     fn fault(&self, _slot: usize) -> Result<Option<String>> {
@@ -175,7 +176,7 @@ impl<T: Reducible> Rung for Taught<'_, T> {
 }
 
 /// The best rung.
-struct Ours<'a, T> {
+struct BestRung<'a, T> {
     name: &'static str,
     operation: Operation,
     reducer: &'a Reducer<T>,
@@ -184,7 +185,7 @@ struct Ours<'a, T> {
     expected: Statistics<T>,
 }
 
-impl<T: Reducible> Rung for Ours<'_, T> {
+impl<T: Reducible> Rung for BestRung<'_, T> {
     fn name(&self) -> &str {
         self.name
     }
@@ -195,7 +196,7 @@ impl<T: Reducible> Rung for Ours<'_, T> {
         self.reducer.reduce(self.operation, copies, segments, &self.results)
     }
 
-    fn spoil(&self, _slot: usize) -> Result<()> {
+    fn invalidate(&self, _slot: usize) -> Result<()> {
         self.results.poison()
     }
 

@@ -110,7 +110,7 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
         self.transpose.run_by(self.rung, from, to)
     }
 
-    fn spoil(&self, slot: usize) -> Result<()> {
+    fn invalidate(&self, slot: usize) -> Result<()> {
         self.copies[slot][1].poison()
     }
 
@@ -161,7 +161,7 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::Setting::of(device, bytes, self.runs)?;
+        let setting = ladder::LadderDevice::of(device, bytes, self.runs)?;
         let mut ladder = Ladder::new(subject, setting, out)?;
         if !pools.is_empty() {
             let from = values::<R>(count);
@@ -174,7 +174,7 @@ impl Bench {
             let fault = |to: &Vec<R>| (*to != expected).then(|| "elements are wrong".to_owned());
             ladder.cpu(pools, self.runs, out, work, fault)?;
         }
-        if let Some(ladder::Setting { gpu, slots, .. }) = setting {
+        if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
             let transpose = Transpose::<R>::new(gpu, matrices)?;
             let first = values_on::<R>(gpu, count)?;
             let mut copies = vec![[first, gpu.zeros(count)?]];
@@ -187,7 +187,7 @@ impl Bench {
                 let step = Step { rung, transpose: &transpose, copies: &copies };
                 // The bound is not a rung of the ladder.
                 if rung == Rung::Copy {
-                    ladder.aside(&step, out)?;
+                    ladder.outside_ladder(&step, out)?;
                 } else {
                     ladder.rung(&step, out)?;
                 }

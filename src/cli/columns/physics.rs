@@ -14,9 +14,9 @@ use crate::grid::Shape;
 use crate::io::columns::physics::PhysicsCase;
 use crate::io::writer::{Stored, Writer};
 use crate::model::Outcome;
-use crate::model::backend_comparison::{Report, Timed};
+use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};
-use crate::physics::device::{Launcher, Memory, OnDevice, Places};
+use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
 use crate::physics::{ColumnPhysics, Scratch, call};
 use crate::primitives::reduce;
 
@@ -35,7 +35,7 @@ impl Columns {
     ) -> Result<()>
     where
         R: Stored + Element + Value,
-        P: OnDevice<R>,
+        P: DevicePhysics<R>,
         W: ColumnPhysics<f64>,
     {
         let mut case = PhysicsCase::<R>::read::<P>(&self.input)?;
@@ -49,7 +49,7 @@ impl Columns {
             None => ("the CPU".to_owned(), on_cpu(physics, &mut case, steps)?),
             Some(gpu) => {
                 let shape = case.shape;
-                let places = Places::all(shape);
+                let places = ColumnLayout::all(shape);
                 let mapping = mapping(gpu, &shape);
                 let launcher = physics.launcher(gpu, shape.nz, places, R::ZERO, mapping)?;
                 on_gpu::<R, P>(gpu, &launcher, &mut case, steps, &mut |case| {
@@ -81,7 +81,7 @@ impl Columns {
     ) -> Result<()>
     where
         R: Stored + Element + Value,
-        P: OnDevice<R>,
+        P: DevicePhysics<R>,
         W: ColumnPhysics<f64>,
     {
         let start = Instant::now();
@@ -97,7 +97,7 @@ impl Columns {
         let exact = PhysicsCase::<f64>::read::<W>(&self.input)?;
         let asked = Calls { physics, wide, dt, count: calls };
         let (verdicts, fragile_share) = compare(&asked, (&before, &exact), found)?;
-        let report = Report {
+        let report = ComparisonReport {
             outcome: Outcome::default(),
             runs: vec![on_cpu, on_gpu],
             ratios: Vec::new(),
@@ -124,7 +124,7 @@ fn timed(
 }
 
 /// Returns the time of the calls, s.
-fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
+fn on_cpu<R: Stored + Element, P: DevicePhysics<R>>(
     physics: &P,
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
@@ -144,7 +144,7 @@ fn on_cpu<R: Stored + Element, P: OnDevice<R>>(
 
 /// Returns the device and the mapping, in words, and the time of the calls, s; `watch` is called with the columns and
 /// the precipitation after each call.
-fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
+fn on_gpu<R: Stored + Element, P: DevicePhysics<R>>(
     gpu: &Gpu,
     launcher: &P::Launcher,
     case: &mut PhysicsCase<R>,
@@ -154,7 +154,7 @@ fn on_gpu<R: Stored + Element, P: OnDevice<R>>(
     let tracers = gpu.upload(&values(&case.tracers))?;
     let air = gpu.upload(&values(&case.air))?;
     let surface = gpu.upload(&values(&case.surface))?;
-    let memory = Memory { tracers: &tracers, air: &air, surface: &surface };
+    let memory = DeviceArrays { tracers: &tracers, air: &air, surface: &surface };
     let is_forced = case.tendencies.iter().any(Option::is_some);
     let cells = case.shape.cells();
     let mut compute = 0.0;
@@ -193,7 +193,7 @@ fn values<R: Copy, S: Data<Elem = R>, D: Dimension>(fields: &[ArrayBase<S, D>]) 
 }
 
 /// Fails if a tracer has a value that is not finite.
-fn check_finite<R: Stored + Element, P: OnDevice<R>>(
+fn check_finite<R: Stored + Element, P: DevicePhysics<R>>(
     case: &PhysicsCase<R>,
     step: usize,
 ) -> Result<()> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::TuningFacts;
 use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::coupled::Light;
-use crate::chemistry::gpu::{Form, check, tuning};
+use crate::chemistry::gpu::{ThreadMapping, check, tuning};
 use crate::cli::chemistry::read_mechanism;
 use crate::device;
 use crate::error::Result;
@@ -92,7 +92,7 @@ impl MechanismFacts {
                 let before = kernels.len();
                 kernels.extend(choices);
                 if kernels.len() == before {
-                    let form = Form::fastest(&kinetics, lu, device.shared_bytes as usize);
+                    let form = ThreadMapping::fastest(&kinetics, lu, device.shared_bytes as usize);
                     kernels.push(fact(form.to_string(), 1, false));
                 }
             }

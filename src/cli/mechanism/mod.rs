@@ -16,7 +16,7 @@ use crate::chemistry::lifetime::{Reference, lifetimes};
 use crate::chemistry::mechanism::Mechanism as Declared;
 use crate::chemistry::mechanism::atoms::imbalance;
 use crate::error::Result;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 
 /// Explain a mechanism: its species and their lifetimes, its reactions, the balance of atoms, the sparsity
 /// of its Jacobian and the cost of an integration step; or report all its errors with file, line and column.
@@ -69,7 +69,7 @@ impl Mechanism {
         let reference = lifetimes(&mechanism, &kinetics);
         let subject = Subject { mechanism, kinetics, reference };
         let pending = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+            path.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
         };
         let (json, dot, plot) = (pending(&self.json)?, pending(&self.dot)?, pending(&self.plot)?);
         if let Some(json) = json {

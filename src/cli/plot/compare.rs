@@ -7,9 +7,9 @@ use super::Kind;
 use super::pictures::{gaps, place_name, profile_panels};
 use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name, time_of};
 use super::soundings::signed;
-use crate::diagnostics::view;
+use crate::diagnostics::column_ops;
 use crate::error::{Error, Result};
-use crate::io::wrf::plottable::Album;
+use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{INK, Scale, short};
@@ -65,19 +65,21 @@ impl Plane {
         }
     }
 
-    fn of(self, album: &Album, time: usize) -> Result<Array2<f64>> {
+    fn of(self, album: &PlotInput, time: usize) -> Result<Array2<f64>> {
         let content = |names: &[&str]| -> Result<Array2<f64>> {
             let (rho, faces) = (album.density(time)?, album.heights(time)?);
             let shape = album.shape();
             let mut sum = Array2::zeros((shape.ny, shape.nx));
             for name in names.iter().filter(|name| album.missing(&[name]).is_empty()) {
-                sum += &view::content(&rho, &album.volume(name, time)?, &faces);
+                sum += &column_ops::content(&rho, &album.volume(name, time)?, &faces);
             }
             Ok(sum)
         };
         match self {
             Self::Precipitation => Ok(album.precipitation(time)?.0),
-            Self::Reflectivity => Ok(view::column_maximum(&album.volume(REFLECTIVITY, time)?)),
+            Self::Reflectivity => {
+                Ok(column_ops::column_maximum(&album.volume(REFLECTIVITY, time)?))
+            }
             Self::Theta => {
                 let theta = album.theta(time)?;
                 Ok(theta.index_axis(ndarray::Axis(0), 0).mapv(f64::from))
@@ -93,7 +95,7 @@ const PROFILES: &str = "difference-profiles";
 
 /// Draws the differences of the second file from the first at a common time.
 pub(super) fn draw(
-    albums: &[Album; 2],
+    albums: &[PlotInput; 2],
     time: Option<&str>,
     only: &[Kind],
 ) -> Result<Vec<(&'static str, Box<Picture>)>> {
@@ -142,7 +144,12 @@ pub(super) fn draw(
 }
 
 /// Returns `true` if both files have the variables of a picture; if it was requested by name, they must have them.
-fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) -> Result<bool> {
+fn is_possible(
+    albums: &[PlotInput; 2],
+    needs: &[&str],
+    name: &str,
+    is_asked: bool,
+) -> Result<bool> {
     for album in albums {
         let missing = album.missing(needs);
         if missing.is_empty() {
@@ -162,7 +169,7 @@ fn is_possible(albums: &[Album; 2], needs: &[&str], name: &str, is_asked: bool) 
 }
 
 /// Indices of the time in the files: that of the first, or the last common one.
-fn times(albums: &[Album; 2], typed: Option<&str>) -> Result<[usize; 2]> {
+fn times(albums: &[PlotInput; 2], typed: Option<&str>) -> Result<[usize; 2]> {
     let [a, b] = albums;
     if typed.is_none() {
         let found =
@@ -170,7 +177,7 @@ fn times(albums: &[Album; 2], typed: Option<&str>) -> Result<[usize; 2]> {
                 Some([n, b.times().iter().rposition(|other| other == time)?])
             });
         return found.ok_or_else(|| {
-            let last = |album: &Album| date(album.times()[album.times().len() - 1]);
+            let last = |album: &PlotInput| date(album.times()[album.times().len() - 1]);
             let message = format!(
                 "has no time in common with {}: they end at {} and {}; give --time with a number",
                 a.path().shown(),
@@ -184,7 +191,7 @@ fn times(albums: &[Album; 2], typed: Option<&str>) -> Result<[usize; 2]> {
 }
 
 /// Both files and their times.
-fn when(albums: &[Album; 2], times: [usize; 2]) -> String {
+fn when(albums: &[PlotInput; 2], times: [usize; 2]) -> String {
     let [a, b] = [0, 1].map(|n| (file_name(&albums[n]), date(albums[n].times()[times[n]])));
     if a.1 == b.1 {
         format!("{} minus {}, valid {}", b.0, a.0, a.1)
@@ -193,14 +200,14 @@ fn when(albums: &[Album; 2], times: [usize; 2]) -> String {
     }
 }
 
-fn difference(albums: &[Album; 2], times: [usize; 2], plane: Plane) -> Result<Picture> {
+fn difference(albums: &[PlotInput; 2], times: [usize; 2], plane: Plane) -> Result<Picture> {
     let [_, what, units] = plane.names();
     let first = plane.of(&albums[0], times[0])?;
     let field = plane.of(&albums[1], times[1])? - &first;
-    let most = view::largest(&field.mapv(f64::abs));
+    let most = column_ops::largest(&field.mapv(f64::abs));
     let (size, [j, i]) = most.unwrap_or((0.0, [0, 0]));
-    let mean = view::mean(field.iter().copied());
-    let rms = view::mean(field.iter().map(|x| x * x)).sqrt();
+    let mean = column_ops::mean(field.iter().copied());
+    let rms = column_ops::mean(field.iter().map(|x| x * x)).sqrt();
     let about = if size > 0.0 {
         format!(
             "mean {} {units}, root mean square {}, farthest {} at {}{}",
@@ -229,7 +236,7 @@ fn difference(albums: &[Album; 2], times: [usize; 2], plane: Plane) -> Result<Pi
 }
 
 /// The profiles of both files; the second line is dashed and wide, so that the first stays visible.
-fn profiles(albums: &[Album; 2], times: [usize; 2]) -> Result<Picture> {
+fn profiles(albums: &[PlotInput; 2], times: [usize; 2]) -> Result<Picture> {
     let scenes = [
         Scene::new(&albums[0], times[0], None, None)?,
         Scene::new(&albums[1], times[1], None, None)?,

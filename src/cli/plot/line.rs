@@ -6,7 +6,7 @@ use crate::diagnostics::locate::Locator;
 use crate::diagnostics::section::Line;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::wrf::plottable::Album;
+use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 
 /// Kind of coordinates of a point.
@@ -19,13 +19,13 @@ enum Kind {
 
 /// Numbers of one point or of two.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Spot<const N: usize> {
+pub(super) struct PointNumbers<const N: usize> {
     kind: Kind,
     numbers: [f64; N],
     typed: String,
 }
 
-impl<const N: usize> FromStr for Spot<N> {
+impl<const N: usize> FromStr for PointNumbers<N> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -48,9 +48,9 @@ impl<const N: usize> FromStr for Spot<N> {
     }
 }
 
-impl<const N: usize> Spot<N> {
+impl<const N: usize> PointNumbers<N> {
     /// The points as columns and rows of cells.
-    fn places(&self, album: &Album, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
+    fn places(&self, album: &PlotInput, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
         let pairs = self.numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
         let shape = album.shape();
         let outside = |what: &str| {
@@ -119,16 +119,16 @@ fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
     })
 }
 
-impl Spot<2> {
+impl PointNumbers<2> {
     /// The point as column and row.
-    pub(super) fn place(&self, album: &Album, time: usize) -> Result<[f64; 2]> {
+    pub(super) fn place(&self, album: &PlotInput, time: usize) -> Result<[f64; 2]> {
         Ok(self.places(album, time, "--point")?[0])
     }
 }
 
-impl Spot<4> {
+impl PointNumbers<4> {
     /// The line between both points.
-    pub(super) fn line(&self, album: &Album, time: usize) -> Result<Line> {
+    pub(super) fn line(&self, album: &PlotInput, time: usize) -> Result<Line> {
         let places = self.places(album, time, "--section")?;
         let line = Line { from: places[0], to: places[1] };
         if line.length([1.0, 1.0]) > 0.0 {
@@ -147,11 +147,11 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        let spot: Spot<4> = "xy:0, 1.5e3,-2,4".parse().unwrap();
+        let spot: PointNumbers<4> = "xy:0, 1.5e3,-2,4".parse().unwrap();
         assert_eq!((spot.kind, spot.numbers), (Kind::Metres, [0.0, 1500.0, -2.0, 4.0]));
-        assert_eq!("3,4".parse::<Spot<2>>().unwrap().kind, Kind::Cells);
+        assert_eq!("3,4".parse::<PointNumbers<2>>().unwrap().kind, Kind::Cells);
         for text in ["", "1", "1,2,3", "1,nan", "1,inf", "a,b", "yx:1,2", "1,2,"] {
-            assert!(text.parse::<Spot<2>>().is_err(), "{text}");
+            assert!(text.parse::<PointNumbers<2>>().is_err(), "{text}");
         }
     }
 }

@@ -16,13 +16,13 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::{refuse_existing, resolve};
-use crate::io::wrf::plottable::Album;
+use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 use crate::plot::canvas::Picture;
 use crate::tracers::interned;
-use line::Spot;
+use line::PointNumbers;
 use scene::Scene;
 
 /// Draw pictures of a WRF file or of the output of a run.
@@ -63,10 +63,10 @@ pub(super) struct Plot {
     time: Option<String>,
     /// Both ends of the section, as i0,j0,i1,j1 or xy:x0,y0,x1,y1 or latlon:lat0,lon0,lat1,lon1
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
-    section: Option<Spot<4>>,
+    section: Option<PointNumbers<4>>,
     /// Place of the sounding, as i,j or xy:x,y or latlon:lat,lon
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
-    point: Option<Spot<2>>,
+    point: Option<PointNumbers<2>>,
     /// Draw how the second file differs from the first
     #[arg(long)]
     compare: bool,
@@ -208,7 +208,7 @@ impl Plot {
         let kinds = if self.only.is_empty() { Kind::ALL.to_vec() } else { self.only.clone() };
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         self.refuse_existing(folder, &names)?;
-        let album = Album::open(file)?;
+        let album = PlotInput::open(file)?;
         let time = scene::time_of(&album, self.time.as_deref())?;
         let scene = Scene::new(&album, time, self.section.as_ref(), self.point.as_ref())?;
         let mut drawn = Vec::new();
@@ -229,7 +229,7 @@ impl Plot {
     }
 
     fn compare(&self, folder: &Path, a: &Path, b: &Path) -> Result<()> {
-        let albums = [Album::open(a)?, Album::open(b)?];
+        let albums = [PlotInput::open(a)?, PlotInput::open(b)?];
         let drawn = compare::draw(&albums, self.time.as_deref(), &self.only)?;
         let names: Vec<&str> = drawn.iter().map(|(name, _)| *name).collect();
         self.refuse_existing(folder, &names)?;
@@ -270,7 +270,7 @@ impl Plot {
         let mut out = crate::cli::summary_output();
         for (name, picture) in drawn {
             let target = self.target(folder, name);
-            let file = Pending::new(&target, self.force)?;
+            let file = AtomicFile::new(&target, self.force)?;
             match self.format {
                 Format::Png => file.write_bytes(&picture.png(PIXELS))?,
                 Format::Svg => file.write_text(&picture.svg(name))?,
@@ -283,7 +283,7 @@ impl Plot {
 
 /// Draws all pictures that a file has variables for. A failure is logged and skipped, so that a page is not lost
 /// because of one picture.
-pub(super) fn all_of(album: &Album) -> Vec<(&'static str, Box<Picture>)> {
+pub(super) fn all_of(album: &PlotInput) -> Vec<(&'static str, Box<Picture>)> {
     let last = album.times().len() - 1;
     let scene = match Scene::new(album, last, None, None) {
         Ok(scene) => scene,

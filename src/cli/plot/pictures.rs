@@ -5,8 +5,8 @@ use ndarray::Array2;
 use super::Drawn;
 use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name};
 use crate::constants::Constants;
-use crate::diagnostics::section::Cut;
-use crate::diagnostics::view;
+use crate::diagnostics::column_ops;
+use crate::diagnostics::section::CrossSection;
 use crate::error::Result;
 use crate::plot::axes::round_step;
 use crate::plot::canvas::Stroke;
@@ -48,10 +48,10 @@ impl Scene<'_> {
             return Ok(reason);
         }
         let (field, names) = self.album.precipitation(self.time)?;
-        let largest = view::largest(&field);
+        let largest = column_ops::largest(&field);
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
         let scale = Scale::amounts("precipitation, mm", most);
-        let mean = view::mean(field.iter().copied());
+        let mean = column_ops::mean(field.iter().copied());
         let kinds = if names == "RAINNC" { String::new() } else { format!(" ({names})") };
         let about = format!(
             "since the start of the simulation{kinds}; mean {} mm over all cells, largest {} mm at {}{}",
@@ -72,7 +72,7 @@ impl Scene<'_> {
         let Some(field) = &self.reflectivity else {
             return Ok(self.without(&[REFLECTIVITY]).expect("it has not been read"));
         };
-        let (most, [j, i]) = view::largest(field).unwrap_or((f64::NAN, [0, 0]));
+        let (most, [j, i]) = column_ops::largest(field).unwrap_or((f64::NAN, [0, 0]));
         let at = place_name([i as f64, j as f64]);
         let scale = Scale::radar();
         let about = format!("largest {} dBZ at {at}{}", short(most), gaps(field));
@@ -122,8 +122,8 @@ impl Scene<'_> {
         }
         let faces = self.album.heights(self.time)?;
         let top = self.upper_side(&faces)?;
-        let cut = Cut::new(self.line, &faces, CUT, top);
-        let parts = Parts::cut(self, &cut)?;
+        let cut = CrossSection::new(self.line, &faces, CUT, top);
+        let parts = SectionFields::cut(self, &cut)?;
         let length = self.line.length(self.cell());
         let from = place_name(self.line.from);
         let to = place_name(self.line.to);
@@ -148,7 +148,7 @@ impl Scene<'_> {
         const CLOUD: f32 = 1e-6;
         /// Lowest upper edge, m.
         const LOWEST: f64 = 10_000.0;
-        let means = view::level_means(faces);
+        let means = column_ops::level_means(faces);
         let lid = means.last().copied().unwrap_or(LOWEST);
         let mut highest = 0;
         for (name, _) in self.hydrometeors() {
@@ -212,8 +212,8 @@ impl Scene<'_> {
         let mut fields = Vec::new();
         for time in 0..count {
             let (field, _) = self.album.precipitation(time)?;
-            fallen.push(view::mean(field.iter().copied()));
-            most.push(view::largest(&field).map_or(f64::NAN, |(most, _)| most));
+            fallen.push(column_ops::mean(field.iter().copied()));
+            most.push(column_ops::largest(&field).map_or(f64::NAN, |(most, _)| most));
             fields.push(field);
             if fields.len() > 2 {
                 fields.remove(0);
@@ -286,7 +286,7 @@ impl Scene<'_> {
         }
         let mut contents = [Vec::new(), Vec::new()];
         for time in 0..self.album.times().len() {
-            let mean = |field: &Array2<f64>| view::mean(field.iter().copied());
+            let mean = |field: &Array2<f64>| column_ops::mean(field.iter().copied());
             let [mut vapour, mut condensate] = [0.0, 0.0];
             if has_paths {
                 vapour += mean(&self.album.plane(PATHS[0], time)?);
@@ -296,7 +296,7 @@ impl Scene<'_> {
             } else {
                 let (rho, faces) = (self.album.density(time)?, self.album.heights(time)?);
                 let content = |name: &str| -> Result<f64> {
-                    Ok(mean(&view::content(&rho, &self.album.volume(name, time)?, &faces)))
+                    Ok(mean(&column_ops::content(&rho, &self.album.volume(name, time)?, &faces)))
                 };
                 vapour += content("QVAPOR")?;
                 for (name, _) in self.hydrometeors() {
@@ -322,11 +322,11 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
     let mut vapour = panel("Vapour", "mixing ratio, g kg⁻¹");
     let mut condensate = panel("Hydrometeors", "mixing ratio, g kg⁻¹");
     for (scene, stroke, _) in scenes {
-        let faces = view::level_means(&scene.album.heights(scene.time)?);
+        let faces = column_ops::level_means(&scene.album.heights(scene.time)?);
         let heights: Vec<f64> =
             faces.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]) / 1e3).collect();
         let curve = |name: &str, words: &str, colour: Colour| -> Result<Curve> {
-            let means = view::level_means(&scene.album.volume(name, scene.time)?);
+            let means = column_ops::level_means(&scene.album.volume(name, scene.time)?);
             Ok(Curve {
                 name: words.to_owned(),
                 points: means.iter().zip(&heights).map(|(q, &z)| [q * GRAMS, z]).collect(),
@@ -355,7 +355,7 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
 }
 
 /// The fields of a section.
-struct Parts {
+struct SectionFields {
     reflectivity: Option<Array2<f64>>,
     condensate: Option<Array2<f64>>,
     hydrometeors: Vec<(&'static str, Array2<f64>)>,
@@ -368,8 +368,8 @@ struct Parts {
 const THETA: Colour = hex(0x55_5555);
 const FREEZING: Colour = hex(0xD5_1E8A);
 
-impl Parts {
-    fn cut(scene: &Scene<'_>, cut: &Cut) -> Result<Self> {
+impl SectionFields {
+    fn cut(scene: &Scene<'_>, cut: &CrossSection) -> Result<Self> {
         let (album, time) = (scene.album, scene.time);
         let has = |names: &[&str]| album.missing(names).is_empty();
         let volume = |name: &str| -> Result<Array2<f64>> { Ok(cut.of(&album.volume(name, time)?)) };

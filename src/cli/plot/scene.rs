@@ -5,19 +5,19 @@ use std::f64::consts::PI;
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
-use super::line::Spot;
+use super::line::PointNumbers;
 use super::{Drawn, Kind};
 use crate::calendar;
+use crate::diagnostics::column_ops;
 use crate::diagnostics::section::Line;
-use crate::diagnostics::view;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
-use crate::io::wrf::plottable::Album;
+use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 
 /// One time of a file, with a line and a point.
 pub(super) struct Scene<'a> {
-    pub(super) album: &'a Album,
+    pub(super) album: &'a PlotInput,
     pub(super) time: usize,
     pub(super) line: Line,
     pub(super) point: [f64; 2],
@@ -35,7 +35,7 @@ pub(super) const HYDROMETEORS: [(&str, &str); 4] =
 pub(super) const REFLECTIVITY: &str = "REFL_10CM";
 
 /// Index of a time of a file.
-pub(super) fn time_of(album: &Album, typed: Option<&str>) -> Result<usize> {
+pub(super) fn time_of(album: &PlotInput, typed: Option<&str>) -> Result<usize> {
     let times = album.times();
     let Some(typed) = typed else { return Ok(times.len() - 1) };
     let names = || times.iter().map(|time| calendar::format(*time)).collect::<Vec<_>>();
@@ -77,20 +77,20 @@ pub(super) fn date(time: PrimitiveDateTime) -> String {
 }
 
 /// The name of a file without its folder.
-pub(super) fn file_name(album: &Album) -> String {
+pub(super) fn file_name(album: &PlotInput) -> String {
     album.path().shown_name().into_owned()
 }
 
 impl<'a> Scene<'a> {
     /// A time of a file; line and point have defaults.
     pub(super) fn new(
-        album: &'a Album,
+        album: &'a PlotInput,
         time: usize,
-        section: Option<&Spot<4>>,
-        point: Option<&Spot<2>>,
+        section: Option<&PointNumbers<4>>,
+        point: Option<&PointNumbers<2>>,
     ) -> Result<Self> {
         let reflectivity = if album.missing(&[REFLECTIVITY]).is_empty() {
-            Some(view::column_maximum(&album.volume(REFLECTIVITY, time)?))
+            Some(column_ops::column_maximum(&album.volume(REFLECTIVITY, time)?))
         } else {
             None
         };
@@ -153,12 +153,12 @@ const LEAST_ECHO: f64 = 5.0;
 
 /// The default point: the largest reflectivity, or the most hydrometeors, or the centre.
 fn interesting(
-    album: &Album,
+    album: &PlotInput,
     time: usize,
     reflectivity: Option<&Array2<f64>>,
 ) -> Result<([f64; 2], &'static str)> {
     let place = |[j, i]: [usize; 2]| [i as f64, j as f64];
-    let echo = reflectivity.and_then(view::largest);
+    let echo = reflectivity.and_then(column_ops::largest);
     if let Some((_, at)) = echo.filter(|(dbz, _)| *dbz >= LEAST_ECHO) {
         return Ok((place(at), "the largest reflectivity"));
     }
@@ -167,7 +167,7 @@ fn interesting(
         let field = album.volume(name, time)?;
         sum = Some(sum.map_or_else(|| field.clone(), |sum| sum + &field));
     }
-    let most = sum.and_then(|sum| view::largest(&view::column_maximum(&sum)));
+    let most = sum.and_then(|sum| column_ops::largest(&column_ops::column_maximum(&sum)));
     if let Some((_, at)) = most.filter(|(most, _)| *most > 0.0) {
         return Ok((place(at), "the most condensate"));
     }
@@ -176,7 +176,7 @@ fn interesting(
 }
 
 /// Of eight lines through a point, the one with the most echoes.
-fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
+fn best_line(album: &PlotInput, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
     const DIRECTIONS: usize = 8;
     let shape = album.shape();
     let lines = (0..DIRECTIONS)
@@ -186,8 +186,8 @@ fn best_line(album: &Album, place: [f64; 2], reflectivity: Option<&Array2<f64>>)
         let Some(field) = reflectivity else { return 0.0 };
         let count = line.length([1.0, 1.0]).ceil().max(1.0) as usize;
         let values = (0..=count).map(|n| {
-            let share = n as f64 / count as f64;
-            let at = |axis: usize| line.from[axis] + share * (line.to[axis] - line.from[axis]);
+            let fraction = n as f64 / count as f64;
+            let at = |axis: usize| line.from[axis] + fraction * (line.to[axis] - line.from[axis]);
             field[[at(1).round() as usize, at(0).round() as usize]]
         });
         values.filter(|dbz| *dbz >= LEAST_ECHO).sum::<f64>()

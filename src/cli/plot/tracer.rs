@@ -6,8 +6,8 @@ use super::Drawn;
 use super::pictures::{NO_VALUES, gaps, place_name};
 use super::scene::{Scene, date, file_name};
 use crate::calendar;
-use crate::diagnostics::section::Cut;
-use crate::diagnostics::view;
+use crate::diagnostics::column_ops;
+use crate::diagnostics::section::CrossSection;
 use crate::error::Result;
 use crate::passive::SPECIES_UNITS;
 use crate::plot::canvas::Stroke;
@@ -92,12 +92,12 @@ impl Scene<'_> {
         let field = lowest(&self.album.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
-        let largest = view::largest(&field);
+        let largest = column_ops::largest(&field);
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
         let [least, _] = extremes(&field);
         let about = format!(
             "in the lowest layer; mean {}, smallest {}, largest {} at {}{}",
-            short(view::mean(field.iter().copied())),
+            short(column_ops::mean(field.iter().copied())),
             short(least),
             short(most),
             place_name([i as f64, j as f64]),
@@ -117,9 +117,9 @@ impl Scene<'_> {
             return Ok(reason);
         }
         let faces = self.album.heights(self.time)?;
-        let lid = view::level_means(&faces).last().copied().unwrap_or(TOP);
+        let lid = column_ops::level_means(&faces).last().copied().unwrap_or(TOP);
         let top = TOP.min(lid);
-        let cut = Cut::new(self.line, &faces, CUT, top);
+        let cut = CrossSection::new(self.line, &faces, CUT, top);
         let field = cut.of(&self.album.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
@@ -176,7 +176,7 @@ impl Scene<'_> {
         for time in 0..times.len() {
             let field = lowest(&self.album.volume(name, time)?);
             let [least, most] = extremes(&field);
-            rows.push([view::mean(field.iter().copied()), least, most]);
+            rows.push([column_ops::mean(field.iter().copied()), least, most]);
         }
         let most = rows.iter().map(|row| row[2]).fold(0.0, f64::max);
         let shown = self.shown(name, most);

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use super::Tune;
 use super::search::{GAIN, Trial, rounded};
 use crate::chemistry::cells::{LuPrecision, Settings};
-use crate::chemistry::gpu::{Form, Integrator, Plan, integration_source, tuning};
+use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source, tuning};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::Mechanism;
 use crate::cli::bench::chemistry::{INTERVAL, settings, warm_cells_of};
@@ -35,7 +35,7 @@ struct Trials<'a, W> {
 /// Forms by their times on some cells, s, the fastest first, with that of the built-in one.
 struct Ranking {
     count: usize,
-    times: Vec<(Form, f64)>,
+    times: Vec<(ThreadMapping, f64)>,
     built_in: f64,
 }
 
@@ -70,7 +70,7 @@ impl<W: Write> Trials<'_, W> {
         let forms = tuning::candidates(self.kinetics, self.lu, shared);
         let sources = forms.iter().map(|form| integration_source(self.kinetics, &self.plan(*form)));
         self.gpu.compile_ahead(sources.collect())?;
-        let built_in = Form::fastest(self.kinetics, self.lu, shared);
+        let built_in = ThreadMapping::fastest(self.kinetics, self.lu, shared);
         let [few, many] = COUNTS;
         let (few, many) =
             (self.ranking(&forms, built_in, few)?, self.ranking(&forms, built_in, many)?);
@@ -93,14 +93,19 @@ impl<W: Write> Trials<'_, W> {
         Ok(vec![self.choice(&few, 1), self.choice(&many, from)])
     }
 
-    fn plan(&self, form: Form) -> Plan {
+    fn plan(&self, form: ThreadMapping) -> Plan {
         let Settings { method, rates, .. } = settings(INTERVAL);
         Plan { method, rates, lu: self.lu, form }
     }
 
     /// Times of some forms on so many cells. A form with other results than the built-in one is left out, and one that
     /// is not faster than that by more than noise comes after it.
-    fn ranking(&mut self, forms: &[Form], built_in: Form, count: usize) -> Result<Ranking> {
+    fn ranking(
+        &mut self,
+        forms: &[ThreadMapping],
+        built_in: ThreadMapping,
+        count: usize,
+    ) -> Result<Ranking> {
         let settings = Settings { lu: self.lu, ..settings(INTERVAL) };
         let cells = warm_cells_of(self.mechanism, self.kinetics, count);
         let mut times = Vec::new();
@@ -146,7 +151,7 @@ impl<W: Write> Trials<'_, W> {
         Choice {
             knob: self.knob.clone(),
             precision: tuning::precision(self.lu).name().to_owned(),
-            nz: tuning::LEVELS,
+            nz: tuning::LEVELS_OF_CELLS,
             from_columns: from,
             setting: form.to_string(),
             measured_on: ranking.count,

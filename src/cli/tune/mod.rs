@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use search::{Contest, Trial};
+use search::{KnobSearch, Trial};
 
-use super::bench::source;
+use super::bench::bench_input;
 use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
 use super::{FalloutChoice, Precision};
-use crate::backend::gpu::OnDevice;
+use crate::backend::gpu::GpuPrecision;
 use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::Pending;
-use crate::model::Working;
-use crate::model::replicated_grid::Tile;
+use crate::io::atomic_file::AtomicFile;
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::Replication;
 use crate::os_text::Shown;
 use crate::real::Real;
 use crate::wsm5::Sedimentation;
@@ -57,10 +57,10 @@ pub(super) struct Tune {
     group: Option<String>,
     /// The small grid, of repeated columns
     #[arg(long, value_name = "NXxNY", default_value = "71x58")]
-    small: Tile,
+    small: Replication,
     /// The large grid; cut to what fits
     #[arg(long, value_name = "NXxNY", default_value = "1024x1024")]
-    large: Tile,
+    large: Replication,
     /// How precipitation falls [default: both ways]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
@@ -121,7 +121,7 @@ impl Tune {
             return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
         }
         let pending = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| Pending::new(path, self.force)).transpose()
+            path.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
         };
         let (json, output) = (pending(&self.json)?, pending(&self.output)?);
         // Before the weather is measured, which takes minutes.
@@ -177,7 +177,7 @@ impl Tune {
     fn wants(&self, knob: Knob) -> bool {
         let part = match knob {
             Knob::Transport => Part::Advection,
-            Knob::Clouds(fallout) => {
+            Knob::Wsm5(fallout) => {
                 if self.fallout.is_some_and(|only| Sedimentation::from(only) != fallout) {
                     return false;
                 }
@@ -187,12 +187,12 @@ impl Tune {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    fn measure<R: Working + OnDevice>(
+    fn measure<R: RunPrecision + GpuPrecision>(
         &self,
         gpu: &Gpu,
         out: &mut impl Write,
     ) -> Result<(Vec<Choice>, Vec<Trial>)> {
-        let source = source::read::<R>(&self.input, self.group.as_deref())?;
+        let source = bench_input::read::<R>(&self.input, self.group.as_deref())?;
         let (major, minor) = gpu.compiler().version();
         writeln!(
             out,
@@ -212,7 +212,7 @@ impl Tune {
                 continue;
             }
             let mut contest =
-                Contest { tune: self, gpu, source: &source, knob, out, trials: vec![] };
+                KnobSearch { tune: self, gpu, source: &source, knob, out, trials: vec![] };
             choices.extend(contest.decide()?);
             trials.append(&mut contest.trials);
         }
@@ -239,6 +239,6 @@ fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
         return Err(Error::input(&path, "is a folder; remove it, or give --output"));
     }
     fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-    Pending::new(&path, true)?.write_text(&tuning.text())?;
+    AtomicFile::new(&path, true)?.write_text(&tuning.text())?;
     Ok(path)
 }

@@ -8,16 +8,16 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use super::Tune;
-use super::fixture::Ground;
-use crate::backend::gpu::OnDevice;
+use super::fixture::TestGrid;
+use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::cells::LuPrecision;
-use crate::chemistry::gpu::{Form, tuning};
+use crate::chemistry::gpu::{ThreadMapping, tuning};
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::error::Result;
-use crate::gpu::tuning::{Knob, Setting};
-use crate::model::Working;
-use crate::model::replicated_grid::{Tile, Tiled};
+use crate::gpu::tuning::{Knob, KnobSetting};
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::real::Real;
 
 /// Timed calls of the first round.
@@ -59,14 +59,14 @@ impl Trial {
         gpu: &Gpu,
         (knob, lu): (&str, LuPrecision),
         cells: usize,
-        (form, built_in): (Form, Form),
+        (form, built_in): (ThreadMapping, ThreadMapping),
         median_s: f64,
         runs: u32,
     ) -> Self {
         Self {
             knob: knob.to_owned(),
             precision: tuning::precision(lu).name(),
-            nz: tuning::LEVELS,
+            nz: tuning::LEVELS_OF_CELLS,
             grid: format!("{cells} cells"),
             setting: form.to_string(),
             is_built_in: form == built_in,
@@ -81,38 +81,38 @@ impl Trial {
 }
 
 /// The settings of one knob.
-pub(super) struct Contest<'a, R, W> {
+pub(super) struct KnobSearch<'a, R, W> {
     pub(super) tune: &'a Tune,
     pub(super) gpu: &'a Gpu,
-    pub(super) source: &'a Tiled<R>,
+    pub(super) source: &'a ReplicatedGrid<R>,
     pub(super) knob: Knob,
     pub(super) out: &'a mut W,
     pub(super) trials: Vec<Trial>,
 }
 
 /// The fastest setting on a grid.
-struct Won {
-    tile: Tile,
-    setting: Setting,
+struct Fastest {
+    tile: Replication,
+    setting: KnobSetting,
     seconds: f64,
     built_in: f64,
 }
 
-impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
+impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
     /// The choices: one for all sizes, or one for small grids and one for large ones.
     pub(super) fn decide(&mut self) -> Result<Vec<Choice>> {
         let (knob, nz) = (self.knob, self.source.grid.shape.nz);
-        let ground = self.ground(self.tune.small)?;
+        let test_grid = self.test_grid(self.tune.small)?;
         let all = knob.candidates(<R as Real>::PRECISION, nz);
         let (count, start) = (all.len(), Instant::now());
-        let settings = self.sound(&ground, all)?;
+        let settings = self.sound(&test_grid, all)?;
         let (good, seconds) = (settings.len(), start.elapsed().as_secs_f64());
         writeln!(self.out, "\n{}: {good} of {count} settings after {seconds:.1} s", knob.name())?;
-        let small = self.winner(&ground, &settings)?;
-        drop(ground);
-        let ground = self.ground(self.tune.large)?;
-        let large = self.winner(&ground, &settings)?;
-        drop(ground);
+        let small = self.winner(&test_grid, &settings)?;
+        drop(test_grid);
+        let test_grid = self.test_grid(self.tune.large)?;
+        let large = self.winner(&test_grid, &settings)?;
+        drop(test_grid);
         if small.setting == large.setting {
             return Ok(vec![self.choice(&large, 1)]);
         }
@@ -122,12 +122,12 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
     }
 
     /// The columns of the source on a grid of this size, or of the largest one that fits.
-    fn ground(&mut self, mut tile: Tile) -> Result<Ground<R>> {
+    fn test_grid(&mut self, mut tile: Replication) -> Result<TestGrid<R>> {
         loop {
-            match Ground::new(self.gpu, self.source, tile, self.knob) {
-                Ok(ground) => return Ok(ground),
+            match TestGrid::new(self.gpu, self.source, tile, self.knob) {
+                Ok(test_grid) => return Ok(test_grid),
                 Err(why) if why.is_of_gpu() && tile.nx.min(tile.ny) >= 2 * SMALLEST => {
-                    tile = Tile { nx: tile.nx / 2, ny: tile.ny / 2 };
+                    tile = Replication { nx: tile.nx / 2, ny: tile.ny / 2 };
                     writeln!(self.out, "{tile} columns instead: {why}")?;
                 }
                 Err(error) => return Err(error),
@@ -136,18 +136,22 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
     }
 
     /// Settings whose kernels compile, and give the results of the built-in one.
-    fn sound(&mut self, ground: &Ground<R>, settings: Vec<Setting>) -> Result<Vec<Setting>> {
+    fn sound(
+        &mut self,
+        test_grid: &TestGrid<R>,
+        settings: Vec<KnobSetting>,
+    ) -> Result<Vec<KnobSetting>> {
         // Concurrently: compiling each takes seconds. Unusable settings are reported below.
-        settings.par_iter().for_each(|one| drop(ground.contestant(*one)));
+        settings.par_iter().for_each(|one| drop(test_grid.candidate(*one)));
         let dt = self.tune.dt;
-        let result = |setting| ground.contestant(setting)?.result(dt);
-        let expected = result(self.built_in(ground))?;
+        let result = |setting| test_grid.candidate(setting)?.result(dt);
+        let expected = result(self.built_in(test_grid))?;
         let (mut sound, mut faults) = (Vec::new(), Vec::new());
         for setting in settings {
             match result(setting) {
                 Err(error) => faults.push(format!("{setting} is left out: {error}")),
                 Ok(found) => {
-                    let part = part_off(&found, &expected, ground.shape().cells());
+                    let part = part_off(&found, &expected, test_grid.shape().cells());
                     if part > FATES {
                         let percent = 100.0 * part;
                         faults.push(format!("{setting} is left out: {percent:.1} % differ"));
@@ -166,21 +170,21 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
     /// Times of settings, the fastest first.
     fn round(
         &mut self,
-        ground: &Ground<R>,
-        settings: &[Setting],
+        test_grid: &TestGrid<R>,
+        settings: &[KnobSetting],
         is_final: bool,
-    ) -> Result<Vec<(Setting, f64)>> {
+    ) -> Result<Vec<(KnobSetting, f64)>> {
         let runs = if is_final { self.tune.runs } else { FIRST_RUNS };
-        let built_in = self.built_in(ground);
+        let built_in = self.built_in(test_grid);
         let mut ranking = Vec::new();
         for &setting in settings {
-            let seconds = ground.contestant(setting)?.time(runs, self.tune.dt)?;
+            let seconds = test_grid.candidate(setting)?.time(runs, self.tune.dt)?;
             ranking.push((setting, seconds));
             self.trials.push(Trial {
                 knob: self.knob.name().to_owned(),
                 precision: <R as Real>::NAME,
-                nz: ground.shape().nz,
-                grid: ground.shape().to_string(),
+                nz: test_grid.shape().nz,
+                grid: test_grid.shape().to_string(),
                 setting: setting.to_string(),
                 is_built_in: setting == built_in,
                 is_final,
@@ -195,28 +199,28 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         Ok(ranking)
     }
 
-    fn built_in(&self, ground: &Ground<R>) -> Setting {
-        let shape = ground.shape();
+    fn built_in(&self, test_grid: &TestGrid<R>) -> KnobSetting {
+        let shape = test_grid.shape();
         self.knob.built_in(<R as Real>::PRECISION, shape.nz, shape.columns())
     }
 
     /// The fastest setting on a grid: first all settings for a few calls, then the best also with other launch bounds,
     /// then the best of these against the built-in one.
-    fn winner(&mut self, ground: &Ground<R>, settings: &[Setting]) -> Result<Won> {
-        let mut ranking = self.round(ground, settings, false)?;
+    fn winner(&mut self, test_grid: &TestGrid<R>, settings: &[KnobSetting]) -> Result<Fastest> {
+        let mut ranking = self.round(test_grid, settings, false)?;
         let variants = ranking.iter().take(VARIED).flat_map(|(setting, _)| {
-            self.knob.variants(*setting, <R as Real>::PRECISION, ground.shape().nz)
+            self.knob.variants(*setting, <R as Real>::PRECISION, test_grid.shape().nz)
         });
         let variants = variants.collect();
-        let variants = self.sound(ground, variants)?;
-        ranking.extend(self.round(ground, &variants, false)?);
+        let variants = self.sound(test_grid, variants)?;
+        ranking.extend(self.round(test_grid, &variants, false)?);
         ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let built_in = self.built_in(ground);
-        let mut finalists: Vec<Setting> = vec![built_in];
+        let built_in = self.built_in(test_grid);
+        let mut finalists: Vec<KnobSetting> = vec![built_in];
         let others = ranking.iter().map(|(setting, _)| *setting).filter(|one| *one != built_in);
         finalists.extend(others.take(FINALISTS));
-        let ranking = self.round(ground, &finalists, true)?;
-        writeln!(self.out, "{} columns", ground.tile())?;
+        let ranking = self.round(test_grid, &finalists, true)?;
+        writeln!(self.out, "{} columns", test_grid.tile())?;
         for (setting, seconds) in &ranking {
             let note = if *setting == built_in { " (built in)" } else { "" };
             writeln!(self.out, "  {:>12.3} us  {setting}{note}", seconds * 1e6)?;
@@ -227,19 +231,19 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         if seconds > (1.0 - GAIN) * built_in_seconds {
             (setting, seconds) = (built_in, built_in_seconds);
         }
-        Ok(Won { tile: ground.tile(), setting, seconds, built_in: built_in_seconds })
+        Ok(Fastest { tile: test_grid.tile(), setting, seconds, built_in: built_in_seconds })
     }
 
     /// Columns from which on the setting of the large grid is faster, among powers of two between both grids.
-    fn crossover(&mut self, small: &Won, large: &Won) -> Result<usize> {
+    fn crossover(&mut self, small: &Fastest, large: &Fastest) -> Result<usize> {
         let [least, most] = [small, large].map(|won| won.tile.nx * won.tile.ny);
         let mut from = most;
         let mut power = most.ilog2();
         while power > 2 * SMALLEST.ilog2() && 1 << power > least {
-            let tile = Tile { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
-            let ground = self.ground(tile)?;
+            let tile = Replication { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
+            let test_grid = self.test_grid(tile)?;
             let contest = [small.setting, large.setting];
-            let ranking = self.round(&ground, &contest, true)?;
+            let ranking = self.round(&test_grid, &contest, true)?;
             if ranking[0].0 == small.setting {
                 break;
             }
@@ -249,7 +253,7 @@ impl<R: Working + OnDevice, W: Write> Contest<'_, R, W> {
         Ok(from)
     }
 
-    fn choice(&self, won: &Won, from_columns: usize) -> Choice {
+    fn choice(&self, won: &Fastest, from_columns: usize) -> Choice {
         Choice {
             knob: self.knob.name().to_owned(),
             precision: <R as Real>::NAME.to_owned(),

@@ -21,15 +21,15 @@
 //! allows for independent columns. One per cent of a process exceeds the limits after one step, for every process that
 //! acts in more than a few columns (`validation/host/pair`).
 
-mod later;
-mod sample;
+mod long_run;
+mod rounding_reference;
+mod run_state;
 pub mod spread;
 #[cfg(test)]
 mod tests;
 mod verdict;
-mod yardstick;
 
-pub use later::{Apart, Totals, judge_later};
-pub use sample::Sample;
+pub use long_run::{RunSpread, Totals, judge_later};
+pub use rounding_reference::{PROBE_UNITS, RoundingReference};
+pub use run_state::RunState;
 pub use verdict::{Check, Verdict};
-pub use yardstick::{PROBE_UNITS, Yardstick};

@@ -15,14 +15,14 @@ fn value(field: usize, place: usize) -> f64 {
 }
 
 /// A sample whose values are a function of field number and position.
-fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> Sample<R> {
+fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> RunState<R> {
     let Shape { nx, ny, .. } = SHAPE;
     let volume = |field: usize| {
         Array3::from_shape_fn(SHAPE.centre(), |(k, j, i)| R::of(of(field, (k * ny + j) * nx + i)))
     };
     let plane =
         |field: usize| Array2::from_shape_fn((ny, nx), |(j, i)| R::of(of(field, j * nx + i)));
-    Sample {
+    RunState {
         state: State::of_moist_air(std::array::from_fn(volume)),
         diagnostics: CloudDiagnostics {
             refl_10cm: volume(6),
@@ -43,8 +43,8 @@ fn rounded(run: usize, units: f64) -> impl Fn(usize, usize) -> f64 {
 }
 
 /// A yardstick of four runs, one of which takes another branch in column 17.
-fn yardstick(is_smooth: bool) -> Yardstick {
-    let mut yardstick = Yardstick::new(sample(value), is_smooth);
+fn yardstick(is_smooth: bool) -> RoundingReference {
+    let mut yardstick = RoundingReference::new(sample(value), is_smooth);
     for run in 0..3 {
         yardstick.add(&sample::<f32>(rounded(run, 1.0)));
     }
@@ -132,7 +132,7 @@ fn figures_of_a_verdict_are_those_of_the_two_runs() {
     let a = sample::<f32>(|_, _| 2.0);
     let mut b = a.clone();
     b.state.qs_mut()[[1, 2, 3]] = 2.5;
-    let mut yardstick = Yardstick::new(sample(|_, _| 2.0), true);
+    let mut yardstick = RoundingReference::new(sample(|_, _| 2.0), true);
     yardstick.add(&a);
     let verdicts = yardstick.judge(&a, &b);
     let verdict = verdicts.iter().find(|verdict| verdict.field == "qs").expect("snow");
@@ -148,7 +148,7 @@ fn figures_of_a_verdict_are_those_of_the_two_runs() {
 fn double_precision_has_limits_of_its_own() {
     let truth = || sample::<f64>(value);
     let judge = |is_smooth, error: f64| {
-        let mut yardstick = Yardstick::new(truth(), is_smooth);
+        let mut yardstick = RoundingReference::new(truth(), is_smooth);
         yardstick.add(&truth());
         let b = sample::<f64>(|field, place| {
             value(field, place) + if field == 6 && place % 50 == 0 { error } else { 0.0 }
@@ -165,11 +165,11 @@ fn double_precision_has_limits_of_its_own() {
 const TOTALS: Totals = Totals { water: 1e12, rain: 1e9, area: 1e9 };
 
 /// The verdicts after seven steps, with a yardstick whose runs differ by one unit.
-fn later(b: &Sample<f32>, totals: Totals) -> Vec<Verdict> {
+fn later(b: &RunState<f32>, totals: Totals) -> Vec<Verdict> {
     let a = sample::<f32>(rounded(0, 1.0));
     let away = Totals { water: 1e12 + 2e6, rain: 1e9 + 3e3, ..TOTALS };
-    let apart = Apart::of(&a, &sample(rounded(5, 1.0)), [TOTALS, away]);
-    let less = Apart::of(&a, &sample(rounded(5, 0.5)), [TOTALS, TOTALS]);
+    let apart = RunSpread::of(&a, &sample(rounded(5, 1.0)), [TOTALS, away]);
+    let less = RunSpread::of(&a, &sample(rounded(5, 0.5)), [TOTALS, TOTALS]);
     let verdicts = judge_later(7, [&a, b], [TOTALS, totals], &apart.larger(&less));
     assert!(verdicts.iter().all(|verdict| verdict.steps == 7));
     assert_eq!(verdicts.len(), 14);
@@ -204,7 +204,7 @@ fn each_measure_after_many_steps_fails_by_itself() {
 #[test]
 fn the_sum_of_the_rain_fails_where_columns_err_alike() {
     let names = sample::<f32>(|_, _| 0.0).names();
-    let rain = names.iter().position(|name| *name == Sample::<f32>::RAIN).expect("the rain");
+    let rain = names.iter().position(|name| *name == RunState::<f32>::RAIN).expect("the rain");
     // More rain, mm, in some of a thousand columns of 1e6 m².
     let of_the_sum = |columns: usize, more: f64| {
         let b = sample::<f32>(|field, place| {
@@ -228,7 +228,7 @@ fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
     let a = sample::<f32>(rounded(0, 1.0));
     let b = sample::<f32>(rounded(9, 1.0));
     let all_pass = |one_step: f64, steps| {
-        let none = Apart::of(&a, &a, [TOTALS, TOTALS]);
+        let none = RunSpread::of(&a, &a, [TOTALS, TOTALS]);
         let error = spread::Spread { p99: one_step, rms_inner: one_step, ..Default::default() };
         let apart = none.or_roundings(&[error; 12], steps);
         judge_later(steps, [&a, &b], [TOTALS, TOTALS], &apart).iter().all(|verdict| verdict.pass)

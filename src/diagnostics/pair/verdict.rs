@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sample::Sample;
+use super::run_state::RunState;
 use super::spread::Spread;
 use crate::diagnostics::difference::{Band, Difference, Value};
 use crate::real::Real;
@@ -83,10 +83,10 @@ impl Verdict {
     /// The verdict on field number `n` of two runs.
     pub fn on_field<R: Real + Value>(
         steps: usize,
-        [a, b]: [&Sample<R>; 2],
+        [a, b]: [&RunState<R>; 2],
         n: usize,
         mut checks: Vec<Check>,
-        room: &mut Vec<f64>,
+        scratch: &mut Vec<f64>,
     ) -> Self {
         let [first, second] = [a, b].map(|run| run.fields()[n]);
         let mut difference = Difference::default();
@@ -101,7 +101,7 @@ impl Verdict {
             check.cell = difference.first_unmatched.map(|place| a.cell(place as usize));
             checks.push(check);
         }
-        let apart = Spread::of(second, first, room);
+        let apart = Spread::of(second, first, scratch);
         let worst = difference.worst.map(|worst| a.cell(worst.index as usize));
         Self {
             max_abs: difference.max_abs,

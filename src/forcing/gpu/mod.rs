@@ -5,7 +5,7 @@
 pub mod arguments;
 
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::error::Result;
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::forcing::{Continuity, Forcing};
@@ -24,7 +24,7 @@ const AIR_WEIGHT: usize = 1;
 const WEIGHTS: usize = 2;
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let settings = [
         ("FORCING_THREADS", THREADS as i32),
         ("FLUX_WEIGHT", FLUX_WEIGHT as i32),
@@ -33,7 +33,7 @@ pub fn source(precision: Precision, nz: usize) -> Source {
     let prelude = prelude::grid(precision, nz)
         .with(&structs!(precision; BlendArgs, WeightArgs, CloseArgs))
         .with_settings(&settings);
-    Source::new("forcing.cu", prelude)
+    KernelSource::new("forcing.cu", prelude)
 }
 
 pub use crate::state::gpu::AIR_FIELDS;
@@ -75,7 +75,7 @@ pub fn upload_air<R: Real + Element>(
     layout: Layout,
 ) -> Result<()> {
     for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
-        let places = layout.lay(from.as_slice().expect(WHOLE));
+        let places = layout.padded(from.as_slice().expect(WHOLE));
         to.upload_to(number * places.len(), &places)?;
     }
     Ok(())
@@ -121,10 +121,10 @@ impl<R: Real + Element> DeviceForcing<R> {
         let [x, y, z] = &self.flux;
         let [from_x, from_y, from_z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
             .map(|flux| flux.as_slice().expect(WHOLE));
-        x.upload(&self.layout.lay_x_faces(from_x))?;
-        y.upload(&self.layout.lay(from_y))?;
+        x.upload(&self.layout.padded_x_faces(from_x))?;
+        y.upload(&self.layout.padded(from_y))?;
         if !z.is_empty() {
-            z.upload(&self.layout.lay(from_z))?;
+            z.upload(&self.layout.padded(from_z))?;
         }
         let (_, _, each) = lengths(self.layout);
         for (place, tracer) in self.order.iter().enumerate() {
@@ -148,7 +148,7 @@ impl<R: Real + Element> DeviceForcing<R> {
 #[derive(Debug)]
 pub struct ForcingInterpolator<R> {
     gpu: Gpu,
-    weigh: Kernel,
+    set_weights: Kernel,
     blend: Kernel,
     close: Kernel,
     driving: [DeviceForcing<R>; 2],
@@ -187,7 +187,7 @@ impl<R: Real + Element> ForcingInterpolator<R> {
         let (_, air, _) = lengths(layout);
         Ok(Self {
             gpu: gpu.clone(),
-            weigh: module.kernel("forcing_weights")?,
+            set_weights: module.kernel("forcing_weights")?,
             blend: module.kernel("forcing_blend")?,
             close: module.kernel("forcing_close_acc64")?,
             driving: [
@@ -196,7 +196,7 @@ impl<R: Real + Element> ForcingInterpolator<R> {
             ],
             air: [gpu.zeros(air)?, gpu.zeros(air)?],
             weights: gpu.zeros(WEIGHTS)?,
-            mu: gpu.upload(&layout.lay(continuity.mu().as_slice().expect(WHOLE)))?,
+            mu: gpu.upload(&layout.padded(continuity.mu().as_slice().expect(WHOLE)))?,
             below: [gpu.upload(c1)?, gpu.upload(c2)?],
             layout,
         })
@@ -222,12 +222,12 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     /// # Errors
     ///
     /// As [`ForcingInterpolator::new`].
-    pub fn weigh(&self, flux: f64, air: f64) -> Result<()> {
+    pub fn set_weights(&self, flux: f64, air: f64) -> Result<()> {
         let kept = self.weights.pointer();
         let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
         let once = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
         // SAFETY: the array has both elements, and memory is freed only after the device is done.
-        unsafe { self.weigh.launch(once, &args) }
+        unsafe { self.set_weights.launch(once, &args) }
     }
 
     /// Sets the forcing of a step without the air, as [`Forcing::set`] does.

@@ -68,7 +68,7 @@ pub(super) fn contents<R: Stored>(
     for (name, plane) in COLUMN_MASS.into_iter().zip(&restart.column_mass) {
         finite(reader, name, plane.iter().map(|x| f64::from(*x)))?;
     }
-    state(reader, &restart.standing.state)
+    state(reader, &restart.checkpoint.state)
 }
 
 /// Fails where the first steps of the chemistry are no steps of cells of a grid.

@@ -18,10 +18,10 @@ use crate::calendar;
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
-use crate::io::exact::{array, numbers};
 use crate::io::reader::{RESTART_MARK, Reader};
+use crate::io::typed_arrays::{array, numbers};
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{self, Domain, Vertical, kept};
+use crate::io::wrf::{self, Domain, Vertical, restart_frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{
@@ -175,10 +175,10 @@ impl RestartFile {
             COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
         let restart = Restart {
             domain: self.domain(input)?,
-            frame: kept::frame(reader, input, 0, *time)?,
+            frame: restart_frame::frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
             column_mass: [perturbation?, base?],
-            standing: self.standing(shape, tracers)?,
+            checkpoint: self.checkpoint(shape, tracers)?,
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
             begin,
@@ -190,7 +190,11 @@ impl RestartFile {
         Ok(restart)
     }
 
-    fn standing<R: Stored>(&self, shape: Shape, tracers: &Arc<TracerSet>) -> Result<Checkpoint<R>> {
+    fn checkpoint<R: Stored>(
+        &self,
+        shape: Shape,
+        tracers: &Arc<TracerSet>,
+    ) -> Result<Checkpoint<R>> {
         let reader = &self.reader;
         let field = |name: &str| array::<R, _>(reader, name, shape.centre());
         let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));

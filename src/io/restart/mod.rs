@@ -61,7 +61,7 @@ pub struct FrameRow {
 
 /// Contents that are the same in all restart files of a run.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct RunConstants {
     /// The domain, on the grid of the input.
     pub domain: Domain,
     /// Perturbation and base column mass of the first frame of the first run, on the grid of the
@@ -81,7 +81,7 @@ pub struct About {
 #[derive(Clone, Debug)]
 pub struct Saved<R> {
     /// State and sums.
-    pub standing: Checkpoint<R>,
+    pub checkpoint: Checkpoint<R>,
     /// Number of past steps.
     pub past: Past,
     /// Time since the start of the first run, s.
@@ -107,10 +107,10 @@ pub struct Restart<R> {
     pub frame: Frame,
     /// The remaining frames, including this one.
     pub series: Series,
-    /// As in [`About`].
+    /// As in [`RunConstants`].
     pub column_mass: [Array2<f32>; 2],
     /// State and sums.
-    pub standing: Checkpoint<R>,
+    pub checkpoint: Checkpoint<R>,
     /// Number of past steps.
     pub past: Past,
     /// Time step, s.

@@ -5,15 +5,15 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    About, CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, PROFILES, Saved,
-    dimension, dimensions, kept_name, planes, profiles,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, PROFILES, RunConstants,
+    Saved, dimension, dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::atomic_file::Pending;
+use crate::io::atomic_file::AtomicFile;
 use crate::io::reader::RESTART_MARK;
-use crate::io::wrf::kept::{CENTRE, FRAME, FRAME_PLANES, volumes};
+use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
@@ -22,13 +22,13 @@ use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
 /// Writer of restart files; each replaces the preceding one.
 #[derive(Debug)]
 pub struct Restarter {
-    pending: Pending,
-    about: About,
+    pending: AtomicFile,
+    about: RunConstants,
 }
 
 impl Restarter {
     /// Starts a file, with its final name pending.
-    pub fn new(pending: Pending, about: About) -> Self {
+    pub fn new(pending: AtomicFile, about: RunConstants) -> Self {
         Self { pending, about }
     }
 
@@ -63,18 +63,18 @@ impl Restarter {
 
 fn define<R: Stored>(
     file: &mut FileMut,
-    about: &About,
+    about: &RunConstants,
     saved: &Saved<R>,
     (frame, frames): (&Frame, usize),
 ) -> netcdf::Result<()> {
-    let (nz, ny, nx) = saved.standing.state.theta().dim();
+    let (nz, ny, nx) = saved.checkpoint.state.theta().dim();
     let input = about.domain.grid.shape;
     for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
         file.add_dimension(name, length)?;
     }
     file.add_dimension(FRAME, frames)?;
     define_attributes(file, about, saved)?;
-    for tracer in &**saved.standing.state.set() {
+    for tracer in &**saved.checkpoint.state.set() {
         file.add_variable::<R>(&kept_name(tracer), &dimension::RUN)?;
     }
     for name in Surface::<R>::NAMES {
@@ -95,13 +95,13 @@ fn define<R: Stored>(
 
 fn define_attributes<R: Stored>(
     file: &mut FileMut,
-    about: &About,
+    about: &RunConstants,
     saved: &Saved<R>,
 ) -> netcdf::Result<()> {
-    let About { domain, series, dt, options, provenance, .. } = about;
-    let Saved { standing, past, seconds, number, reports, water_start, .. } = saved;
+    let RunConstants { domain, series, dt, options, provenance, .. } = about;
+    let Saved { checkpoint, past, seconds, number, reports, water_start, .. } = saved;
     let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } =
-        standing.gathered.changes;
+        checkpoint.gathered.changes;
     let mut attributes: Vec<(String, AttributeValue)> = Vec::new();
     let mut add = |name: &str, value: AttributeValue| {
         // Options and the domain precede the provenance.
@@ -129,7 +129,7 @@ fn define_attributes<R: Stored>(
     add("water_start", (*water_start).into());
     let changes = vec![fallen, sides, fallout_residual, clipped, mass_mismatch];
     add("water_changes", changes.into());
-    let passive = &standing.gathered.passive;
+    let passive = &checkpoint.gathered.passive;
     if !passive.is_empty() {
         let changes = passive.iter().flat_map(|change| {
             let TracerChange { sides, decayed, reacted, clipped } = *change;
@@ -138,7 +138,7 @@ fn define_attributes<R: Stored>(
         add("tracer_changes", changes.collect::<Vec<f64>>().into());
         add("tracer_start", saved.passive_start.clone().into());
     }
-    add(CHEMISTRY_TALLY, standing.gathered.chemistry.numbers().to_vec().into());
+    add(CHEMISTRY_TALLY, checkpoint.gathered.chemistry.numbers().to_vec().into());
     add("input_path", domain.path.shown().into_owned().into());
     add("dx", domain.grid.dx.into());
     add("dy", domain.grid.dy.into());
@@ -180,11 +180,11 @@ fn memory<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
 }
 
 fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
-    let Saved { standing, reports, .. } = saved;
-    for (tracer, field) in standing.state.tracers() {
+    let Saved { checkpoint, reports, .. } = saved;
+    for (tracer, field) in checkpoint.state.tracers() {
         put(file, &kept_name(tracer), memory(field))?;
     }
-    let Accumulators { surface, first_steps, parts, .. } = &standing.gathered;
+    let Accumulators { surface, first_steps, parts, .. } = &checkpoint.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
         put(file, name, memory(plane))?;
     }
@@ -205,7 +205,7 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
     Ok(())
 }
 
-fn put_place(file: &mut FileMut, about: &About) -> netcdf::Result<()> {
+fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
     let Domain { terrain, latitude, longitude, .. } = &about.domain;
     for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
         put(file, name, memory(plane))?;

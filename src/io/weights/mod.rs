@@ -14,7 +14,7 @@
 //! is longer than before and after.
 
 mod check;
-mod form;
+mod formats;
 mod scrip;
 
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
-use form::{ESMF, SCRIP};
+use formats::{ESMF, SCRIP};
 
 /// Sum of the weights of a target cell, as the file states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

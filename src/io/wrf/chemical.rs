@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::shape;
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
@@ -33,7 +33,7 @@ pub fn fields(path: &Path) -> Result<Vec<String>> {
 /// Those of [`Reader::open`], and of reading the variable.
 pub fn coriolis(path: &Path) -> Result<Option<f64>> {
     let reader = Reader::open(path)?;
-    let source = Source::new(&reader, shape(&reader)?, 0);
+    let source = TimeReader::new(&reader, shape(&reader)?, 0);
     let plane = source.optional_plane("F", Stagger::Centre)?;
     Ok(plane.and_then(|plane| plane.mapv(f64::from).mean()))
 }

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
 use crate::io::reader::Reader;
@@ -41,7 +41,7 @@ const MOST: f64 = 3.0;
 const NAMES: [[&str; 2]; 2] = [["XLAT", "XLONG"], ["XLAT_M", "XLONG_M"]];
 
 /// The coordinates in the file; `None` if they are missing, or all zero as in idealised cases.
-pub(super) fn stored(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
+pub(super) fn stored(source: &TimeReader<'_>) -> Result<[Option<Array2<f32>>; 2]> {
     let names = NAMES.into_iter().find(|names| names.iter().any(|name| source.has(name)));
     let Some([latitude, longitude]) = names else { return Ok([None, None]) };
     let planes = [
@@ -57,7 +57,7 @@ pub(super) fn stored(source: &Source<'_>) -> Result<[Option<Array2<f32>>; 2]> {
 /// # Errors
 ///
 /// [`crate::error::Error::Input`] where they cannot be those of this grid.
-pub(super) fn read(source: &Source<'_>, distances: Distances<'_>) -> Result<Coordinates> {
+pub(super) fn read(source: &TimeReader<'_>, distances: Distances<'_>) -> Result<Coordinates> {
     let [latitude, longitude] = stored(source)?;
     let is_plane = source.reader.number("MAP_PROJ")? == Some(0.0);
     judged(latitude, longitude, distances, is_plane).map_err(|why| refusal(source.reader, &why))

@@ -4,27 +4,30 @@ use ndarray::Array3;
 use time::PrimitiveDateTime;
 use tracing::debug;
 
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use super::theta::Origin;
-use super::{Frame, air, holes, species, theta};
+use super::{Frame, air, missing_contents, species, theta};
 use crate::error::Result;
-use crate::io::holes::Holes;
+use crate::io::missing_values::MissingValues;
 use crate::state::State;
 use crate::tracers::{Role, TracerSet};
 
 /// Reads the fields of a time, which must all exist and be those of air; also returns the source of the potential
 /// temperature.
-pub(super) fn read_frame(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
-    let holes = Holes::default();
-    let (mut frame, origin) = gather(&Source { holes: Some(&holes), ..*source }, time)?;
-    holes::look_at_grid(source, &holes)?;
-    holes::refuse(source, holes, time)?;
+pub(super) fn read_frame(
+    source: &TimeReader<'_>,
+    time: PrimitiveDateTime,
+) -> Result<(Frame, Origin)> {
+    let holes = MissingValues::default();
+    let (mut frame, origin) = gather(&TimeReader { holes: Some(&holes), ..*source }, time)?;
+    missing_contents::look_at_grid(source, &holes)?;
+    missing_contents::refuse(source, holes, time)?;
     species::split(source.reader, &mut frame)?;
     air::check(source.reader, &frame)?;
     Ok((frame, origin))
 }
 
-fn gather(source: &Source<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
+fn gather(source: &TimeReader<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
     let volume = |name: &str, place| source.volume(name, place);
     let water = |name: &str| {
         if source.has(name) {

@@ -6,7 +6,7 @@ use ndarray::Array2;
 use tracing::warn;
 
 use super::coordinates::{self, Coordinates, Distances};
-use super::source::Source;
+use super::source::TimeReader;
 use super::vertical::Vertical;
 use super::{Domain, projection, read_maps, spacing, stored_sides};
 use crate::calendar;
@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> Result<Domain> {
     super::refuse_restart(&reader)?;
     let shape =
         Shape { nx: reader.dimension("west_east")?, ny: reader.dimension("south_north")?, nz: 1 };
-    let (domain, doubt) = at(&Source::new(&reader, shape, 0))?;
+    let (domain, doubt) = at(&TimeReader::new(&reader, shape, 0))?;
     if let Some(doubt) = doubt {
         warn!("{}: {doubt}", path.display());
     }
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<Domain> {
 }
 
 /// The grid at a time, and warnings about it.
-pub(super) fn at(source: &Source<'_>) -> Result<(Domain, Option<String>)> {
+pub(super) fn at(source: &TimeReader<'_>) -> Result<(Domain, Option<String>)> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;
     let maps = read_maps(source)?;

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::source::{MAPS, Source, Stagger, stored_name};
+use super::source::{MAPS, Stagger, TimeReader, stored_name};
 use super::theta::Origin;
-use super::times::Told;
+use super::times::TimeSource;
 use super::{
     NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times,
 };
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Shape, Side, Sides};
-use crate::io::holes::Holes;
+use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
 
 /// Contents of a file as input. Texts are for users, except names and times.
@@ -65,13 +65,13 @@ pub fn survey(path: &Path) -> Result<Survey> {
     let reader = &Reader::open(path)?;
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
-    let source = Source::new(reader, shape, 0);
+    let source = TimeReader::new(reader, shape, 0);
     // A damaged file cannot be inspected.
     let sized = |name: &String| reader.check_size(&reader.variable(name)?);
     reader.variable_names().iter().try_for_each(sized)?;
     // Faults of single parts are reported when the file is opened as input.
-    let (moments, told) =
-        times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.told)));
+    let (moments, time_source) =
+        times::read(reader).map_or((Vec::new(), None), |t| (t.moments, Some(t.time_source)));
     let stored = |name: &&str| stored_name(reader, name);
     let mut present: Vec<String> = super::ESSENTIAL.iter().filter_map(stored).collect();
     let mut assumed = Vec::new();
@@ -108,15 +108,15 @@ pub fn survey(path: &Path) -> Result<Survey> {
         }
     }
     let [latitude, longitude] =
-        coordinates::stored(&Source { holes: Some(&Holes::default()), ..source })
+        coordinates::stored(&TimeReader { holes: Some(&MissingValues::default()), ..source })
             .unwrap_or_default();
     match (latitude, longitude) {
         (Some(_), Some(_)) => present.extend(["XLAT".to_owned(), "XLONG".to_owned()]),
         _ => assumed.push("XLAT, XLONG: a plane without latitude and longitude".to_owned()),
     }
     present.extend(reader.has("Times").then(|| "Times".to_owned()));
-    assumed.extend(told.and_then(Told::assumption));
-    assumed.extend(species::told(reader).unwrap_or(None));
+    assumed.extend(time_source.and_then(TimeSource::assumption));
+    assumed.extend(species::conversion_message(reader).unwrap_or(None));
     for name in NOT_CARRIED.iter().filter(|name| stored(name).is_some()) {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
@@ -142,32 +142,33 @@ pub fn survey(path: &Path) -> Result<Survey> {
 }
 
 /// Source of theta, if any; fields are read only if there is a choice.
-fn origin_of_theta(source: &Source<'_>) -> Result<Option<Origin>> {
+fn origin_of_theta(source: &TimeReader<'_>) -> Result<Option<Origin>> {
     if !source.has("THM") {
         return Ok(source.has("T").then_some(Origin::Own));
     }
     let read = |name: &str| {
-        let holes = Holes::default();
-        let source = Source { holes: Some(&holes), ..*source };
+        let holes = MissingValues::default();
+        let source = TimeReader { holes: Some(&holes), ..*source };
         if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
     };
     theta::choose(source.reader, read).map(|(_, origin)| Some(origin))
 }
 
 /// Name of a plane that exists and is not all zero.
-fn is_filled(source: &Source<'_>, name: &str) -> Option<String> {
+fn is_filled(source: &TimeReader<'_>, name: &str) -> Option<String> {
     let plane = source.optional_plane(name, Stagger::of_map_factor(name)).ok()??;
     plane.iter().any(|&x| x != 0.0).then(|| name.to_owned())
 }
 
 /// The vertical coordinate in words, and `true` if hybrid coefficients are missing.
-fn coordinate(source: &Source<'_>) -> (&'static str, bool) {
+fn coordinate(source: &TimeReader<'_>) -> (&'static str, bool) {
     /// Values of `HYBRID_OPT` from here on mean a hybrid coordinate.
     const FLATTENS: f64 = 2.0;
     let option = source.reader.number("HYBRID_OPT").ok().flatten().unwrap_or(0.0);
-    let holes = Holes::default();
-    let c1h =
-        Source { holes: Some(&holes), ..*source }.profile("C1H", Stagger::Centre).unwrap_or(None);
+    let holes = MissingValues::default();
+    let c1h = TimeReader { holes: Some(&holes), ..*source }
+        .profile("C1H", Stagger::Centre)
+        .unwrap_or(None);
     let has_lost = option > 0.0 && c1h.is_none();
     let is_hybrid = option >= FLATTENS || c1h.is_some_and(|c1h| c1h.iter().any(|&c| c != 1.0));
     match (is_hybrid, has_lost) {

@@ -7,12 +7,12 @@ pub mod chemical;
 mod coordinates;
 mod frame;
 pub mod grid;
-mod holes;
 pub mod inspect;
-pub(in crate::io) mod kept;
+mod missing_contents;
 pub mod photolysis;
 pub mod plottable;
 pub mod refine;
+pub(in crate::io) mod restart_frame;
 pub mod series;
 mod source;
 pub mod species;
@@ -38,7 +38,7 @@ pub(super) use air::check as check_air;
 use coordinates::{Coordinates, Distances};
 use frame::read_frame;
 use series::{Overlap, Series};
-use source::{Source, Stagger, stored_name};
+use source::{Stagger, TimeReader, stored_name};
 pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
 
@@ -100,8 +100,8 @@ pub struct Frame {
     pub column_mass: [Array2<f32>; 2],
     /// Source variables of passive tracers, in their own units. Shape of each: (nz, ny, nx).
     pub sources: Vec<Array3<f32>>,
-    /// Photolysis frequencies in the order of a mechanism, s⁻¹; none where the file does not give the light. Shape of each:
-    /// (nz, ny, nx).
+    /// Photolysis frequencies in the order of a mechanism, s⁻¹; none where the file does not give the light. Shape of
+    /// each: (nz, ny, nx).
     pub photolysis: Vec<Array3<f32>>,
 }
 
@@ -166,7 +166,7 @@ pub fn open(
 pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     let reader = Reader::open(path)?;
     require_essentials(&reader)?;
-    let source = Source::new(&reader, shape(&reader)?, 0);
+    let source = TimeReader::new(&reader, shape(&reader)?, 0);
     let sides = sides.or_else(|| stored_sides(&reader)).unwrap_or(Sides::all(Side::Specified));
     check_shape(&reader, source.shape, sides)?;
     let time = times::read(&reader)?.moments[0];
@@ -186,7 +186,7 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
 }
 
 /// The mass of the hydrometeors that the scheme does not have.
-fn warn_of_what_is_left_out(source: &Source<'_>, domain: &Domain) -> Result<()> {
+fn warn_of_what_is_left_out(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
     for name in NOT_CARRIED {
         if source.has(name) {
@@ -264,7 +264,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
 
 /// Fails if transport and microphysics are not defined on the grid.
 pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
-    let levels = crate::io::columns::LEVELS;
+    let levels = crate::io::columns::SUPPORTED_LEVELS;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
             "has {} layers; the microphysics takes {} to {}",
@@ -290,7 +290,7 @@ pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result
 /// Fewest cells along a horizontal axis with sides for which WRF's stencils are defined.
 const MIN_CELLS: usize = 4;
 
-fn read_domain(source: &Source<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
+fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
     let reader = source.reader;
     let [dx, dy] = spacing(reader)?;
     let grid = Grid::whole(source.shape, [dx, dy], sides);
@@ -391,7 +391,7 @@ struct Maps {
 /// Map factors, by their current names, or those of WRF 2 and 3.0, or 1.
 ///
 /// Idealised cases fill the old names with zeros; zeros count as absent.
-fn read_maps(source: &Source<'_>) -> Result<Maps> {
+fn read_maps(source: &TimeReader<'_>) -> Result<Maps> {
     let Shape { nx, ny, .. } = source.shape;
     let read = |names: [&str; 2], place, shape| -> Result<Array2<f64>> {
         for name in names {

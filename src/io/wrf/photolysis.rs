@@ -6,7 +6,7 @@
 use ndarray::Array3;
 
 use super::air;
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use super::units::FREQUENCIES;
 use crate::error::Result;
 use crate::io::reader::Reader;
@@ -113,7 +113,7 @@ impl Frequency {
     /// # Errors
     ///
     /// [`Error::Input`](crate::error::Error::Input) for other units, and for values that are none of a frequency.
-    pub(super) fn read(&self, source: &Source<'_>) -> Result<Array3<f32>> {
+    pub(super) fn read(&self, source: &TimeReader<'_>) -> Result<Array3<f32>> {
         let name = &self.variable;
         let mut values = source.volume(name, Stagger::Centre)?;
         let told = Reader::units(&source.reader.variable(name)?).unwrap_or_default();

@@ -5,9 +5,9 @@ use std::path::Path;
 use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
 use time::PrimitiveDateTime;
 
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use super::theta::{self, Origin};
-use super::times::{self, Times, Told};
+use super::times::{self, TimeSource, Times};
 use super::{Attribute, Domain, air, grid, projection, spacing};
 use crate::constants::Constants;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::thermo;
 
 /// An open file for pictures.
 #[derive(Debug)]
-pub struct Album {
+pub struct PlotInput {
     reader: Reader,
     shape: Shape,
     cell: [f64; 2],
@@ -30,7 +30,7 @@ pub struct Album {
 const PRECIPITATION: [[&str; 2]; 3] =
     [["RAINNC", "I_RAINNC"], ["RAINC", "I_RAINC"], ["RAINSH", ""]];
 
-impl Album {
+impl PlotInput {
     /// Opens a file.
     ///
     /// # Errors
@@ -46,8 +46,8 @@ impl Album {
             nz: reader.optional_dimension("bottom_top").unwrap_or(1),
         };
         let cell = spacing(&reader)?;
-        let Times { moments: times, told } = times::read(&reader)?;
-        let has_times = !matches!(told, Told::Nothing | Told::XtimeAlone);
+        let Times { moments: times, time_source } = times::read(&reader)?;
+        let has_times = !matches!(time_source, TimeSource::Nothing | TimeSource::XtimeAlone);
         Ok(Self { reader, shape, cell, times, has_times })
     }
 
@@ -92,8 +92,8 @@ impl Album {
         grid::at(&self.at(time)).map(|(domain, _)| domain)
     }
 
-    fn at(&self, time: usize) -> Source<'_> {
-        Source::new(&self.reader, self.shape, time)
+    fn at(&self, time: usize) -> TimeReader<'_> {
+        TimeReader::new(&self.reader, self.shape, time)
     }
 
     /// The units of a variable in the file.
@@ -117,7 +117,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`].
+    /// As [`PlotInput::plane`].
     pub fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
         self.staggered(name, time, Stagger::Centre)
     }
@@ -141,7 +141,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of P and PB.
+    /// As [`PlotInput::plane`], of P and PB.
     pub fn pressure(&self, time: usize) -> Result<Array3<f32>> {
         self.sum(["P", "PB"], time, Stagger::Centre)
     }
@@ -150,7 +150,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of PH and PHB.
+    /// As [`PlotInput::plane`], of PH and PHB.
     pub fn heights(&self, time: usize) -> Result<Array3<f32>> {
         let gravity = <f64 as Constants>::GRAVITY as f32;
         Ok(self.sum(["PH", "PHB"], time, Stagger::FaceZ)?.mapv_into(|x| x / gravity))
@@ -160,7 +160,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of T, or of THM and QVAPOR.
+    /// As [`PlotInput::plane`], of T, or of THM and QVAPOR.
     pub fn theta(&self, time: usize) -> Result<Array3<f32>> {
         let base = <f64 as Constants>::THETA_BASE as f32;
         let (theta, origin) = theta::choose(&self.reader, |name| {
@@ -179,7 +179,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// Those of [`Album::theta`] and [`Album::pressure`].
+    /// Those of [`PlotInput::theta`] and [`PlotInput::pressure`].
     pub fn temperature(&self, time: usize) -> Result<Array3<f32>> {
         let mut t = self.theta(time)?;
         Zip::from(&mut t)
@@ -192,7 +192,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of U and V.
+    /// As [`PlotInput::plane`], of U and V.
     pub fn wind(&self, time: usize) -> Result<[Array3<f32>; 2]> {
         let u = self.staggered("U", time, Stagger::FaceX)?;
         let v = self.staggered("V", time, Stagger::FaceY)?;
@@ -207,7 +207,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of W.
+    /// As [`PlotInput::plane`], of W.
     pub fn upward_wind(&self, time: usize) -> Result<Array3<f32>> {
         self.staggered("W", time, Stagger::FaceZ)
     }
@@ -216,7 +216,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// Those of [`Album::theta`] and [`Album::pressure`].
+    /// Those of [`PlotInput::theta`] and [`PlotInput::pressure`].
     pub fn density(&self, time: usize) -> Result<Array3<f32>> {
         let mut rho = self.theta(time)?;
         let (qv, p) = (self.volume("QVAPOR", time)?, self.pressure(time)?);
@@ -232,7 +232,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`], of RAINNC.
+    /// As [`PlotInput::plane`], of RAINNC.
     pub fn precipitation(&self, time: usize) -> Result<(Array2<f64>, String)> {
         let bucket = self.reader.number("BUCKET_MM")?.filter(|bucket| *bucket > 0.0);
         let mut sum = Array2::zeros((self.shape.ny, self.shape.nx));
@@ -256,7 +256,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`].
+    /// As [`PlotInput::plane`].
     pub fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
         /// Tolerance of sin² + cos² - 1, for single precision and packing.
         const NEAR: f64 = 1e-2;
@@ -283,7 +283,7 @@ impl Album {
     ///
     /// # Errors
     ///
-    /// As [`Album::plane`].
+    /// As [`PlotInput::plane`].
     pub fn earth(&self, time: usize) -> Result<Option<[Array2<f64>; 2]>> {
         if !self.missing(&["XLAT", "XLONG"]).is_empty() {
             return Ok(None);

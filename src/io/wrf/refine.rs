@@ -20,7 +20,7 @@ use crate::grid::{Grid, Shape, Sides};
 
 /// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stand {
+enum AxisStagger {
     /// At cell centres.
     Cells,
     /// On faces.
@@ -40,17 +40,17 @@ type Interpolant = (usize, usize, f64);
 
 impl Division {
     /// Interpolation of the fine values of an axis from `length` coarse values.
-    fn places(self, stand: Stand, length: usize, is_periodic: bool) -> Vec<Interpolant> {
+    fn places(self, stand: AxisStagger, length: usize, is_periodic: bool) -> Vec<Interpolant> {
         let fine = self.count as f64;
         match stand {
-            Stand::Faces => (0..=(length - 1) * self.count)
+            AxisStagger::Faces => (0..=(length - 1) * self.count)
                 .map(|face| {
                     let from = (face / self.count).min(length - 1);
                     let to = (from + 1).min(length - 1);
                     (from, to, (face % self.count) as f64 / fine)
                 })
                 .collect(),
-            Stand::Cells => (0..length * self.count)
+            AxisStagger::Cells => (0..length * self.count)
                 .map(|cell| {
                     let (coarse, inside) = (cell / self.count, cell % self.count);
                     // Distance from this coarse cell's centre, in coarse cells.
@@ -77,7 +77,7 @@ impl Division {
     fn field<T: Interpolated, D: Dimension>(
         self,
         field: &Array<T, D>,
-        [y, x]: [Stand; 2],
+        [y, x]: [AxisStagger; 2],
     ) -> Array<T, D> {
         let axes = field.ndim();
         let (axis_y, axis_x) = (Axis(axes - 2), Axis(axes - 1));
@@ -103,15 +103,15 @@ impl Division {
     }
 
     fn cells<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
-        self.field(field, [Stand::Cells, Stand::Cells])
+        self.field(field, [AxisStagger::Cells, AxisStagger::Cells])
     }
 
     fn faces_x<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
-        self.field(field, [Stand::Cells, Stand::Faces])
+        self.field(field, [AxisStagger::Cells, AxisStagger::Faces])
     }
 
     fn faces_y<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
-        self.field(field, [Stand::Faces, Stand::Cells])
+        self.field(field, [AxisStagger::Faces, AxisStagger::Cells])
     }
 }
 
@@ -158,7 +158,10 @@ pub fn domain(coarse: &Domain, count: usize) -> Domain {
             v_y: divide.faces_y(v_y),
         },
         latitude: coarse.latitude.as_ref().map(|plane| divide.cells(plane)),
-        longitude: coarse.longitude.as_ref().map(|plane| divide.cells(&unwound(plane)).mapv(wound)),
+        longitude: coarse
+            .longitude
+            .as_ref()
+            .map(|plane| divide.cells(&unwrapped(plane)).mapv(wrapped)),
         terrain: divide.cells(&coarse.terrain),
         dt: coarse.dt.map(|dt| dt / parts),
         ..coarse.clone()
@@ -186,13 +189,13 @@ pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
 const TURN: f32 = 360.0;
 
 /// Longitudes without jumps of 360 degrees if the date line crosses the grid.
-fn unwound(plane: &Array2<f32>) -> Array2<f32> {
+fn unwrapped(plane: &Array2<f32>) -> Array2<f32> {
     let first = plane.first().copied().unwrap_or_default();
     plane.mapv(|x| x - TURN * ((x - first) / TURN).round())
 }
 
 /// A longitude between -180 and 180.
-fn wound(x: f32) -> f32 {
+fn wrapped(x: f32) -> f32 {
     if x.abs() <= 0.5 * TURN { x } else { x - TURN * (x / TURN).round() }
 }
 
@@ -202,14 +205,14 @@ mod tests {
     use crate::grid::Side;
 
     /// The same along x as along y.
-    fn divided(values: &[f64], stand: Stand, side: Side, count: usize) -> Vec<f64> {
+    fn divided(values: &[f64], stand: AxisStagger, side: Side, count: usize) -> Vec<f64> {
         let divide = Division { count, sides: Sides::all(side) };
         let along = |shape, stands| {
             let field = Array2::from_shape_vec(shape, values.to_vec()).expect("a row or a column");
             divide.field(&field, stands)
         };
-        let row = along((1, values.len()), [Stand::Cells, stand]).row(0).to_vec();
-        let column = along((values.len(), 1), [stand, Stand::Cells]).column(0).to_vec();
+        let row = along((1, values.len()), [AxisStagger::Cells, stand]).row(0).to_vec();
+        let column = along((values.len(), 1), [stand, AxisStagger::Cells]).column(0).to_vec();
         assert_eq!(row, column);
         row
     }
@@ -224,25 +227,25 @@ mod tests {
     #[test]
     fn cells_lie_between_the_middles_of_coarse_ones() {
         let coarse = [0.0, 4.0, 8.0];
-        let held = divided(&coarse, Stand::Cells, Side::Specified, 2);
+        let held = divided(&coarse, AxisStagger::Cells, Side::Specified, 2);
         near(&held, &[0.0, 1.0, 3.0, 5.0, 7.0, 8.0]);
-        let around = divided(&coarse, Stand::Cells, Side::Periodic, 2);
+        let around = divided(&coarse, AxisStagger::Cells, Side::Periodic, 2);
         near(&around, &[2.0, 1.0, 3.0, 5.0, 7.0, 6.0]);
         // The middle of three keeps the coarse value to the last bit.
-        let thirds = divided(&[0.1, 0.7], Stand::Cells, Side::Open, 3);
+        let thirds = divided(&[0.1, 0.7], AxisStagger::Cells, Side::Open, 3);
         assert_eq!((thirds[1], thirds[4]), (0.1, 0.7));
     }
 
     #[test]
     fn coarse_faces_keep_their_values() {
-        let fine = divided(&[0.0, 4.0, -2.0], Stand::Faces, Side::Specified, 4);
+        let fine = divided(&[0.0, 4.0, -2.0], AxisStagger::Faces, Side::Specified, 4);
         near(&fine, &[0.0, 1.0, 2.0, 3.0, 4.0, 2.5, 1.0, -0.5, -2.0]);
     }
 
     #[test]
     fn one_part_changes_nothing() {
         let coarse = [0.3, -4.1, 8.7, 2.2];
-        for stand in [Stand::Cells, Stand::Faces] {
+        for stand in [AxisStagger::Cells, AxisStagger::Faces] {
             assert_eq!(divided(&coarse, stand, Side::Periodic, 1), coarse);
         }
     }
@@ -251,7 +254,7 @@ mod tests {
     fn the_date_line_is_no_cliff() {
         let plane = Array2::from_shape_vec((1, 2), vec![179.0_f32, -179.0]).expect("two values");
         let divide = Division { count: 2, sides: Sides::all(Side::Open) };
-        let fine = divide.cells(&unwound(&plane)).mapv(wound);
+        let fine = divide.cells(&unwrapped(&plane)).mapv(wrapped);
         let wanted = [179.0, 179.5, -179.5, -179.0];
         for (found, wanted) in fine.row(0).iter().zip(wanted) {
             assert!((found - wanted).abs() < 1e-4, "{fine}");

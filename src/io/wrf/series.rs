@@ -7,24 +7,24 @@ use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
 use super::photolysis::Frequency;
-use super::source::{Source, Stagger::Centre};
+use super::source::{Stagger::Centre, TimeReader};
 use super::{
-    Domain, Frame, Vertical, coordinates, holes, kept, read_frame, read_maps, refine,
-    require_essentials, shape, spacing, times,
+    Domain, Frame, Vertical, coordinates, missing_contents, read_frame, read_maps, refine,
+    require_essentials, restart_frame, shape, spacing, times,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
 use crate::grid::Shape;
-use crate::io::holes::Holes;
+use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
-use crate::passive::{CellPositions, Recipe};
+use crate::passive::{CellPositions, PassiveTracers};
 
 /// Relative tolerance between the grids of two files, for rounding.
 const TOLERANCE: f64 = 1e-4;
 
 /// One time of a file.
 #[derive(Clone, Debug)]
-struct Moment {
+struct InputTime {
     path: PathBuf,
     index: usize,
     time: PrimitiveDateTime,
@@ -32,7 +32,7 @@ struct Moment {
     is_kept: bool,
 }
 
-impl Moment {
+impl InputTime {
     /// Source variables of passive tracers at this time, for a grid of this shape.
     fn sources(
         &self,
@@ -40,8 +40,8 @@ impl Moment {
         shape: Shape,
         (variables, frequencies): (&[&'static str], &[Frequency]),
     ) -> Result<Vec<Array3<f32>>> {
-        let source = Source::new(reader, shape, self.index);
-        let kept = |name: &str| kept::source(reader, shape, self.index, name);
+        let source = TimeReader::new(reader, shape, self.index);
+        let kept = |name: &str| restart_frame::source(reader, shape, self.index, name);
         let read = |name: &&'static str| {
             if self.is_kept { kept(name) } else { source.volume(name, Centre) }
         };
@@ -71,7 +71,7 @@ const LOOKED_AT: usize = 5_000_000;
 /// The times of the input files. Their fields are read on demand.
 #[derive(Clone, Debug)]
 pub struct Series {
-    moments: Vec<Moment>,
+    moments: Vec<InputTime>,
     /// Index of the first of them; earlier ones precede the restart of a continued run.
     first: usize,
     /// The reference time of all times.
@@ -79,7 +79,7 @@ pub struct Series {
     /// The grid of the files and the division of its cells, for a refined run.
     division: Option<(Box<Domain>, usize)>,
     /// The passive tracers, whose initial and boundary values come from the frames.
-    recipe: Option<Arc<Recipe>>,
+    recipe: Option<Arc<PassiveTracers>>,
     /// Photolysis frequencies that the frames give.
     frequencies: Vec<Frequency>,
 }
@@ -92,16 +92,16 @@ impl Series {
     /// [`crate::error::Error::Input`] when a file cannot be input or has another grid, or when the times are out of
     /// order.
     pub fn open(files: &[PathBuf], domain: &Domain, overlap: Overlap) -> Result<Self> {
-        let mut moments: Vec<Moment> = Vec::new();
+        let mut moments: Vec<InputTime> = Vec::new();
         for path in files {
             let before = moments.len();
             let reader = Reader::open(path)?;
             require_essentials(&reader)?;
-            let source = Source::new(&reader, shape(&reader)?, 0);
+            let source = TimeReader::new(&reader, shape(&reader)?, 0);
             let times = times::read(&reader)?.moments;
-            let holes = Holes::default();
-            holes::look_at_grid(&source, &holes)?;
-            holes::refuse(&source, holes, times[0])?;
+            let holes = MissingValues::default();
+            missing_contents::look_at_grid(&source, &holes)?;
+            missing_contents::refuse(&source, holes, times[0])?;
             check_same_grid(&source, domain)?;
             // Later times are checked when they are read.
             let are_few = source.shape.columns().saturating_mul(times.len()) <= LOOKED_AT;
@@ -122,7 +122,7 @@ impl Series {
                 if let Some(last) = moments.last() {
                     check_order(&reader, time, last)?;
                 }
-                moments.push(Moment { path: path.clone(), index, time, is_kept: false });
+                moments.push(InputTime { path: path.clone(), index, time, is_kept: false });
             }
             if overlap == Overlap::Last
                 && before > 0
@@ -148,7 +148,7 @@ impl Series {
         first: usize,
         start: PrimitiveDateTime,
     ) -> Self {
-        let moment = |(index, time): (usize, &PrimitiveDateTime)| Moment {
+        let moment = |(index, time): (usize, &PrimitiveDateTime)| InputTime {
             path: path.to_owned(),
             index,
             time: *time,
@@ -165,7 +165,7 @@ impl Series {
     }
 
     /// Adds passive tracers to the frames.
-    pub fn carrying(self, recipe: Arc<Recipe>) -> Self {
+    pub fn carrying(self, recipe: Arc<PassiveTracers>) -> Self {
         Self { recipe: Some(recipe), ..self }
     }
 
@@ -299,12 +299,12 @@ impl Series {
     /// As [`Series::frame`].
     pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let moment = &self.moments[number - self.first];
-        let Moment { path, index, is_kept, time } = moment;
+        let InputTime { path, index, is_kept, time } = moment;
         let reader = Reader::open(path)?;
         let frame = if *is_kept {
-            kept::frame(&reader, domain.grid.shape, *index, *time)?
+            restart_frame::frame(&reader, domain.grid.shape, *index, *time)?
         } else {
-            let source = Source::new(&reader, shape(&reader)?, *index);
+            let source = TimeReader::new(&reader, shape(&reader)?, *index);
             let (frame, _) = read_frame(&source, *time)?;
             check_same_grid(&source, domain)?;
             frame
@@ -315,7 +315,7 @@ impl Series {
     }
 }
 
-fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Result<()> {
+fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
     if time == last.time {
         return Err(reader
@@ -337,7 +337,7 @@ fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &Moment) -> Resul
 }
 
 /// Fails if a time has another grid than the first.
-fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
+fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
     let reader = source.reader;
     let differs = |what: &str, found: &str, expected: &str| {
         Err(reader.error(format!(
@@ -385,14 +385,14 @@ fn check_same_grid(source: &Source<'_>, domain: &Domain) -> Result<()> {
 
 /// Fails if the grid has another position at a later time of a file, as a moving nest has.
 fn check_same_place(
-    source: &Source<'_>,
+    source: &TimeReader<'_>,
     index: usize,
     time: PrimitiveDateTime,
     domain: &Domain,
 ) -> Result<()> {
-    let holes = Holes::default();
-    let found = on_earth(&Source { time: index, holes: Some(&holes), ..*source }, domain)?;
-    holes::refuse(&Source { time: index, ..*source }, holes, time)?;
+    let holes = MissingValues::default();
+    let found = on_earth(&TimeReader { time: index, holes: Some(&holes), ..*source }, domain)?;
+    missing_contents::refuse(&TimeReader { time: index, ..*source }, holes, time)?;
     let expected = [&domain.latitude, &domain.longitude];
     for ((name, found), expected) in ["XLAT", "XLONG"].into_iter().zip(&found).zip(expected) {
         let (Some(found), Some(expected)) = (found, expected) else { continue };
@@ -411,7 +411,7 @@ fn check_same_place(
 }
 
 /// Latitude and longitude of a time, if those of the first are known.
-fn on_earth(source: &Source<'_>, domain: &Domain) -> Result<[Option<Array2<f32>>; 2]> {
+fn on_earth(source: &TimeReader<'_>, domain: &Domain) -> Result<[Option<Array2<f32>>; 2]> {
     if domain.latitude.is_none() && domain.longitude.is_none() {
         return Ok([None, None]);
     }

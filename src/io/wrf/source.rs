@@ -6,8 +6,8 @@ use netcdf::{Extent, Extents, Variable};
 use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::holes::{Holes, Masked};
 use crate::io::layout::ENSEMBLE_MEAN;
+use crate::io::missing_values::{Masked, MissingValues};
 use crate::io::reader::Reader;
 
 /// Staggering of a variable.
@@ -66,15 +66,15 @@ pub(super) const MAPS: [[&str; 2]; 6] = [
 
 /// One time of a WRF file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct TimeReader<'a> {
     pub(super) reader: &'a Reader,
     pub(super) shape: Shape,
     pub(super) time: usize,
     /// Collector of missing values; without one they are errors.
-    pub(super) holes: Option<&'a Holes>,
+    pub(super) holes: Option<&'a MissingValues>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TimeReader<'a> {
     /// A time of a file; missing values are errors.
     pub(super) fn new(reader: &'a Reader, shape: Shape, time: usize) -> Self {
         Self { reader, shape, time, holes: None }
@@ -90,7 +90,7 @@ pub(super) fn stored_name(reader: &Reader, name: &str) -> Option<String> {
     levels.into_iter().find(|name| reader.has(name))
 }
 
-impl Source<'_> {
+impl TimeReader<'_> {
     /// Returns `true` if the file has a variable, under any of its names.
     pub(super) fn has(&self, name: &str) -> bool {
         stored_name(self.reader, name).is_some()

@@ -31,7 +31,7 @@ pub(super) const SPLIT: &str =
 
 /// The microphysics of a file, as its attributes state it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct FileMicrophysics {
     /// Number of the scheme in WRF (`MP_PHYSICS`), if stated.
     pub number: Option<f64>,
     /// Variables of [`FROZEN`] in the file; all of them for WSM3, whose water and rain are in part ice and snow.
@@ -46,12 +46,12 @@ pub const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
 /// # Errors
 ///
 /// Those of [`Reader::open`] and of reading the attribute.
-pub fn written(path: &Path) -> Result<Written> {
+pub fn written(path: &Path) -> Result<FileMicrophysics> {
     let reader = &Reader::open(path)?;
     let number = reader.number("MP_PHYSICS")?;
     let is_split = is_wsm3(reader)?;
     let has = |name: &&str| is_split || reader.has(name);
-    Ok(Written { number, frozen: FROZEN.into_iter().filter(has).collect() })
+    Ok(FileMicrophysics { number, frozen: FROZEN.into_iter().filter(has).collect() })
 }
 
 /// Returns `true` if a file is of WSM3.
@@ -82,7 +82,7 @@ pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
 }
 
 /// Message about the conversion of species; `None` without one.
-pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
+pub(super) fn conversion_message(reader: &Reader) -> Result<Option<String>> {
     Ok(match reader.number("MP_PHYSICS")? {
         Some(number) if number == WSM3 => Some(SPLIT.to_owned()),
         Some(number) if !KNOWN.iter().any(|known| f64::from(*known) == number) => Some(format!(
@@ -94,7 +94,7 @@ pub(super) fn told(reader: &Reader) -> Result<Option<String>> {
 
 /// Logs the conversion of the species of a file.
 pub(super) fn tell(reader: &Reader) -> Result<()> {
-    if let Some(words) = told(reader)? {
+    if let Some(words) = conversion_message(reader)? {
         warn!("{}: {words}", reader.path().display());
     }
     Ok(())

@@ -10,10 +10,10 @@ use ndarray::Array3;
 use tracing::warn;
 
 use super::air;
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use crate::calendar;
 use crate::error::Result;
-use crate::io::holes::Holes;
+use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
 
 /// Source of the potential temperature.
@@ -83,18 +83,18 @@ pub(super) fn choose(
 }
 
 /// Potential temperature less 300 K; missing values are added to the list of the source. Shape: (nz, ny, nx).
-pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
-    let own = Holes::default();
+pub(super) fn read(source: &TimeReader<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
+    let own = MissingValues::default();
     let (field, origin) = choose(source.reader, |name| {
         let holes = if name == "T" { Some(&own) } else { source.holes };
-        let source = Source { holes, ..*source };
+        let source = TimeReader { holes, ..*source };
         if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
     })?;
     match (origin, source.holes) {
         (Origin::Thm { is_moist: true, .. }, _) => Ok((air::dry_theta(field, qv), origin)),
         (Origin::Thm { .. }, _) => Ok((field, origin)),
         (Origin::Own, Some(holes)) => {
-            own.give(holes);
+            own.move_to(holes);
             Ok((field, origin))
         }
         (Origin::Own, None) => source.volume("T", Stagger::Centre).map(|field| (field, origin)),
@@ -102,7 +102,7 @@ pub(super) fn read(source: &Source<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>
 }
 
 /// Logs the source of the potential temperature of the first time, if it is not T.
-pub(super) fn tell(source: &Source<'_>, origin: Origin, time: time::PrimitiveDateTime) {
+pub(super) fn tell(source: &TimeReader<'_>, origin: Origin, time: time::PrimitiveDateTime) {
     if let Some(words) = origin.words() {
         let path = source.reader.path().display();
         warn!("{path}: at {}: {words}", calendar::format(time));

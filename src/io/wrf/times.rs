@@ -11,7 +11,7 @@ use crate::io::reader::Reader;
 
 /// Source of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum TimeSource {
     /// The variable `Times`.
     Times,
     /// The variable `XTIME`, whose units state the reference time.
@@ -26,7 +26,7 @@ pub(super) enum Told {
     Nothing,
 }
 
-impl Told {
+impl TimeSource {
     /// Assumption, in words; `None` if the file states its times.
     pub(super) fn assumption(self) -> Option<String> {
         match self {
@@ -48,7 +48,7 @@ pub(super) struct Times {
     /// In the order of the file.
     pub(super) moments: Vec<PrimitiveDateTime>,
     /// Their source.
-    pub(super) told: Told,
+    pub(super) time_source: TimeSource,
 }
 
 /// Attributes with the start of the simulation, the reference time of `XTIME`, the best one first.
@@ -72,10 +72,10 @@ pub(super) fn read(reader: &Reader) -> Result<Times> {
         {
             sharpen(&mut moments, &exact);
         }
-        return Ok(Times { moments, told: Told::Times });
+        return Ok(Times { moments, time_source: TimeSource::Times });
     }
-    if let Some((moments, told)) = by_number(reader, count)? {
-        return Ok(Times { moments, told });
+    if let Some((moments, time_source)) = by_number(reader, count)? {
+        return Ok(Times { moments, time_source });
     }
     if count > 1 {
         return Err(reader.error(
@@ -86,8 +86,10 @@ pub(super) fn read(reader: &Reader) -> Result<Times> {
     let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
     // The simulation may have started earlier; START_DATE is the start of this part of it.
     Ok(match STARTS.iter().rev().find_map(start) {
-        Some((moment, name)) => Times { moments: vec![moment], told: Told::Attribute(name) },
-        None => Times { moments: vec![calendar::START], told: Told::Nothing },
+        Some((moment, name)) => {
+            Times { moments: vec![moment], time_source: TimeSource::Attribute(name) }
+        }
+        None => Times { moments: vec![calendar::START], time_source: TimeSource::Nothing },
     })
 }
 
@@ -133,7 +135,10 @@ fn sharpen(moments: &mut [PrimitiveDateTime], exact: &[PrimitiveDateTime]) {
 }
 
 /// The times from `XTIME`; `None` if the file lacks it.
-fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateTime>, Told)>> {
+fn by_number(
+    reader: &Reader,
+    count: usize,
+) -> Result<Option<(Vec<PrimitiveDateTime>, TimeSource)>> {
     if !reader.has("XTIME") {
         return Ok(None);
     }
@@ -144,7 +149,7 @@ fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateT
             values.len()
         )));
     }
-    let (since, told) = since(reader)?;
+    let (since, time_source) = since(reader)?;
     let calendar = reader.text_of("XTIME", "calendar").unwrap_or_default().to_lowercase();
     let when = |value: &f64| {
         since.when(*value).ok_or_else(|| {
@@ -168,22 +173,22 @@ fn by_number(reader: &Reader, count: usize) -> Result<Option<(Vec<PrimitiveDateT
             calendar::format(since.origin)
         )));
     }
-    Ok(Some((moments, told)))
+    Ok(Some((moments, time_source)))
 }
 
 /// Unit of `XTIME`, and its reference time.
-fn since(reader: &Reader) -> Result<(Count, Told)> {
+fn since(reader: &Reader) -> Result<(Count, TimeSource)> {
     let text = |name: &str| reader.text_of("XTIME", name).unwrap_or_default();
     let units = text("units");
     if let Some(count) = Count::parse(&units) {
-        return Ok((count, Told::Xtime));
+        return Ok((count, TimeSource::Xtime));
     }
     let plain = units.trim_end_matches('\0').trim().to_lowercase();
     // Old versions of WRF state the reference time in the description only.
     if plain.is_empty()
         && let Some(count) = Count::parse(&text("description"))
     {
-        return Ok((count, Told::Xtime));
+        return Ok((count, TimeSource::Xtime));
     }
     let plain = if plain.is_empty() { "minutes" } else { &plain };
     let Some(unit) = calendar::unit(plain) else {
@@ -194,7 +199,7 @@ fn since(reader: &Reader) -> Result<(Count, Told)> {
     };
     let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
     Ok(match STARTS.iter().find_map(start) {
-        Some((origin, name)) => (Count { unit, origin }, Told::XtimeSince(name)),
-        None => (Count { unit, origin: calendar::START }, Told::XtimeAlone),
+        Some((origin, name)) => (Count { unit, origin }, TimeSource::XtimeSince(name)),
+        None => (Count { unit, origin: calendar::START }, TimeSource::XtimeAlone),
     })
 }

@@ -2,7 +2,7 @@
 
 use tracing::debug;
 
-use super::source::{Source, Stagger};
+use super::source::{Stagger, TimeReader};
 use crate::error::Result;
 use crate::io::reader::Reader;
 
@@ -40,7 +40,7 @@ pub struct Vertical {
 
 impl Vertical {
     /// Reads the profiles, and derives missing ones from the eta levels.
-    pub(super) fn read(source: &Source<'_>) -> Result<Self> {
+    pub(super) fn read(source: &TimeReader<'_>) -> Result<Self> {
         let nz = source.shape.nz;
         let layer = |name: &str| source.profile(name, Stagger::Centre);
         let face = |name: &str| source.profile(name, Stagger::FaceZ);
@@ -176,7 +176,7 @@ pub(in crate::io) fn check_levels(
 }
 
 /// Fails if a file with the hybrid coordinate lacks the coefficients of its layers.
-fn check_hybrid(source: &Source<'_>, has_c1h: bool) -> Result<()> {
+fn check_hybrid(source: &TimeReader<'_>, has_c1h: bool) -> Result<()> {
     let option = source.reader.number("HYBRID_OPT")?.unwrap_or(0.0);
     if option > 0.0 && !has_c1h {
         return Err(source.reader.error(format!(

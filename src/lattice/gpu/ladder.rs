@@ -1,8 +1,8 @@
 //! The lower rungs of the ladder: their memory layouts and launches.
 
 use super::arguments::WilsonArgs;
-use super::{Form, OnLattice};
-use crate::device::{Buffer, Gpu, Kernel, Launch, Resources, Source};
+use super::{KernelConfig, LatticePrecision};
+use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::error::Result;
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS};
 use crate::real::{Precision, Real};
@@ -70,7 +70,9 @@ impl Rung {
                     .flat_map(|n| sites.iter().map(move |site| psi[site * reals + n]))
                     .collect()
             }
-            Self::Vector | Self::HalfSpinor => Form::plain(extents).lay_spinors(parity, psi),
+            Self::Vector | Self::HalfSpinor => {
+                KernelConfig::plain(extents).lay_spinors(parity, psi)
+            }
         }
     }
 
@@ -95,7 +97,7 @@ impl Rung {
                 }
             }
             Self::Vector | Self::HalfSpinor => {
-                Form::plain(extents).pick_spinors(parity, field, psi);
+                KernelConfig::plain(extents).pick_spinors(parity, field, psi);
             }
         }
     }
@@ -125,14 +127,20 @@ impl Rung {
                 }
                 field
             }
-            Self::Vector | Self::HalfSpinor => Form::plain(extents).lay_links(parity, links),
+            Self::Vector | Self::HalfSpinor => {
+                KernelConfig::plain(extents).lay_links(parity, links)
+            }
         }
     }
 }
 
 /// The kernels with `threads` threads a block and launch bounds of `blocks` blocks.
-pub fn source(extents: Extents, precision: Precision, [threads, resident]: [usize; 2]) -> Source {
-    let form = Form { block_sites: threads, resident, ..Form::plain(extents) };
+pub fn source(
+    extents: Extents,
+    precision: Precision,
+    [threads, resident]: [usize; 2],
+) -> KernelSource {
+    let form = KernelConfig { block_sites: threads, resident, ..KernelConfig::plain(extents) };
     form.source("lattice/ladder.cu", precision)
 }
 
@@ -159,7 +167,7 @@ pub struct Fields<R> {
     pub out: Buffer<R>,
 }
 
-impl<R: OnLattice> Fields<R> {
+impl<R: LatticePrecision> Fields<R> {
     /// Uploads links and spinors, for a result on even sites.
     ///
     /// # Errors
@@ -178,7 +186,7 @@ impl<R: OnLattice> Fields<R> {
     }
 }
 
-impl<R: OnLattice> LowerRung<R> {
+impl<R: LatticePrecision> LowerRung<R> {
     /// Compiles a rung with a launch configuration.
     ///
     /// # Errors

@@ -4,17 +4,17 @@
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 pub mod arguments;
-mod form;
+mod kernel_config;
 pub mod ladder;
 mod solver;
 
-pub use form::{Form, Load, TWO_ROWS, brick};
+pub use kernel_config::{KernelConfig, Load, TWO_ROWS, brick};
 pub use solver::{Iteration, source as solver_source, untouched};
 
 use std::sync::Arc;
 
 use self::arguments::WilsonArgs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Resources, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::error::Result;
 use crate::lattice::{Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS, Stop};
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
@@ -23,13 +23,13 @@ use crate::real::{Precision, Real};
 use solver::Solver;
 
 /// A precision with kernels.
-pub trait OnLattice: Real + Element + Reducible {}
+pub trait LatticePrecision: Real + Element + Reducible {}
 
-impl OnLattice for f32 {}
-impl OnLattice for f64 {}
+impl LatticePrecision for f32 {}
+impl LatticePrecision for f64 {}
 
 /// The kernels of the operator in one form.
-pub fn source(form: &Form, precision: Precision) -> Source {
+pub fn source(form: &KernelConfig, precision: Precision) -> KernelSource {
     form.source("lattice/wilson.cu", precision)
 }
 
@@ -37,7 +37,7 @@ pub fn source(form: &Form, precision: Precision) -> Source {
 #[derive(Debug)]
 pub struct Operator<R> {
     gpu: Gpu,
-    form: Form,
+    form: KernelConfig,
     links: Arc<[Buffer<R>; 2]>,
     end_sign: R,
     hop: [Kernel; 2],
@@ -45,13 +45,13 @@ pub struct Operator<R> {
     hop_loop: Kernel,
 }
 
-impl<R: OnLattice> Operator<R> {
+impl<R: LatticePrecision> Operator<R> {
     /// Uploads the links and compiles the kernels.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, form: Form) -> Result<Self> {
+    pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, form: KernelConfig) -> Result<Self> {
         let links = [Parity::Even, Parity::Odd]
             .map(|parity| gpu.upload(&form.lay_links::<R>(parity, gauge.links)));
         let [even, odd] = links;
@@ -67,7 +67,7 @@ impl<R: OnLattice> Operator<R> {
         gpu: &Gpu,
         links: Arc<[Buffer<R>; 2]>,
         antiperiodic_t: bool,
-        form: Form,
+        form: KernelConfig,
     ) -> Result<Self> {
         let module = gpu.module(&source(&form, <R as Real>::PRECISION))?;
         Ok(Self {
@@ -87,7 +87,7 @@ impl<R: OnLattice> Operator<R> {
     }
 
     /// The form of the kernels.
-    pub fn form(&self) -> &Form {
+    pub fn form(&self) -> &KernelConfig {
         &self.form
     }
 
@@ -227,7 +227,7 @@ pub struct GpuDirac<R> {
 /// a quarter of its unit roundoff, 6e-8.
 const REBUILT: f64 = 1.5e-8;
 
-impl<R: OnLattice> GpuDirac<R> {
+impl<R: LatticePrecision> GpuDirac<R> {
     /// Uploads links; `distance` is their largest distance from SU(3).
     ///
     /// # Errors
@@ -236,7 +236,11 @@ impl<R: OnLattice> GpuDirac<R> {
     pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, distance: f64) -> Result<Self> {
         let is_rebuilt = <R as Real>::PRECISION == Precision::F32 && distance <= REBUILT;
         let link_reals = if is_rebuilt { TWO_ROWS } else { LINK_REALS };
-        Self::with(gpu, gauge, Form::choose(<R as Real>::PRECISION, gauge.extents, link_reals))
+        Self::with(
+            gpu,
+            gauge,
+            KernelConfig::choose(<R as Real>::PRECISION, gauge.extents, link_reals),
+        )
     }
 
     /// The same in a given form.
@@ -244,7 +248,7 @@ impl<R: OnLattice> GpuDirac<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu).
-    pub fn with(gpu: &Gpu, gauge: GaugeField<'_>, form: Form) -> Result<Self> {
+    pub fn with(gpu: &Gpu, gauge: GaugeField<'_>, form: KernelConfig) -> Result<Self> {
         gpu.compile_ahead(vec![
             source(&form, <R as Real>::PRECISION),
             solver::source(&form, <R as Real>::PRECISION),
@@ -271,7 +275,7 @@ impl<R: OnLattice> GpuDirac<R> {
     }
 }
 
-impl<R: OnLattice> Dirac<R> for GpuDirac<R> {
+impl<R: LatticePrecision> Dirac<R> for GpuDirac<R> {
     type Half = Buffer<R>;
 
     fn extents(&self) -> Extents {

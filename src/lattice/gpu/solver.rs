@@ -1,9 +1,9 @@
 //! Conjugate gradients for the preconditioned Wilson operator on the device: six kernels an iteration.
 
 use super::arguments::{SolverArgs, WilsonArgs};
-use super::{Form, OnLattice, Operator};
+use super::{KernelConfig, LatticePrecision, Operator};
 use crate::device::structs;
-use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::{Error, Result};
 use crate::lattice::{Parity, SPINOR_REALS, Stop};
 use crate::primitives::gpu::reduce::{Operation, Reducer};
@@ -44,7 +44,7 @@ pub fn untouched(limit: f64, most: usize) -> ([f64; NUMBERS], [u64; WORDS]) {
 }
 
 /// Settings of the kernels besides those of the form.
-fn settings(form: &Form) -> Vec<(&'static str, i32)> {
+fn settings(form: &KernelConfig) -> Vec<(&'static str, i32)> {
     let numbers = [
         ("SUM_THREADS", form.threads() as usize),
         ("VECTOR_UNITS", VECTOR_UNITS),
@@ -65,11 +65,11 @@ fn settings(form: &Form) -> Vec<(&'static str, i32)> {
 }
 
 /// The kernels.
-pub fn source(form: &Form, precision: Precision) -> Source {
+pub fn source(form: &KernelConfig, precision: Precision) -> KernelSource {
     let settings = [form.settings(), settings(form)].concat();
     let arguments = structs!(precision; WilsonArgs, SolverArgs);
     let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
-    Source::new("lattice/solver.cu", prelude).exactly()
+    KernelSource::new("lattice/solver.cu", prelude).exactly()
 }
 
 /// The kernels of an iteration.
@@ -83,7 +83,7 @@ pub(super) struct Solver {
 }
 
 impl Solver {
-    pub(super) fn new(gpu: &Gpu, form: &Form, precision: Precision) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu, form: &KernelConfig, precision: Precision) -> Result<Self> {
         let module = gpu.module(&source(form, precision))?;
         Ok(Self {
             gpu: gpu.clone(),
@@ -98,7 +98,7 @@ impl Solver {
     }
 
     /// Prepares a system up to its first direction.
-    pub(super) fn begin<'a, R: OnLattice>(
+    pub(super) fn begin<'a, R: LatticePrecision>(
         &'a self,
         operator: &'a Operator<R>,
         reducer: &Reducer<R>,
@@ -164,7 +164,7 @@ pub struct Iteration<'a, R> {
     words: Buffer<u64>,
 }
 
-impl<R: OnLattice> Iteration<'_, R> {
+impl<R: LatticePrecision> Iteration<'_, R> {
     fn launch(&self, kernel: &Kernel, hop: WilsonArgs<R>, blocks: usize) -> Result<()> {
         let args = SolverArgs {
             hop,

@@ -99,7 +99,7 @@ impl<R: KesslerConstants, const N: usize> Level<R, N> {
 
 /// `N` columns side by side, from the ground up.
 #[derive(Clone, Debug)]
-pub struct Columns<R, const N: usize> {
+pub struct ColumnBlock<R, const N: usize> {
     /// The levels.
     pub levels: Vec<Level<R, N>>,
     /// Potential temperature minus `theta`, K.
@@ -120,7 +120,7 @@ pub struct Columns<R, const N: usize> {
 
 /// Remaining sub-steps of the sedimentation. Columns that are done have none.
 #[derive(Clone, Copy, Debug)]
-struct Pace<R, const N: usize> {
+struct SubStepsLeft<R, const N: usize> {
     /// Remaining sub-steps, including the current one; 0 at the end.
     left: Row<R, N>,
     /// Length of a sub-step, s.
@@ -129,7 +129,7 @@ struct Pace<R, const N: usize> {
     time: Row<R, N>,
 }
 
-impl<R: KesslerConstants, const N: usize> Columns<R, N> {
+impl<R: KesslerConstants, const N: usize> ColumnBlock<R, N> {
     /// Work space of columns of `nz` layers, at least 2.
     pub fn new(nz: usize) -> Self {
         let row = [R::ZERO; N];
@@ -146,7 +146,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
     }
 
     /// Fills the unused lanes, from `count` on, with copies of the first column.
-    pub(super) fn fill_up(&mut self, count: usize) {
+    pub(super) fn fill_unused_lanes(&mut self, count: usize) {
         for level in &mut self.levels {
             let Level { theta, qv, qc, qr, rho, exner, dz, .. } = level;
             for row in [theta, qv, qc, qr, rho, exner, dz] {
@@ -182,7 +182,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         let reach = highest + 1;
         self.prepare(p, reach);
         let left = self.substeps_for(&[dt; N], reach);
-        let mut pace = Pace { left, substep: each(|l| dt / left[l]), time: [dt; N] };
+        let mut pace = SubStepsLeft { left, substep: each(|l| dt / left[l]), time: [dt; N] };
         self.substeps = [R::ZERO; N];
         while any::<N>(|l| pace.left[l] != R::ZERO) {
             self.substep(p, &mut pace, reach);
@@ -232,8 +232,8 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
 
     /// One sub-step of the columns that are not done.
     #[inline(always)]
-    fn substep(&mut self, p: &KesslerFactors<R>, pace: &mut Pace<R, N>, reach: usize) {
-        let Pace { left, substep, time } = *pace;
+    fn substep(&mut self, p: &KesslerFactors<R>, pace: &mut SubStepsLeft<R, N>, reach: usize) {
+        let SubStepsLeft { left, substep, time } = *pace;
         let is_falling = |l: usize| left[l] != R::ZERO;
         let time: Row<R, N> = each(|l| time[l] - substep[l]);
         let mut flux = self.levels[0].flux();
@@ -263,7 +263,7 @@ impl<R: KesslerConstants, const N: usize> Columns<R, N> {
         let needed = if goes_on { self.substeps_for(&time, reach) } else { left };
         // While their number is the expected one, sub-steps keep their length.
         let is_other = |l: usize| left[l] != R::ZERO && needed[l] != left[l];
-        *pace = Pace {
+        *pace = SubStepsLeft {
             left: each(|l| if is_other(l) { needed[l] } else { left[l] }),
             substep: each(|l| if is_other(l) { time[l] / needed[l] } else { substep[l] }),
             time,

@@ -13,13 +13,13 @@ use std::ops::RangeInclusive;
 
 use crate::constants::Constants;
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
-use crate::device::{Branch, Element, Gpu, Kernel, Launch, Source};
+use crate::device::{Branch, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::physics::ColumnPhysics;
-use crate::physics::device::{Launcher, Memory, OnDevice, Places};
+use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
 use crate::real::Precision;
-use crate::state::gpu::mark;
+use crate::state::gpu::kernel_id;
 use crate::state::gpu::prelude::{grid, notes};
 
 shared_struct! {
@@ -89,7 +89,7 @@ shared_struct! {
 /// Kernel file, below `kernels/`.
 const FILE: &str = "physics/kessler/column.cu";
 /// Kernel name.
-const KERNEL: &str = mark::KESSLER_COLUMN;
+const KERNEL: &str = kernel_id::KESSLER_COLUMN;
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
@@ -118,7 +118,7 @@ fn settings() -> [(&'static str, i32); 1] {
 }
 
 /// Source of the kernel for columns of `nz` levels.
-pub fn source(precision: Precision, nz: usize) -> Source {
+pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let constants = match precision {
         Precision::F32 => <f32 as Constants>::cuda_text(),
         Precision::F64 => <f64 as Constants>::cuda_text(),
@@ -128,7 +128,7 @@ pub fn source(precision: Precision, nz: usize) -> Source {
         .with(&constants)
         .with(&declarations(precision))
         .with_settings(&settings());
-    Source::new(FILE, prelude)
+    KernelSource::new(FILE, prelude)
 }
 
 /// Blocks and threads of a block for a number of columns.
@@ -142,17 +142,17 @@ pub struct KesslerLauncher<R> {
     kernel: Kernel,
     scheme: Kessler<R>,
     nz: usize,
-    places: Places,
+    places: ColumnLayout,
     theta_base: R,
 }
 
-impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
+impl<R: Vectorised + Element> DevicePhysics<R> for Kessler<R> {
     const DEVICE_LEVELS: RangeInclusive<usize> = <Self as ColumnPhysics<R>>::LEVELS;
 
     type Launcher = KesslerLauncher<R>;
     type Mapping = Infallible;
 
-    fn sources(precision: Precision, nz: usize) -> Vec<(Source, &'static str)> {
+    fn sources(precision: Precision, nz: usize) -> Vec<(KernelSource, &'static str)> {
         vec![(source(precision, nz), "")]
     }
 
@@ -160,11 +160,11 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
         &self,
         gpu: &Gpu,
         nz: usize,
-        places: Places,
+        places: ColumnLayout,
         theta_base: R,
         _mapping: Option<Infallible>,
     ) -> Result<KesslerLauncher<R>> {
-        let levels = <Self as OnDevice<R>>::DEVICE_LEVELS;
+        let levels = <Self as DevicePhysics<R>>::DEVICE_LEVELS;
         if !levels.contains(&nz) {
             let [least, most] = [levels.start(), levels.end()];
             return Err(Error::Gpu(format!(
@@ -180,7 +180,7 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
             ))
             .advise(Advice::UseSmallerGridOrCpu));
         }
-        let kernel = mark::kernel(&gpu.module(&source(R::PRECISION, nz))?, KERNEL)?;
+        let kernel = kernel_id::kernel(&gpu.module(&source(R::PRECISION, nz))?, KERNEL)?;
         Ok(KesslerLauncher { kernel, scheme: *self, nz, places, theta_base })
     }
 }
@@ -188,7 +188,7 @@ impl<R: Vectorised + Element> OnDevice<R> for Kessler<R> {
 impl<R: Vectorised + Element> KesslerLauncher<R> {
     /// Arguments of the kernel without arrays.
     fn bare(&self, dt: R) -> KesslerArgs<R> {
-        let Places { width, first, pitch, level, .. } = self.places;
+        let ColumnLayout { width, first, pitch, level, .. } = self.places;
         let (to, from) = (DevicePointer::default(), ReadPointer::default());
         KesslerArgs {
             marks: DevicePointer::default(),
@@ -228,8 +228,8 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
     /// # Panics
     ///
     /// When an array is too short.
-    fn args(&self, memory: &Memory<'_, R>, dt: R) -> KesslerArgs<R> {
-        let Places { width, rows, first, pitch, level } = self.places;
+    fn args(&self, memory: &DeviceArrays<'_, R>, dt: R) -> KesslerArgs<R> {
+        let ColumnLayout { width, rows, first, pitch, level } = self.places;
         let cells = self.nz * level;
         let [tracers, air, surface] = [
             <Kessler<R> as ColumnPhysics<R>>::TRACERS,
@@ -278,7 +278,7 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
 }
 
 impl<R: Vectorised + Element> Launcher<R> for KesslerLauncher<R> {
-    fn call(&self, memory: &Memory<'_, R>, dt: f64) -> Result<()> {
+    fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()> {
         self.launch(Branch::TRUNK, &self.args(memory, R::of(dt)))
     }
 

@@ -3,12 +3,12 @@
 //! The scheme of WRF's `mp_physics = 1`, from the COMMAS model. One call, in this order:
 //!
 //! 1. Rain falls by upstream differences, in sub-steps whose number is recomputed after each ([`sedimentation`]).
-//! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air is
-//!    brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
+//! 2. In each cell, once for the whole call ([`cell::processed`]): cloud water becomes rain ([`conversion`]), the air
+//!    is brought to saturation ([`saturation`]), and rain evaporates ([`evaporation`]).
 //!
-//! [`columns::Columns`] does both on adjacent columns: on [`LANES`] of them with vector instructions, in single and in
-//! double precision, or on one with the functions of the standard library. The latter is the reference of the kernels
-//! in `kernels/physics/kessler/`.
+//! [`columns::ColumnBlock`] does both on adjacent columns: on [`LANES`] of them with vector instructions, in single and
+//! in double precision, or on one with the functions of the standard library. The latter is the reference of the
+//! kernels in `kernels/physics/kessler/`.
 //!
 //! In a run, ice and snow of the input are transported and otherwise unchanged. Compared with WSM5 the idealised cases
 //! have no ice. After an hour of `supercell` rain reaches up to 12 km. The mean rain is 0.81 kg m⁻², where WSM5 has
@@ -34,11 +34,11 @@ pub mod sedimentation;
 use std::ops::RangeInclusive;
 
 use self::cell::water;
-use self::columns::Columns;
+use self::columns::ColumnBlock;
 use self::params::{KesslerConstants, KesslerFactors};
 use super::{Block, ColumnPhysics, Field};
 use crate::real::Real;
-use crate::simd::stretches::{Stretch, for_stretches, give, give_plane, take, take_plane};
+use crate::simd::gather_scatter::{Stretch, for_stretches, give, give_plane, take, take_plane};
 use crate::simd::{Instructions, LANES, Task};
 
 /// The scheme with the factors of its processes.
@@ -63,16 +63,16 @@ impl<R: KesslerConstants + Real<Lane: KesslerConstants>> Vectorised for R {}
 #[derive(Clone, Debug)]
 pub enum Work<R: Real> {
     /// One column at a time.
-    Alone(Box<Columns<R, 1>>),
+    Alone(Box<ColumnBlock<R, 1>>),
     /// Columns side by side.
-    MemberLayout(Instructions, Box<Columns<R::Lane, LANES>>),
+    SideBySide(Instructions, Box<ColumnBlock<R::Lane, LANES>>),
 }
 
 /// One call of the scheme on columns side by side.
 struct Call<'a, R> {
     factors: KesslerFactors<R>,
     dt: R,
-    columns: &'a mut Columns<R, LANES>,
+    columns: &'a mut ColumnBlock<R, LANES>,
 }
 
 impl<R: KesslerConstants> Task for Call<'_, R> {
@@ -111,8 +111,8 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
 
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
         match instructions {
-            Some(instructions) => Work::MemberLayout(instructions, Box::new(Columns::new(nz))),
-            None => Work::Alone(Box::new(Columns::new(nz))),
+            Some(instructions) => Work::SideBySide(instructions, Box::new(ColumnBlock::new(nz))),
+            None => Work::Alone(Box::new(ColumnBlock::new(nz))),
         }
     }
 
@@ -127,7 +127,7 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
                     columns.call(&self.factors, dt);
                 },
             ),
-            Work::MemberLayout(instructions, columns) => {
+            Work::SideBySide(instructions, columns) => {
                 let (factors, dt) = (self.factors.map(R::lane), dt.lane());
                 for_each(block, columns, R::lane, R::of_lane, |columns| {
                     instructions.run(Call { factors, dt, columns });
@@ -140,10 +140,10 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
 /// Loads the columns of a block, `N` at a time, calls the scheme and stores them.
 fn for_each<R: Real, S: KesslerConstants, const N: usize>(
     block: &mut Block<'_, R>,
-    columns: &mut Columns<S, N>,
+    columns: &mut ColumnBlock<S, N>,
     to: impl Fn(R) -> S + Copy,
     from: impl Fn(S) -> R + Copy,
-    mut call: impl FnMut(&mut Columns<S, N>),
+    mut call: impl FnMut(&mut ColumnBlock<S, N>),
 ) {
     let (_, ny, nx) = block.dim();
     let [theta, qv, qc, qr] = &mut block.tracers[..] else { unreachable!("checked by the caller") };
@@ -160,7 +160,7 @@ fn for_each<R: Real, S: KesslerConstants, const N: usize>(
         take(exner, stretches, levels, to, |level| &mut level.exner);
         take(dz, stretches, levels, to, |level| &mut level.dz);
         take_plane(&rain.view(), stretches, to, &mut columns.rain);
-        columns.fill_up(count);
+        columns.fill_unused_lanes(count);
         call(columns);
         let levels = &columns.levels;
         if let Some(budget) = &mut block.budget {
@@ -172,7 +172,7 @@ fn for_each<R: Real, S: KesslerConstants, const N: usize>(
                 // The fields still hold what they did before the call.
                 let (row, species) = ((*j, columns.clone()), [&*qv, &*qc, &*qr]);
                 let total = |[qv, qc, qr]: [R; 3]| water(qv, qc, qr);
-                weighing.weigh(row, species, [rho, dz], total, |k, n| {
+                weighing.add_mismatch(row, species, [rho, dz], total, |k, n| {
                     let (level, l) = (&levels[k], lane + n);
                     water(from(level.qv[l]), from(level.qc[l]), from(level.qr[l]))
                 });

@@ -1,7 +1,7 @@
 //! Peak performance of the device: the bandwidth of a copy and the rate of arithmetic.
 
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ArithmeticArgs;
 use crate::real::{Precision, Real};
@@ -25,14 +25,14 @@ const LINKS: usize = 16;
 const ROUNDS: usize = 4096;
 
 /// Source of the kernel; independent of the number of levels.
-pub fn source(precision: Precision) -> Source {
+pub fn source(precision: Precision) -> KernelSource {
     let settings = [
         ("ARITHMETIC_THREADS", THREADS as i32),
         ("CHAINS", CHAINS as i32),
         ("CHAIN_LINKS", LINKS as i32),
     ];
     let arguments = structs!(precision; ArithmeticArgs);
-    Source::new(
+    KernelSource::new(
         "primitives/arithmetic.cu",
         Prelude::new(precision).with(&arguments).with_settings(&settings),
     )

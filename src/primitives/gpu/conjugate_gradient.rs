@@ -1,6 +1,6 @@
 //! Conjugate gradients on the device, with the bits of the CPU version.
 
-use crate::device::{Buffer, Event, Gpu, Kernel, Launch, Pinned, Prelude, Source};
+use crate::device::{Buffer, Event, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude};
 use crate::error::{Error, Result};
 use crate::primitives::conjugate_gradient::{
     SUMMED, Solution, Solver, check_lengths, preconditioner,
@@ -43,7 +43,7 @@ pub fn outcome(words: &[u64]) -> (usize, bool) {
 }
 
 /// The kernels, in double precision.
-pub fn source() -> Source {
+pub fn source() -> KernelSource {
     let settings = [
         ("SUM_THREADS", SUMMED),
         ("DESCENT_ENERGY", ENERGY),
@@ -60,7 +60,7 @@ pub fn source() -> Source {
     let settings = settings.map(|(name, value)| (name, value as i32));
     let arguments = DescentArgs::<f64>::cuda_text();
     let prelude = Prelude::new(Precision::F64).with(&arguments).with_settings(&settings);
-    Source::new("primitives/conjugate_gradient.cu", prelude)
+    KernelSource::new("primitives/conjugate_gradient.cu", prelude)
 }
 
 /// The solver on a device.

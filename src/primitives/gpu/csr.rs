@@ -7,7 +7,7 @@ use rung::{Rows, SHORT_ROW};
 
 use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source, WARP};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, WARP};
 use crate::error::{Error, Result};
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::arguments::CsrArgs;
@@ -27,7 +27,7 @@ const MOST_SIDES: usize = 64;
 
 /// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct CsrConfig {
     /// Threads of the blocks of the lower rungs.
     pub threads: u32,
     /// Products that a block of [`Rung::Cached`] keeps.
@@ -46,7 +46,7 @@ pub struct Shape {
     pub gather_late: bool,
 }
 
-impl Shape {
+impl CsrConfig {
     /// Settings for most matrices.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// The kernels.
-    pub fn source(&self, precision: Precision) -> Source {
+    pub fn source(&self, precision: Precision) -> KernelSource {
         let settings = [
             ("CSR_THREADS", self.threads as i32),
             ("CSR_CACHE", self.cache as i32),
@@ -110,7 +110,7 @@ impl Shape {
         ];
         let arguments = structs!(precision; CsrArgs);
         let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
-        Source::new("primitives/csr.cu", prelude).exactly()
+        KernelSource::new("primitives/csr.cu", prelude).exactly()
     }
 
     /// Launches of a rung, in order: kernel, blocks in x and y, threads of a block.
@@ -171,7 +171,7 @@ impl<R: Real> Arrays<R> {
     /// # Errors
     ///
     /// [`Error::Gpu`] when rows, columns or entries exceed the range of 32-bit numbers.
-    pub fn new(matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+    pub fn new(matrix: &Csr<R>, shape: CsrConfig) -> Result<Self> {
         let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
         let filled = entries.next_multiple_of(AT_A_TIME);
         if i32::try_from(rows.max(columns).max(filled) + BEYOND).is_err() {
@@ -202,7 +202,7 @@ impl<R: Real> Arrays<R> {
 #[derive(Debug)]
 pub struct DeviceCsr<R> {
     gpu: Gpu,
-    shape: Shape,
+    shape: CsrConfig,
     kernels: Vec<Kernel>,
     size: Size,
     columns: usize,
@@ -247,7 +247,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     ///
     /// [`Error::Gpu`], as all below, and when the matrix exceeds the range of 32-bit numbers.
     pub fn new(gpu: &Gpu, matrix: &Csr<R>) -> Result<Self> {
-        Self::with(gpu, matrix, Shape::suited(R::PRECISION, matrix.starts()))
+        Self::with(gpu, matrix, CsrConfig::suited(R::PRECISION, matrix.starts()))
     }
 
     /// The same for kernels with given settings.
@@ -255,7 +255,7 @@ impl<R: Real + Element> DeviceCsr<R> {
     /// # Errors
     ///
     /// As [`DeviceCsr::new`].
-    pub fn with(gpu: &Gpu, matrix: &Csr<R>, shape: Shape) -> Result<Self> {
+    pub fn with(gpu: &Gpu, matrix: &Csr<R>, shape: CsrConfig) -> Result<Self> {
         let arrays = Arrays::new(matrix, shape)?;
         let module = gpu.module(&shape.source(R::PRECISION))?;
         let kernels = KERNELS.iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
-use crate::device::{Buffer, Gpu, Kernel, Launch, Pinned, Prelude, Source, Stream};
+use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude, Stream};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::MemoryArgs;
 use crate::real::Precision;
@@ -23,7 +23,7 @@ const WORDS: usize = (BANKS - 1) * LONGEST_STEP + BANKS;
 const PATTERN: usize = 3;
 
 /// The kernels.
-pub fn source() -> Source {
+pub fn source() -> KernelSource {
     let settings = [
         ("MEMORY_THREADS", THREADS as i32),
         ("MEMORY_WORDS", WORDS as i32),
@@ -31,7 +31,7 @@ pub fn source() -> Source {
     ];
     let arguments = MemoryArgs::<f32>::cuda_text();
     let prelude = Prelude::new(Precision::F32).with(&arguments).with_settings(&settings);
-    Source::new("primitives/memory.cu", prelude)
+    KernelSource::new("primitives/memory.cu", prelude)
 }
 
 /// Elements of a load and a store.

@@ -10,7 +10,7 @@ pub mod ladder;
 
 use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Resources, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, Resources};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
@@ -176,7 +176,7 @@ pub fn statistics_of<T: Reducible>(words: &[u64]) -> Statistics<T> {
 
 /// Launch configuration: threads, blocks and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct ReduceConfig {
     /// Threads of a block.
     pub threads: u32,
     /// Loads of 16 bytes that a thread has in flight.
@@ -189,7 +189,7 @@ pub struct Shape {
     pub tiled: bool,
 }
 
-impl Default for Shape {
+impl Default for ReduceConfig {
     fn default() -> Self {
         // The fastest on an H200 from 4 Mi elements on, or nearly so.
         Self { threads: 512, packs: 4, blocks: 2, least: 4, tiled: true }
@@ -199,7 +199,7 @@ impl Default for Shape {
 /// Bytes of a load.
 const PACK: usize = 16;
 
-impl Shape {
+impl ReduceConfig {
     /// Blocks for each segment of elements of `bytes` bytes, if the device holds `resident` blocks at a time.
     fn blocks_for(self, segments: Segments, bytes: usize, resident: u32) -> u32 {
         let loads = (segments.length * bytes).div_ceil(PACK);
@@ -273,11 +273,11 @@ pub struct ReduceLaunch<T> {
 }
 
 /// The kernels for a type of elements.
-pub fn source<T: Reducible>(shape: Shape) -> Source {
+pub fn source<T: Reducible>(shape: ReduceConfig) -> KernelSource {
     let arguments = structs!(T::PRECISION; ReduceArgs);
     let prelude =
         Prelude::new(T::PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
-    Source::new("primitives/reduce.cu", prelude).exactly()
+    KernelSource::new("primitives/reduce.cu", prelude).exactly()
 }
 
 /// The kernels that reduce arrays of one type, and their work memory.
@@ -286,7 +286,7 @@ pub fn source<T: Reducible>(shape: Shape) -> Source {
 #[derive(Debug)]
 pub struct Reducer<T> {
     gpu: Gpu,
-    shape: Shape,
+    shape: ReduceConfig,
     /// A kernel for each operation, and how many of its blocks the device holds.
     kernels: Vec<(Kernel, u32)>,
     partials: Buffer<u64>,
@@ -301,7 +301,7 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::with_shape(gpu, Shape::default())
+        Self::with_shape(gpu, ReduceConfig::default())
     }
 
     /// Compiles the kernels with another configuration.
@@ -309,7 +309,7 @@ impl<T: Reducible> Reducer<T> {
     /// # Errors
     ///
     /// As [`Reducer::new`].
-    pub fn with_shape(gpu: &Gpu, shape: Shape) -> Result<Self> {
+    pub fn with_shape(gpu: &Gpu, shape: ReduceConfig) -> Result<Self> {
         let module = gpu.module(&source::<T>(shape))?;
         let kernels = Operation::ALL
             .into_iter()

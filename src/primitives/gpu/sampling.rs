@@ -61,11 +61,12 @@ impl<R: Real + Element> Sampling<R> {
         let (rows, columns) = (matrix.rows(), matrix.columns());
         let count: usize = groups.iter().map(|group| group.count).sum();
         assert_eq!(count, *levels, "levels that an operator is applied to");
-        parcel.send(|room| {
+        parcel.send(|staging| {
             let mut done = 0;
             for Levels { array, first, count } in groups {
                 assert!(array.len() >= (first + count) * columns, "levels of an array");
-                let (from, to) = (array.pointer_to(first * columns), room.pointer_to(done * rows));
+                let (from, to) =
+                    (array.pointer_to(first * columns), staging.pointer_to(done * rows));
                 // SAFETY: the numbers of levels and products were checked; memory is freed only after the device is
                 // done with it, and no graph contains the launch.
                 unsafe { matrix.launch(*rung, from, to, *count)? };
@@ -80,8 +81,8 @@ impl<R: Real + Element> Sampling<R> {
     /// # Errors
     ///
     /// When the device has failed.
-    pub fn is_here(&self) -> Result<bool> {
-        self.parcel.is_here()
+    pub fn is_complete(&self) -> Result<bool> {
+        self.parcel.is_complete()
     }
 
     /// Waits for the oldest products under way, grouped by level with one value for each target point; `None` if there

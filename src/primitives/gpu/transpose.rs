@@ -2,7 +2,7 @@
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::{Error, Result};
 use crate::primitives::gpu::arguments::TransposeArgs;
 use crate::primitives::transpose::Matrices;
@@ -86,7 +86,7 @@ fn wide(precision: Precision) -> usize {
 
 /// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct TransposeConfig {
     /// Side of the square tiles of the kernel for sixteen bytes at a time.
     pub tile: usize,
     /// Threads of a block of that kernel.
@@ -118,7 +118,7 @@ const SMALL: usize = 1 << 21;
 /// Elements from which on strips of tiles keep the same memory pages in use.
 const HUGE: usize = 1 << 29;
 
-impl Shape {
+impl TransposeConfig {
     /// Settings for matrices of this size, as measured on an H200.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
         let (unrolled_tile, unrolled_lines) = (64, 4);
@@ -135,7 +135,7 @@ impl Shape {
     }
 
     /// The kernels.
-    pub fn source(&self, precision: Precision) -> Source {
+    pub fn source(&self, precision: Precision) -> KernelSource {
         let settings = [
             ("COPY_THREADS", COPY_THREADS as i32),
             ("COPY_LOADS", COPY_LOADS as i32),
@@ -152,7 +152,7 @@ impl Shape {
         ];
         let arguments = structs!(precision; TransposeArgs);
         let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);
-        Source::new("primitives/transpose.cu", prelude)
+        KernelSource::new("primitives/transpose.cu", prelude)
     }
 
     /// Blocks of a rung and threads of each.
@@ -179,7 +179,7 @@ impl Shape {
 #[derive(Debug)]
 pub struct Transpose<R> {
     matrices: Matrices,
-    shape: Shape,
+    shape: TransposeConfig,
     kernels: [Kernel; Rung::ALL.len()],
     check: Kernel,
     faults: Buffer<i32>,
@@ -193,7 +193,7 @@ impl<R: Real + Element> Transpose<R> {
     ///
     /// [`Error::Gpu`], as all below, and when the matrices exceed the range of 32-bit numbers.
     pub fn new(gpu: &Gpu, matrices: Matrices) -> Result<Self> {
-        Self::with(gpu, matrices, Shape::choose(R::PRECISION, matrices))
+        Self::with(gpu, matrices, TransposeConfig::choose(R::PRECISION, matrices))
     }
 
     /// The same with given settings.
@@ -201,7 +201,7 @@ impl<R: Real + Element> Transpose<R> {
     /// # Errors
     ///
     /// As [`Transpose::new`].
-    pub fn with(gpu: &Gpu, matrices: Matrices, shape: Shape) -> Result<Self> {
+    pub fn with(gpu: &Gpu, matrices: Matrices, shape: TransposeConfig) -> Result<Self> {
         let Matrices { count, rows, columns } = matrices;
         let most = Rung::ALL.map(|rung| shape.blocks(rung, R::PRECISION, matrices).0);
         let whole = |n: usize| i32::try_from(n).ok();

@@ -1,6 +1,6 @@
 //! Indices of the fields of one of several states (ensemble members) in one array.
 
-use crate::state::SPECIES;
+use crate::state::WATER_SPECIES;
 
 /// Indices of the fields of WSM5 of one state among several in one array: first all potential temperatures, and other
 /// tracers without limiter, then the water of one state after the other.
@@ -28,8 +28,8 @@ impl MemberLayout {
 
     /// Indices of the water.
     pub fn water(self) -> std::ops::Range<usize> {
-        let first = self.before_water + self.number * SPECIES;
-        first..first + SPECIES
+        let first = self.before_water + self.number * WATER_SPECIES;
+        first..first + WATER_SPECIES
     }
 
     /// Index of a field of the state.

@@ -1,19 +1,21 @@
 //! Constants and structs of all weather kernels. A subject adds its own.
 
-use super::{mark, notes};
+use super::{kernel_id, status_word};
 use crate::device::{Prelude, structs};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::real::Precision;
-use crate::state::SPECIES;
+use crate::state::WATER_SPECIES;
 
 /// Prelude of all weather kernels: the numbers of levels and of water fields, and the layout of the mass of a cell.
 pub(crate) fn grid(precision: Precision, nz: usize) -> Prelude {
     Prelude::new(precision)
-        .with(&format!("constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {SPECIES};\n"))
+        .with(&format!(
+            "constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {WATER_SPECIES};\n"
+        ))
         .with(&structs!(precision; LayeredPointers))
 }
 
 /// Names and notes of the kernels of a step.
 pub(crate) fn notes() -> String {
-    mark::constants() + &notes::constants()
+    kernel_id::constants() + &status_word::constants()
 }

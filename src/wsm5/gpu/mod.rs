@@ -41,10 +41,10 @@
 
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
-pub mod clouds;
 pub mod column_map;
+pub mod column_physics;
+pub mod launch;
 pub(crate) mod prelude;
-pub mod tenant;
 pub(crate) mod tuning;
 
 use std::fmt;
@@ -54,7 +54,7 @@ use crate::device::WARP;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::grid::gpu::SECTOR;
 use crate::real::Precision;
-use crate::state::gpu::mark;
+use crate::state::gpu::kernel_id;
 use crate::wsm5::gpu::column_map::Region;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::reflectivity::Bins;
@@ -62,7 +62,7 @@ use crate::wsm5::{FALLING_SPECIES, Sedimentation};
 
 shared_constants! {
     /// Constants of the kernels only; no result depends on them.
-    pub trait CloudConstants: SchemeConstants;
+    pub trait Wsm5Constants: SchemeConstants;
 
     /// Relative humidity below which nothing can condense in a cell without condensate, with a margin for rounding;
     /// above it the processes decide.
@@ -74,7 +74,7 @@ shared_struct! {
     ///
     /// Fields have shape (nz, ny, nx), planes at the ground (ny, nx). Members that a kernel reads first stand first,
     /// since the kernel waits for every cache line of its arguments.
-    pub struct CloudArgs<R> {
+    pub struct Wsm5Args<R> {
         /// Word for the mark of a kernel that has begun; null if marks are off.
         marks: DevicePointer<u64>, "1";
         /// Number of minor steps.
@@ -147,7 +147,7 @@ shared_struct! {
     /// Arguments of the kernel that diagnoses reflectivity and radii.
     pub struct DiagnosisArgs<R> {
         /// The cells; only read. Planes at the ground are not read.
-        cloud: CloudArgs<R>, "1";
+        cloud: Wsm5Args<R>, "1";
         /// Reflectivity at 10 cm; set, as the three below.
         refl_10cm: DevicePointer<R>, "dBZ";
         /// Effective radius of cloud drops.
@@ -162,7 +162,7 @@ shared_struct! {
 }
 
 /// Numbers of levels that the kernels are written and tested for.
-pub const LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
+pub const DEVICE_LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
 
 /// Shared memory of a block without opt-in, bytes.
 const SHARED_BYTES: usize = 48 * 1024;
@@ -186,16 +186,16 @@ pub struct KernelVariant {
     /// `true` for calls of one minor step, the common case; `false` for any number.
     pub is_short: bool,
     /// `true` if calls compute the mass mismatch of their changes and note values that are not finite, as in a run.
-    pub weighs: bool,
+    pub tracks_mismatch: bool,
     /// The region that the kernel is compiled for, if any: constant addresses take fewer instructions. The fields of
     /// the water then follow one another from `qv` on, and those of the air from `rho` on, in the order of
-    /// [`CloudArgs`].
+    /// [`Wsm5Args`].
     pub region: Option<Region>,
 }
 
 impl KernelVariant {
     /// Calls of one minor step in a run.
-    pub const RUN: Self = Self { is_short: true, weighs: true, region: None };
+    pub const RUN: Self = Self { is_short: true, tracks_mismatch: true, region: None };
 }
 
 /// Launch configuration of the tile mapping: the columns of a tile, and the threads of its block.
@@ -224,7 +224,7 @@ const NARROW: usize = 8;
 const WORTH_A_KERNEL: usize = 1_000;
 
 /// Cells that a thread of a tile prefetches at a time.
-const ASKED: usize = 3;
+const PREFETCH: usize = 3;
 /// Threads of a multiprocessor that launch bounds of wide tiles allow for, with 32 and with 16 columns: the fastest on
 /// an H200, at 27 and at 50 levels.
 const RESIDENT: [usize; 2] = [1152, 960];
@@ -237,14 +237,14 @@ const FEWEST_THREADS: usize = 160;
 
 /// Mapping of sedimentation in a tile.
 #[derive(Clone, Copy, Debug)]
-struct Falling {
+struct SedimentationMapping {
     /// Lanes of a column.
     lanes: usize,
     /// Species of a column that sediment together: one, or all.
     kinds: usize,
 }
 
-impl Falling {
+impl SedimentationMapping {
     /// Mapping of a tile. If every column has a warp and one level a lane suffices, the warp lets all species sediment
     /// together, so that their latencies overlap. In other tiles one species of a column has half a warp, with two
     /// levels a lane, or a warp if there are more than 30 levels. Beside the levels there is an element for the lid and
@@ -276,7 +276,7 @@ impl Tile {
     /// A tile whose threads prefetch all of their cells at once, with the number of blocks that gives a multiprocessor
     /// about `resident` threads.
     fn wide(columns: usize, nz: usize, resident: usize) -> Self {
-        let threads = (columns * nz.div_ceil(ASKED))
+        let threads = (columns * nz.div_ceil(PREFETCH))
             .next_multiple_of(WARP)
             .clamp(FEWEST_THREADS, MOST_THREADS);
         Self { columns, threads, blocks: (resident / threads).max(1) }
@@ -307,7 +307,7 @@ impl Tile {
             && (1..=MOST_BLOCKS).contains(&blocks);
         // A word has a bit for each cell of a thread.
         is_shape
-            && LEVELS.contains(&nz)
+            && DEVICE_LEVELS.contains(&nz)
             && nz.div_ceil(threads / columns) <= u32::BITS as usize
             && self.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
     }
@@ -326,7 +326,7 @@ impl Tile {
         let field = nz * (columns + 1);
         // The values of a column in sedimentation are aligned to four elements.
         let align = 4 * real;
-        let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
+        let SedimentationMapping { lanes, kinds } = SedimentationMapping::new(columns, threads, nz);
         let slots = ((nz + 1) / lanes + 1) * lanes;
         let fall = (real * (4 * (nz + 1) + slots)).next_multiple_of(align);
         // The depths (before they become heights) and the list of active cells reuse the memory of sedimentation.
@@ -362,8 +362,8 @@ impl Mapping {
     /// Kernel name.
     pub fn kernel(self) -> &'static str {
         match self {
-            Self::Column => mark::WSM5_COLUMN,
-            Self::Tile(_) => mark::WSM5_TILE,
+            Self::Column => kernel_id::WSM5_COLUMN,
+            Self::Tile(_) => kernel_id::WSM5_TILE,
         }
     }
 
@@ -379,20 +379,21 @@ impl Mapping {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
             Self::Tile(tile) => {
                 let Tile { columns, threads, blocks } = tile;
-                let Falling { lanes, kinds } = Falling::new(columns, threads, nz);
+                let SedimentationMapping { lanes, kinds } =
+                    SedimentationMapping::new(columns, threads, nz);
                 vec![
                     ("TILE_COLUMNS", columns),
                     ("TILE_THREADS", threads),
                     ("TILE_BLOCKS", blocks),
                     ("TILE_LANES", lanes),
                     ("TILE_KINDS", kinds),
-                    ("TILE_ASKED", ASKED),
+                    ("TILE_PREFETCH", PREFETCH),
                     ("TILE_BYTES", tile.shared_bytes(precision, fallout, nz)),
                 ]
             }
         };
         settings.push(("ONE_STEP", usize::from(purpose.is_short)));
-        settings.push(("WEIGHED", usize::from(purpose.weighs)));
+        settings.push(("TRACK_MISMATCH", usize::from(purpose.tracks_mismatch)));
         let settings = settings.into_iter().map(|(name, value)| (name, value as i32));
         settings
             .chain(Region::constants(purpose.region))
@@ -467,7 +468,7 @@ mod tests {
     /// Every number of levels, precision and variant gets a tile, and its block fits into shared memory.
     #[test]
     fn every_tile_that_is_chosen_fits() {
-        for nz in LEVELS {
+        for nz in DEVICE_LEVELS {
             for (precision, fallout) in [Precision::F32, Precision::F64]
                 .into_iter()
                 .flat_map(|precision| Sedimentation::ALL.map(|fallout| (precision, fallout)))

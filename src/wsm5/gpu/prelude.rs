@@ -1,7 +1,7 @@
 //! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
 
 use super::column_map::Region;
-use super::{CloudArgs, CloudConstants, DiagnosisArgs};
+use super::{DiagnosisArgs, Wsm5Args, Wsm5Constants};
 use crate::constants::Constants;
 use crate::device::{Prelude, constants, structs};
 use crate::real::Precision;
@@ -12,7 +12,7 @@ use crate::wsm5::ice::{Growth, IceRates};
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::radii::RadiusConstants;
 use crate::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
-use crate::wsm5::sedimentation::{Profile, REACH_ABOVE, REACH_MIN};
+use crate::wsm5::sedimentation::{LayerProfile, REACH_ABOVE, REACH_MIN};
 use crate::wsm5::slope::Slope;
 use crate::wsm5::step::Precipitation;
 use crate::wsm5::warm::WarmRates;
@@ -38,7 +38,7 @@ fn scheme(precision: Precision) -> String {
     let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
     let constants = constants!(
         precision;
-        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, CloudConstants,
+        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, Wsm5Constants,
     );
     constants + &whole
 }
@@ -55,9 +55,9 @@ fn variants(fallout: Sedimentation) -> String {
 fn cells(precision: Precision) -> String {
     let values = structs!(
         precision;
-        Wsm5Params, Saturation, Slope, Cell, Air, StepStart, Coefficients, WarmRates, IceRates, Growth, Profile,
+        Wsm5Params, Saturation, Slope, Cell, Air, StepStart, Coefficients, WarmRates, IceRates, Growth, LayerProfile,
         Precipitation, Target, Bins,
     );
-    let arguments = structs!(precision; CloudArgs, DiagnosisArgs);
+    let arguments = structs!(precision; Wsm5Args, DiagnosisArgs);
     [values, Region::cuda_text(), arguments].join("\n")
 }

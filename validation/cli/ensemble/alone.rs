@@ -10,7 +10,7 @@ use nwp_mini::io::wrf::{
     self,
     series::{Overlap, Series},
 };
-use nwp_mini::model::{self, Case, Frames};
+use nwp_mini::model::{self, Frames, RunInput};
 use nwp_mini::time_steps::{Length, Plan};
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
@@ -37,7 +37,7 @@ fn bits(output: &Output, name: &str, member: Option<usize>) -> Vec<u64> {
 }
 
 /// The bits of the last frame of a member that runs alone.
-fn alone<R: model::Working>(
+fn alone<R: model::RunPrecision>(
     inputs: &[&str],
     place: &Place,
     number: usize,
@@ -48,7 +48,7 @@ fn alone<R: model::Working>(
     let inputs: Vec<_> = inputs.iter().map(|name| place.path(name)).collect();
     let (domain, frame) = wrf::read(&inputs[0], None).expect("an input");
     let series = Series::open(&inputs, &domain, Overlap::Refuse).expect("a series");
-    let case = Case::<R>::new(domain, frame).expect("a case");
+    let case = RunInput::<R>::new(domain, frame).expect("a case");
     let mut case = case.follow(series, 3600.0).expect("frames");
     let plan = Plan::new(Length::Steps(STEPS), Some(60.0), None, case.max_dt).expect("a plan");
     let mut state = case.take_state();

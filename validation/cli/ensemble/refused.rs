@@ -8,7 +8,7 @@ use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::ensemble;
@@ -61,7 +61,7 @@ fn files_that_do_not_fit_are_refused_and_leave_nothing() {
 fn a_member_that_blows_up_is_named() {
     let place = Place::with(&Small::new());
     let (domain, frame) = wrf::read(&place.path("small.nc"), None).expect("an input");
-    let mut case = Case::<f32>::new(domain, frame).expect("a case");
+    let mut case = RunInput::<f32>::new(domain, frame).expect("a case");
     let state = case.take_state();
     let starts = (0..4).map(|member| {
         let mut state = state.clone();

@@ -6,7 +6,7 @@ use nwp_mini::io::wrf::{
     self,
     series::{Overlap, Series},
 };
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 
 use super::cut::Cut;
 use super::place::{Outcome, Place, field_of, largest_difference};
@@ -150,7 +150,7 @@ fn a_constant_tracer_stays_constant_between_frames() {
     later("0001-01-01_11:00:00").write(&files[1]);
     let (domain, frame) = wrf::read(&files[0], None).expect("the first frame");
     let series = Series::open(&files, &domain, Overlap::Refuse).expect("two times");
-    let case = Case::<f32>::new(domain, frame).and_then(|case| case.follow(series, 3600.0));
+    let case = RunInput::<f32>::new(domain, frame).and_then(|case| case.follow(series, 3600.0));
     let mut case = case.expect("winds");
     let grid = case.domain.grid;
     let air = AirMass::<f32>::new(&grid, &case.domain.coordinate);

@@ -4,7 +4,7 @@ use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::{Limiter, Wind, Workspace, step};
 use nwp_mini::dry_mass::AirMass;
 use nwp_mini::io::wrf;
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 use nwp_mini::state::BoundaryValues;
 
 use super::place::{Place, storm};
@@ -216,7 +216,7 @@ fn a_constant_tracer_stays_constant_in_the_storm() {
     for boundary in kinds {
         let sides = boundary.parse().expect("boundaries");
         let (domain, frame) = wrf::read(&storm(), Some(sides)).expect("the storm");
-        let case = Case::<f32>::new(domain, frame).expect("the storm's winds");
+        let case = RunInput::<f32>::new(domain, frame).expect("the storm's winds");
         let grid = &case.domain.grid;
         let air = AirMass::<f32>::new(grid, &case.domain.coordinate);
         let wind = Wind { grid, air: &air, flux: &case.forcing.flux, dt: 150.0 };

@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::{Array3, ArrayView1};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::gpu::{Shares, Stages, TransportLaunch, TransportSettings, air_pointers};
+use nwp_mini::advection::gpu::{
+    LaunchConfig, Stages, TransportLaunch, TransportSettings, air_pointers,
+};
 use nwp_mini::cuda_abi::{Bytes, DevicePointer, ReadPointer};
 use nwp_mini::dry_mass::{AirMass, MassFlux};
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Grid;
 use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
-use nwp_mini::state::gpu::mark::TRANSPORT;
+use nwp_mini::state::gpu::kernel_id::TRANSPORT;
 use nwp_mini::wsm5::Sedimentation;
 
 use super::emulator::{Element, Program, Records};
@@ -89,8 +91,8 @@ impl<R: Exchanged> Transport<'_, R> {
         let upload = |values: &[R]| Ok::<_, ()>(memory.read_only(values));
         let mut air = air_pointers(self.air, layout, upload).expect("memory suffices");
         let values = |field: &Array3<R>| field.iter().copied().collect::<Vec<R>>();
-        let laid = |field: &Array3<R>| layout.lay(&values(field)).into_owned();
-        air.flux_x = memory.read_only(&layout.lay_x_faces(&values(&self.flux.x)));
+        let laid = |field: &Array3<R>| layout.padded(&values(field)).into_owned();
+        air.flux_x = memory.read_only(&layout.padded_x_faces(&values(&self.flux.x)));
         air.flux_y = memory.read_only(&laid(&self.flux.y));
         air.flux_z = memory.read_only(&laid(&self.flux.z));
         let all = layout.cells() * settings.tracers;
@@ -135,7 +137,7 @@ impl<R: Exchanged> Transport<'_, R> {
         let fields: Vec<R> = found.take(&Memory::name(start.address()));
         let fields = fields.chunks_exact(layout.cells());
         let fields = fields.map(|field| {
-            let cells = layout.pick(field);
+            let cells = layout.unpadded(field);
             let field = ArrayView1::from(&*cells).into_shape_with_order(shape.centre());
             field.expect("a field of the grid").to_owned()
         });
@@ -165,7 +167,7 @@ impl<R: Exchanged> Transport<'_, R> {
     /// Settings that are not sizes of arrays are input of the program, so that one program serves many cases.
     fn program(&self) -> (Arc<Program>, Vec<String>) {
         static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
-        let Shares { cells, .. } = self.settings.shares;
+        let LaunchConfig { cells, .. } = self.settings.launch_config;
         let key = format!("transport-{}-{cells}-{:?}", R::NAME, self.rounding);
         let names: Vec<String> = self
             .settings()
@@ -213,12 +215,12 @@ impl<R: Exchanged> Transport<'_, R> {
 const SIZES: [&str; 10] = [
     "SUM_THREADS",
     "CELLS",
-    "REACH",
+    "HALO",
     "TILE_ROWS",
     "STAGE_ROWS",
-    "STAGE_ROOM_OF_ONE",
-    "STAGE_ROOM_OF_TWO",
+    "STAGE_SMEM_OF_ONE",
+    "STAGE_SMEM_OF_TWO",
     "STAGE_LEVEL_NUMBERS",
-    "LIMIT_ROOM",
+    "LIMIT_SMEM",
     "LIMIT_LEVEL_NUMBERS",
 ];

@@ -10,12 +10,12 @@ use nwp_mini_support as support;
 use nwp_mini_support::advection::{case, made_up};
 use nwp_mini_support::emulator;
 
-use nwp_mini::advection::gpu::{Block, Shares};
+use nwp_mini::advection::gpu::{LaunchBounds, LaunchConfig};
 
 /// Shares with small blocks of two sizes.
-pub(crate) fn shares(cells: usize, levels: usize) -> Shares {
-    let block = |threads| Block { threads, resident: 1 };
-    Shares {
+pub(crate) fn launch_config(cells: usize, levels: usize) -> LaunchConfig {
+    let block = |threads| LaunchBounds { threads, resident: 1 };
+    LaunchConfig {
         stage: block(64),
         limited: block(96),
         cells,

@@ -7,7 +7,7 @@
 #include "advection/transport.cu"
 
 // The room of a tile, and behind it that for the numbers of its levels.
-thread_local Line rooms[2 * std::max(sizeof(LimitRoom), sizeof(StageRoom<2>)) / sizeof(Line)];
+thread_local Line smem_lines[2 * std::max(sizeof(LimitSmem), sizeof(StageSmem<2>)) / sizeof(Line)];
 
 namespace {
 

@@ -2,13 +2,13 @@
 
 use ndarray::Array3;
 use nwp_mini::advection::Limiter;
-use nwp_mini::advection::gpu::{Shares, TransportSettings};
+use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
 use nwp_mini::grid::Side;
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 
 use super::case::{SCHEMES, difference, field, largest, read, table};
 use super::host::{Exchanged, Rounding, Transport};
-use super::{shares, support};
+use super::{launch_config, support};
 
 /// The limits of the CPU version, see `validation/host/advection/reference.rs`.
 const F64_LIMIT: f64 = 1.0e-10;
@@ -33,9 +33,9 @@ fn each_group(mut check: impl FnMut(&netcdf::Group<'_>)) {
 
 /// All steps of a case by the kernels.
 fn run<R: Exchanged>(
-    case: &Case,
+    case: &TransportCase,
     limiter: Limiter,
-    shares: Shares,
+    launch_config: LaunchConfig,
     rounding: Rounding,
 ) -> Array3<f64> {
     let (air, flux) = (case.air::<R>(), case.flux::<R>());
@@ -50,7 +50,7 @@ fn run<R: Exchanged>(
             unlimited: 0,
             limiter,
             zero_gradient: false,
-            shares,
+            launch_config,
         },
         rounding,
     };
@@ -69,8 +69,8 @@ fn check_steps<R: Exchanged>(rounding: Rounding, limit: f64) {
         for (limiter, scheme) in SCHEMES {
             let name = format!("{} {} {scheme} {rounding:?}", group.name(), R::NAME);
             number += 1;
-            let shares = shares(2, [1, 4, case.grid.shape.nz][number % 3]);
-            let q = run::<R>(&case, limiter, shares, rounding);
+            let launch_config = launch_config(2, [1, 4, case.grid.shape.nz][number % 3]);
+            let q = run::<R>(&case, limiter, launch_config, rounding);
             let error = difference(&q, &field(group, &format!("q_{scheme}_f64")));
             let history = table(group, &format!("hist_{scheme}_f64"));
             let census = case.census(&q, case.steps).expect("finite");
@@ -135,7 +135,7 @@ fn constant_tracer_in_stored_wind() {
             continue;
         }
         for (limiter, scheme) in SCHEMES {
-            let q = run::<f32>(&case, limiter, shares(2, 5), rounding);
+            let q = run::<f32>(&case, limiter, launch_config(2, 5), rounding);
             let drift = q.iter().fold(0.0_f64, |most, x| most.max((x - value).abs() / value));
             println!("rk3_constant {scheme} {rounding:?}: drift {drift:.2e}");
             assert!(drift <= CONSTANT_LIMIT, "{scheme} {rounding:?}: {drift:e}");

@@ -1,8 +1,8 @@
 //! Kernels and the CPU version do the same operations in the same order: the bits agree.
 
 use ndarray::Array3;
-use nwp_mini::advection::gpu::{Shares, TransportSettings};
-use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
+use nwp_mini::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
 use nwp_mini::real::Real;
@@ -10,13 +10,19 @@ use nwp_mini::state::BoundaryValues;
 
 use super::case::{Prepared, SCHEMES, difference};
 use super::host::{Exchanged, Rounding, Transport};
+use super::launch_config;
 use super::made_up::{KINDS, random_case, sides};
 use super::reference::is_fused_at_hand;
-use super::shares;
 
 /// Two steps of three tracers, the first without limiter, on both.
-fn check<R: Exchanged>(shape: Shape, kind: [Side; 4], shares: Shares, seed: u64, given: bool) {
-    check_tracers::<R>([3, 1], shape, kind, shares, (seed, given));
+fn check<R: Exchanged>(
+    shape: Shape,
+    kind: [Side; 4],
+    launch_config: LaunchConfig,
+    seed: u64,
+    given: bool,
+) {
+    check_tracers::<R>([3, 1], shape, kind, launch_config, (seed, given));
 }
 
 /// Two steps of several tracers, the first of them without limiter, on both.
@@ -24,7 +30,7 @@ fn check_tracers<R: Exchanged>(
     [count, unlimited]: [usize; 2],
     shape: Shape,
     kind: [Side; 4],
-    shares: Shares,
+    launch_config: LaunchConfig,
     (seed, given): (u64, bool),
 ) {
     let case = random_case(shape, sides(kind), seed);
@@ -45,13 +51,18 @@ fn check_tracers<R: Exchanged>(
         for (n, tracer) in tracers.iter().enumerate() {
             let limiter = if n < unlimited { Limiter::None } else { limiter };
             let mut q = tracer.clone();
-            let inflow = if is_flat(n) { Entering::Neighbour } else { inflow.get(n).into() };
+            let inflow = if is_flat(n) { InflowValues::Neighbour } else { inflow.get(n).into() };
             let entered: f64 =
                 (0..2).map(|_| advection::step(&wind, limiter, inflow, &mut q, &mut work)).sum();
             expected.push((q, entered));
         }
-        let settings =
-            TransportSettings { tracers: count, unlimited, limiter, zero_gradient: given, shares };
+        let settings = TransportSettings {
+            tracers: count,
+            unlimited,
+            limiter,
+            zero_gradient: given,
+            launch_config,
+        };
         let transport = Transport {
             grid: &case.grid,
             air: &air,
@@ -63,7 +74,7 @@ fn check_tracers<R: Exchanged>(
         };
         let (found, entered) = transport.run(&tracers, 2, seed);
         for (n, ((q, expected_entered), found)) in expected.iter().zip(&found).enumerate() {
-            let what = format!("{shape} {kind:?} {name} {shares:?} tracer {n}");
+            let what = format!("{shape} {kind:?} {name} {launch_config:?} tracer {n}");
             let differs = q.indexed_iter().find(|(at, q)| **q != found[*at]);
             assert!(differs.is_none(), "{what}: {differs:?}, found {}", found[differs.unwrap().0]);
             let error = (entered[n] - expected_entered).abs();
@@ -87,14 +98,16 @@ fn small_sizes() {
             // The combination of sizes, launch configurations and numbers of levels is pseudo-random.
             let nz = 2 + number % 4;
             let cells = if nx < 8 { 2 } else { [2, 4][number % 2] };
-            let shares =
-                Shares { linear_indexing: number % 3 != 0, ..shares(cells, 1 + number % nz) };
+            let launch_config = LaunchConfig {
+                linear_indexing: number % 3 != 0,
+                ..launch_config(cells, 1 + number % nz)
+            };
             let shape = Shape { nx, ny, nz };
             let (seed, given) = (number as u64, number % 5 < 2);
             if number % 7 < 4 {
-                check::<f64>(shape, kind, shares, seed, given);
+                check::<f64>(shape, kind, launch_config, seed, given);
             } else {
-                check::<f32>(shape, kind, shares, seed, given);
+                check::<f32>(shape, kind, launch_config, seed, given);
             }
         }
     }
@@ -109,8 +122,17 @@ fn sizes_off_the_block() {
             for cells in [2, 4] {
                 number += 1;
                 let linear_indexing = number % 4 < 2;
-                let shares = Shares { linear_indexing, ..shares(cells, [1, 3, nz][number % 3]) };
-                check::<f32>(Shape { nx, ny, nz }, kind, shares, number as u64, number % 2 == 0);
+                let launch_config = LaunchConfig {
+                    linear_indexing,
+                    ..launch_config(cells, [1, 3, nz][number % 3])
+                };
+                check::<f32>(
+                    Shape { nx, ny, nz },
+                    kind,
+                    launch_config,
+                    number as u64,
+                    number % 2 == 0,
+                );
             }
         }
     }
@@ -130,9 +152,9 @@ fn tiles() {
             (2, 57, 4, 5),
         ] {
             number += 1;
-            let shares = Shares { tiled: true, ..shares(cells, 2) };
-            let shape = Shape { nx: shares.least_tiled() + beyond, ny, nz };
-            check::<f32>(shape, kind, shares, number, number % 2 == 0);
+            let launch_config = LaunchConfig { tiled: true, ..launch_config(cells, 2) };
+            let shape = Shape { nx: launch_config.least_tiled() + beyond, ny, nz };
+            check::<f32>(shape, kind, launch_config, number, number % 2 == 0);
         }
     }
 }
@@ -153,15 +175,15 @@ fn tiles_of_stages() {
             (259, 10, 2, 1, false),
         ] {
             number += 1;
-            let shares = Shares { stages_tiled: true, tiled, ..shares(4, 2) };
+            let launch_config = LaunchConfig { stages_tiled: true, tiled, ..launch_config(4, 2) };
             let shape = Shape { nx, ny, nz };
             let grid = random_case(shape, sides(kind), number).grid;
-            let can_be_tiled = shares.stages_can_be_tiled(Layout::of(&grid, 4));
+            let can_be_tiled = launch_config.stages_can_be_tiled(Layout::of(&grid, 4));
             assert!(can_be_tiled || (nx % 4 > 0 && grid.sides.periodic_x()));
             if !can_be_tiled {
                 continue;
             }
-            check_tracers::<f32>([count, 1], shape, kind, shares, (number, number % 2 == 0));
+            check_tracers::<f32>([count, 1], shape, kind, launch_config, (number, number % 2 == 0));
         }
     }
 }
@@ -171,10 +193,10 @@ fn tiles_of_stages() {
 fn several_states() {
     for (seed, kind) in (1..).zip(KINDS) {
         let shape = Shape { nx: 33, ny: 5, nz: 3 };
-        check_tracers::<f32>([9, 3], shape, kind, shares(4, 2), (seed, true));
-        let shares = Shares { tiled: true, ..shares(4, 2) };
-        let shape = Shape { nx: shares.least_tiled(), ny: 5, nz: 2 };
-        check_tracers::<f32>([6, 2], shape, kind, shares, (seed, true));
+        check_tracers::<f32>([9, 3], shape, kind, launch_config(4, 2), (seed, true));
+        let launch_config = LaunchConfig { tiled: true, ..launch_config(4, 2) };
+        let shape = Shape { nx: launch_config.least_tiled(), ny: 5, nz: 2 };
+        check_tracers::<f32>([6, 2], shape, kind, launch_config, (seed, true));
     }
 }
 
@@ -183,19 +205,25 @@ fn several_states() {
 fn tiny_periodic_sizes() {
     for (nx, ny) in (1..=4).flat_map(|nx| (1..=4).map(move |ny| (nx, ny))) {
         let cells = if nx < 2 { 1 } else { 2 };
-        check::<f64>(Shape { nx, ny, nz: 3 }, [Side::Periodic; 4], shares(cells, 2), 7, false);
+        check::<f64>(
+            Shape { nx, ny, nz: 3 },
+            [Side::Periodic; 4],
+            launch_config(cells, 2),
+            7,
+            false,
+        );
     }
     check::<f64>(
         Shape { nx: 2, ny: 6, nz: 4 },
         [Side::Periodic, Side::Periodic, Side::Specified, Side::Specified],
-        shares(2, 3),
+        launch_config(2, 3),
         1,
         true,
     );
     check::<f64>(
         Shape { nx: 9, ny: 1, nz: 4 },
         [Side::Open, Side::Open, Side::Periodic, Side::Periodic],
-        shares(4, 1),
+        launch_config(4, 1),
         2,
         false,
     );
@@ -225,7 +253,7 @@ fn fused_roundings() {
                     unlimited: 0,
                     limiter,
                     zero_gradient: false,
-                    shares: shares(2, 3),
+                    launch_config: launch_config(2, 3),
                 },
                 rounding: Rounding::Fused,
             };

@@ -177,20 +177,20 @@ impl<R: Real + Element + Constants> Case<R> {
     fn plane(&self, value: &dyn Fn([usize; 2]) -> f64) -> Vec<f64> {
         let Shape { nx, ny, .. } = self.shape;
         let all: Vec<f64> = (0..ny).flat_map(|j| (0..nx).map(move |i| [j, i])).map(value).collect();
-        self.layout.lay(&all).into_owned()
+        self.layout.padded(&all).into_owned()
     }
 
     fn records(&self) -> Records {
         let Self { layout, air, coupled, .. } = self;
         let mut records = Records::default();
-        let lay = |field: &Array3<R>| layout.lay(&values(field)).into_owned();
+        let lay = |field: &Array3<R>| layout.padded(&values(field)).into_owned();
         let all: Vec<R> = self.state.fields().iter().flat_map(lay).collect();
         records.put("tracers", &all);
         let Environment { rho, exner, p, .. } = &self.environment;
         let of_air: Vec<R> = [rho, exner, p].into_iter().flat_map(lay).collect();
         records.put("air", &of_air);
-        records.put("with_mu", &layout.lay(&values(&air.cell.with_mu)));
-        records.put("without_mu", &layout.lay(&values(&air.cell.without_mu)));
+        records.put("with_mu", &layout.padded(&values(&air.cell.with_mu)));
+        records.put("without_mu", &layout.padded(&values(&air.cell.without_mu)));
         records.put("c1", &air.cell.c1);
         records.put("c2", &air.cell.c2);
         let (variable, fixed) = (coupled.variable(), coupled.fixed());
@@ -344,7 +344,7 @@ impl<R: Real + Element + Constants> Case<R> {
         }
         let (tracers, size) = (found.take::<R>("tracers"), self.layout.cells());
         for (number, expected) in fields.iter().enumerate() {
-            let field = self.layout.pick(&tracers[number * size..][..size]).into_owned();
+            let field = self.layout.unpadded(&tracers[number * size..][..size]).into_owned();
             let expected = after.get(&number).cloned().unwrap_or_else(|| values(expected));
             assert!(field == expected, "{about} field {number}");
         }

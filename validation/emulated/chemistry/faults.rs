@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nwp_mini::chemistry::cells::LuPrecision;
-use nwp_mini::chemistry::gpu::Form;
+use nwp_mini::chemistry::gpu::ThreadMapping;
 use nwp_mini::chemistry::rosenbrock::Method;
 use nwp_mini_support::chemistry::Case;
 
@@ -49,8 +49,13 @@ fn every_barrier_is_missed() {
     assert_eq!(copies.len(), 11, "{copies:?}");
     // Two workers for each cell at least, of different warps, and more cells than places. Rates that follow the sun
     // and factors in single precision pass through all of the text.
-    let form =
-        Form { cells: 32, workers: 3, shared_bytes: 1 << 15, resident: 1, is_straight: false };
+    let form = ThreadMapping {
+        cells: 32,
+        workers: 3,
+        shared_bytes: 1 << 15,
+        resident: 1,
+        is_straight: false,
+    };
     let mut run = case.run("na", "ros3_600", LuPrecision::F32).expect("the run is there");
     // Wrong kernels may take very many steps.
     run.settings.interval = 1e-3;
@@ -77,7 +82,8 @@ fn wrong_coefficients_are_noticed() {
     let case = Case::named("small_strato");
     let run = case.run("au", "ros3_600", LuPrecision::F64).expect("the run is there");
     let cells = some(&case, 5);
-    let form = Form { cells: 8, workers: 2, shared_bytes: 0, resident: 1, is_straight: false };
+    let form =
+        ThreadMapping { cells: 8, workers: 2, shared_bytes: 0, resident: 1, is_straight: false };
     let wrong: [(&str, Reach); 5] = [
         ("a", |method| &mut method.a[0]),
         ("c", |method| &mut method.c[1]),

@@ -5,11 +5,11 @@ use std::path::Path;
 use nwp_mini::chemistry::cells::{Cells, Outcome, Settings};
 use nwp_mini::chemistry::gpu::arguments::ChemistryArgs;
 use nwp_mini::chemistry::gpu::{
-    Form, Plan, RATE_THREADS, integration_source, outcomes, rates_source, scratch_doubles,
+    Plan, RATE_THREADS, ThreadMapping, integration_source, outcomes, rates_source, scratch_doubles,
 };
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::cuda_abi::{DevicePointer, ReadPointer};
-use nwp_mini::device::Source;
+use nwp_mini::device::KernelSource;
 use nwp_mini_support::emulator::Program;
 
 use crate::lattice::host::Memory;
@@ -30,7 +30,7 @@ pub(super) struct Circumstances {
     pub(super) order: Option<Vec<i32>>,
 }
 
-fn compile(name: &str, source: &Source, kernels: Option<&Path>) -> Program {
+fn compile(name: &str, source: &KernelSource, kernels: Option<&Path>) -> Program {
     let validation = nwp_mini_support::project().join("validation");
     let mut options = vec![format!("-I{}", validation.display())];
     if source.file == "chemistry/rates.cu" {
@@ -51,7 +51,12 @@ fn by_quantity(values: &[f64], cells: usize) -> Vec<f64> {
 
 impl<'a> Emulated<'a> {
     /// Compiles the kernels; `name` distinguishes the programs.
-    pub(super) fn new(name: &str, kinetics: &'a Kinetics, settings: &Settings, form: Form) -> Self {
+    pub(super) fn new(
+        name: &str,
+        kinetics: &'a Kinetics,
+        settings: &Settings,
+        form: ThreadMapping,
+    ) -> Self {
         Self::with(name, kinetics, settings, form, None)
     }
 
@@ -60,7 +65,7 @@ impl<'a> Emulated<'a> {
         name: &str,
         kinetics: &'a Kinetics,
         settings: &Settings,
-        form: Form,
+        form: ThreadMapping,
         kernels: Option<&Path>,
     ) -> Self {
         let Settings { method, rates, lu, .. } = *settings;

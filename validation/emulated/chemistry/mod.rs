@@ -6,7 +6,7 @@ mod faults;
 mod host;
 
 use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
-use nwp_mini::chemistry::gpu::Form;
+use nwp_mini::chemistry::gpu::ThreadMapping;
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini_support::chemistry::{Case, picked};
 
@@ -17,20 +17,29 @@ const SHARED: usize = 232_448;
 
 /// A thread for a cell, and several with as much shared memory as on a device, with too little for all arrays, and
 /// with other numbers of cells and workers.
-fn forms(kinetics: &Kinetics, lu: LuPrecision) -> Vec<(&'static str, Form)> {
-    let team = Form::team(kinetics, lu, SHARED).expect("a small mechanism fits");
-    let most = Form { cells: 16, workers: 4, ..team };
-    let straight = |workers| Form::straight(kinetics, lu, SHARED, workers);
-    let thread = Form::thread();
+fn forms(kinetics: &Kinetics, lu: LuPrecision) -> Vec<(&'static str, ThreadMapping)> {
+    let team = ThreadMapping::team(kinetics, lu, SHARED).expect("a small mechanism fits");
+    let most = ThreadMapping { cells: 16, workers: 4, ..team };
+    let straight = |workers| ThreadMapping::straight(kinetics, lu, SHARED, workers);
+    let thread = ThreadMapping::thread();
     // With most numbers in the scratch.
-    let small = straight(3).map(|form| Form { shared_bytes: 1 << 13, ..form });
+    let small = straight(3).map(|form| ThreadMapping { shared_bytes: 1 << 13, ..form });
     vec![
         ("straight-one", straight(1).unwrap_or(thread)),
         ("straight", straight(4).unwrap_or(thread)),
         ("straight-small", small.unwrap_or(thread)),
         ("thread", thread),
         ("team", team),
-        ("few", Form { cells: 8, workers: 4, shared_bytes: 0, resident: 1, is_straight: false }),
+        (
+            "few",
+            ThreadMapping {
+                cells: 8,
+                workers: 4,
+                shared_bytes: 0,
+                resident: 1,
+                is_straight: false,
+            },
+        ),
         ("other", most),
     ]
 }

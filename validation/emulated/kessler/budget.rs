@@ -4,10 +4,10 @@ use ndarray::{Array2, Array3};
 
 use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::dry_mass::Layered;
-use nwp_mini::physics::device::Places;
+use nwp_mini::physics::device::ColumnLayout;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
-use nwp_mini::physics::{Budget, Scratch, Weighing, call};
-use nwp_mini::state::gpu::notes::Flaw;
+use nwp_mini::physics::{Budget, MismatchMasses, Scratch, call};
+use nwp_mini::state::gpu::status_word::NonFiniteValue;
 
 use nwp_mini_support::emulator::{Element, Records};
 use nwp_mini_support::kessler::case::State;
@@ -19,7 +19,7 @@ use super::{OnHost, WATER, columns, take_state, taken};
 const TERMS: [&str; 4] = ["fallen", "fall_residual", "clipped", "mass_mismatch"];
 /// Number of steps before the call, for the notes.
 const STEPS_BEFORE: u64 = 41;
-/// The number of the kernel: see `src/state/gpu/mark.rs`.
+/// The number of the kernel: see `src/state/gpu/kernel_id.rs`.
 const MARK: u64 = 11;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
@@ -59,7 +59,7 @@ fn on_cpu<R: Vectorised>(
     let scratch = Scratch::<Work<R>>::with(&scheme, nz, vectors);
     let mut block = state.block();
     let [fallen, fall_residual, clipped] = [fallen, residual, clipped].map(|x| x.view_mut());
-    let weighing = Some(Weighing::new(mass, per_area, mismatch));
+    let weighing = Some(MismatchMasses::new(mass, per_area, mismatch));
     block.budget = Some(Budget { fallen, fall_residual, clipped, weighing });
     call(&scheme, dt, &scratch, block);
     terms
@@ -69,7 +69,7 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
     /// A call as in a run; returns all results.
     fn call_in_run(&self, dt: R, state: &mut State<R>, air: &Air<R>, seed: u64) -> Records {
         let (nz, ny, nx) = state.tracers[0].dim();
-        let places = Places::all(nwp_mini::grid::Shape { nx, ny, nz });
+        let places = ColumnLayout::all(nwp_mini::grid::Shape { nx, ny, nz });
         let mut records = self.records(dt, state, places);
         let [blocks, threads] = super::blocks(places.columns()).map(|count| count as i32);
         records.put("launch", &[blocks, threads, 1]);
@@ -170,7 +170,7 @@ fn values_that_are_not_finite_are_noted() {
     let marked = |found: &Records| found.take::<u64>("marks")[0];
     let mut state = sound.clone();
     let found = kernel.call_in_run(60.0, &mut state, &air, 1);
-    assert_eq!(Flaw::of(note(&found)), None);
+    assert_eq!(NonFiniteValue::of(note(&found)), None);
     assert_eq!(marked(&found), MARK);
     for seed in 0..12 {
         let mut state = sound.clone();
@@ -183,8 +183,10 @@ fn values_that_are_not_finite_are_noted() {
             flaws.push((if field == 0 { 0 } else { WATER + field - 1 }, place));
         }
         let found = kernel.call_in_run(60.0, &mut state, &air, seed);
-        let about = format!("{flaws:?} {:?}", Flaw::of(note(&found)));
-        let Some(Flaw { step, field, place }) = Flaw::of(note(&found)) else { panic!("{about}") };
+        let about = format!("{flaws:?} {:?}", NonFiniteValue::of(note(&found)));
+        let Some(NonFiniteValue { step, field, place }) = NonFiniteValue::of(note(&found)) else {
+            panic!("{about}")
+        };
         assert_eq!(step as u64, STEPS_BEFORE + 1, "{about}");
         assert!((field, place) <= *flaws.iter().min().expect("a flaw"), "{about}");
         let column = |place: usize| place % (ny * nx);

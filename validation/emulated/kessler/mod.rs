@@ -7,7 +7,7 @@ use ndarray::{Array2, Array3, ArrayView1, Axis, s};
 
 use nwp_mini::cuda_abi::{Bytes, DevicePointer, ReadPointer};
 use nwp_mini::dry_mass::gpu::LayeredPointers;
-use nwp_mini::physics::device::Places;
+use nwp_mini::physics::device::ColumnLayout;
 use nwp_mini::physics::kessler::gpu::{KesslerArgs, blocks, source};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
@@ -47,17 +47,17 @@ impl<R: Vectorised + Element + Bytes> OnHost<R> {
     }
 
     /// One call on some columns of a state whose planes are whole.
-    fn call_on(&self, dt: R, state: &mut State<R>, places: Places, seed: u64) {
+    fn call_on(&self, dt: R, state: &mut State<R>, places: ColumnLayout, seed: u64) {
         let records = self.records(dt, state, places);
         let found = self.program.run(&records, seed);
         take_state(&found, state);
     }
 
     /// Input of the program for a call without a water budget.
-    fn records(&self, dt: R, state: &State<R>, places: Places) -> Records {
+    fn records(&self, dt: R, state: &State<R>, places: ColumnLayout) -> Records {
         let to = DevicePointer::default();
         let from = ReadPointer::default();
-        let Places { width, first, pitch, level, .. } = places;
+        let ColumnLayout { width, first, pitch, level, .. } = places;
         let args = KesslerArgs {
             marks: DevicePointer::default(),
             notes: DevicePointer::default(),
@@ -125,7 +125,7 @@ fn taken<R: Element>(records: &Records, name: &str) -> ndarray::Array1<R> {
 impl<R: Vectorised + Element + Bytes> Engine<R> for OnHost<R> {
     fn call(&self, dt: R, state: &mut State<R>) {
         let (nz, ny, nx) = state.tracers[0].dim();
-        let places = Places::all(nwp_mini::grid::Shape { nx, ny, nz });
+        let places = ColumnLayout::all(nwp_mini::grid::Shape { nx, ny, nz });
         self.call_on(dt, state, places, 1);
     }
 }
@@ -199,8 +199,13 @@ fn only_the_columns_of_a_part_are_changed() {
     let before = State::<f32>::of(&columns(27), 5, 0.0);
     let (_, ny, nx) = before.tracers[0].dim();
     let (rows, columns) = (1..ny - 1, 3..nx - 2);
-    let places =
-        Places { width: columns.len(), rows: rows.len(), first: nx + 3, pitch: nx, level: nx * ny };
+    let places = ColumnLayout {
+        width: columns.len(),
+        rows: rows.len(),
+        first: nx + 3,
+        pitch: nx,
+        level: nx * ny,
+    };
     let (mut found, mut whole) = (before.clone(), before.clone());
     kernel.call_on(120.0, &mut found, places, 7);
     OnCpu::alone().call(120.0, &mut whole);

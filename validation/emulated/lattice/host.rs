@@ -1,7 +1,7 @@
 //! A device emulated by arrays on the host.
 
 use nwp_mini::cuda_abi::{Bytes, DevicePointer};
-use nwp_mini::device::Source;
+use nwp_mini::device::KernelSource;
 use nwp_mini_support::emulator::{Element, Program, Records};
 
 /// Arrays and launches of the emulated device. An address is the number of an array, shifted.
@@ -60,7 +60,7 @@ impl Done {
 }
 
 /// The kernels of a source as a program; `name` distinguishes the programs.
-pub(super) fn program(name: &str, source: &Source) -> Program {
+pub(super) fn program(name: &str, source: &KernelSource) -> Program {
     let kind = match source.file {
         "lattice/wilson.cu" => "-DOPERATOR",
         "lattice/ladder.cu" => "-DLADDER",

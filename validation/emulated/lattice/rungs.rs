@@ -3,7 +3,7 @@
 use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::lattice::gpu::arguments::WilsonArgs;
 use nwp_mini::lattice::gpu::ladder::{self, Rung};
-use nwp_mini::lattice::gpu::{Form, Load, OnLattice, TWO_ROWS, source};
+use nwp_mini::lattice::gpu::{KernelConfig, LatticePrecision, Load, TWO_ROWS, source};
 use nwp_mini::lattice::number::Vectorised;
 use nwp_mini::lattice::{CpuDirac, Dirac, Extents, LINK_REALS, Parity};
 use nwp_mini::real::Real;
@@ -12,7 +12,7 @@ use nwp_mini_support::emulator::Element;
 use super::host::{Memory, program};
 use super::{Drawn, LATTICES, distance, limit};
 
-trait Emulated: OnLattice + Vectorised + Element + Bytes {}
+trait Emulated: LatticePrecision + Vectorised + Element + Bytes {}
 
 impl Emulated for f32 {}
 impl Emulated for f64 {}
@@ -28,7 +28,7 @@ fn expected<R: Emulated>(drawn: &Drawn<R>, parity: Parity, is_dagger: bool) -> V
     whole
 }
 
-fn form_is_right<R: Emulated>(name: &str, form: Form, seed: u64) {
+fn form_is_right<R: Emulated>(name: &str, form: KernelConfig, seed: u64) {
     let precision = <R as Real>::PRECISION;
     let program =
         program(&format!("lattice-{name}-{}", <R as Real>::NAME), &source(&form, precision));
@@ -75,23 +75,31 @@ fn form_is_right<R: Emulated>(name: &str, form: Form, seed: u64) {
     }
 }
 
-fn forms(extents: Extents) -> Vec<(&'static str, Form)> {
-    let plain = Form { block_sites: 64, ..Form::plain(extents) };
-    let rebuilt = Form { link_reals: TWO_ROWS, ..plain };
-    let best = Form { link_reals: TWO_ROWS, is_diagonal: true, ..plain };
-    let bricks = Form { brick: Some([1; 4]), chunk: 8, ..best }.with_block(32);
+fn forms(extents: Extents) -> Vec<(&'static str, KernelConfig)> {
+    let plain = KernelConfig { block_sites: 64, ..KernelConfig::plain(extents) };
+    let rebuilt = KernelConfig { link_reals: TWO_ROWS, ..plain };
+    let best = KernelConfig { link_reals: TWO_ROWS, is_diagonal: true, ..plain };
+    let bricks = KernelConfig { brick: Some([1; 4]), chunk: 8, ..best }.with_block(32);
     vec![
         ("plain", plain),
         ("rebuilt", rebuilt),
-        ("diagonal", Form { is_diagonal: true, ..plain }),
+        ("diagonal", KernelConfig { is_diagonal: true, ..plain }),
         (
             "bricks",
-            Form { link_load: Load::Past, spinor_load: Load::Kept, is_streamed: true, ..bricks },
+            KernelConfig {
+                link_load: Load::Past,
+                spinor_load: Load::Kept,
+                is_streamed: true,
+                ..bricks
+            },
         ),
-        ("whole-links-in-bricks", Form { link_reals: LINK_REALS, is_diagonal: false, ..bricks }),
-        ("backward", Form { is_backward_stored: true, ..bricks }),
-        ("side-threads", Form { side_threads: 2, register_sides: 2, ..bricks }),
-        ("loop", Form { loops_sides: true, ..bricks }),
+        (
+            "whole-links-in-bricks",
+            KernelConfig { link_reals: LINK_REALS, is_diagonal: false, ..bricks },
+        ),
+        ("backward", KernelConfig { is_backward_stored: true, ..bricks }),
+        ("side-threads", KernelConfig { side_threads: 2, register_sides: 2, ..bricks }),
+        ("loop", KernelConfig { loops_sides: true, ..bricks }),
     ]
 }
 
@@ -101,7 +109,7 @@ fn forms_are_right<R: Emulated>() {
         let extents = Extents::new(extents).unwrap();
         for (name, form) in forms(extents) {
             // Slabs of one brick if there are several.
-            let form = if name == "bricks" { Form { slab: 1, ..form } } else { form };
+            let form = if name == "bricks" { KernelConfig { slab: 1, ..form } } else { form };
             form_is_right::<R>(&format!("{name}-{number}"), form, seed);
         }
     }

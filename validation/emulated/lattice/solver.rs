@@ -1,7 +1,7 @@
 //! The kernels of conjugate gradients: the iterations of the CPU version, and its solution.
 
 use nwp_mini::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
-use nwp_mini::lattice::gpu::{Form, TWO_ROWS, solver_source, untouched};
+use nwp_mini::lattice::gpu::{KernelConfig, TWO_ROWS, solver_source, untouched};
 use nwp_mini::lattice::{CpuDirac, Dirac, Extents, Parity, SPINOR_REALS, Stop};
 use nwp_mini::real::Precision;
 
@@ -18,7 +18,7 @@ const SOLVED: u64 = 2;
 #[test]
 fn iterations_are_those_of_the_cpu() {
     let extents = Extents::new([4, 4, 2, 6]).unwrap();
-    let form = Form::choose(Precision::F32, extents, TWO_ROWS).with_block(64);
+    let form = KernelConfig::choose(Precision::F32, extents, TWO_ROWS).with_block(64);
     let program = program("lattice-solver", &solver_source(&form, Precision::F32));
     let drawn = Drawn::<f32>::new(extents.along(), 5);
     let stop = Stop { tolerance: 1e-4, most: 100 };

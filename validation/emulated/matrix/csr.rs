@@ -3,7 +3,7 @@
 use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::gpu::arguments::CsrArgs;
-use nwp_mini::primitives::gpu::csr::{Arrays, Rung, Shape, Size};
+use nwp_mini::primitives::gpu::csr::{Arrays, CsrConfig, Rung, Size};
 use nwp_mini::primitives::matrices;
 
 use super::emulator::Program;
@@ -12,8 +12,8 @@ use super::products::check_product;
 use super::random::Random;
 
 /// Blocks of two sizes, tiles of few entries, so that rows are cut, and of more.
-pub(crate) const SHAPES: [Shape; 2] = [
-    Shape {
+pub(crate) const SHAPES: [CsrConfig; 2] = [
+    CsrConfig {
         threads: 64,
         cache: 48,
         tile_threads: 64,
@@ -23,7 +23,7 @@ pub(crate) const SHAPES: [Shape; 2] = [
         long_row: 4,
         gather_late: false,
     },
-    Shape {
+    CsrConfig {
         threads: 96,
         cache: 1000,
         tile_threads: 128,
@@ -84,7 +84,7 @@ fn cases<R: Exchanged>(random: &mut Random) -> Vec<(&'static str, Csr<R>)> {
 
 fn multiplied<R: Exchanged>(
     program: &Program,
-    shape: Shape,
+    shape: CsrConfig,
     rung: Rung,
     matrix: &Csr<R>,
     (x, sides): (&[R], usize),
@@ -132,7 +132,7 @@ fn multiplied<R: Exchanged>(
 /// True if a version correctly multiplies a matrix with exact sums by three vectors.
 pub(crate) fn is_right(
     program: &Program,
-    shape: Shape,
+    shape: CsrConfig,
     rung: Rung,
     matrix: &Csr<f32>,
     seed: u64,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nwp_mini::cuda_abi::{Bytes, DevicePointer};
-use nwp_mini::device::Source;
+use nwp_mini::device::KernelSource;
 use nwp_mini::real::Real;
 
 use super::emulator::{Element, Program, Records};
@@ -80,12 +80,12 @@ fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec<T> {
 }
 
 /// The kernels of a source as a program; `name` distinguishes the programs.
-pub(crate) fn program(name: &str, source: &Source) -> Program {
+pub(crate) fn program(name: &str, source: &KernelSource) -> Program {
     program_with(name, source, &Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"))
 }
 
 /// The program with kernels from another folder.
-pub(crate) fn program_with(name: &str, source: &Source, kernels: &Path) -> Program {
+pub(crate) fn program_with(name: &str, source: &KernelSource, kernels: &Path) -> Program {
     let file = match source.file {
         "primitives/transpose.cu" => "emulated/matrix/transpose.cpp",
         "primitives/csr.cu" => "emulated/matrix/csr.cpp",

@@ -2,7 +2,7 @@
 
 use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::primitives::gpu::arguments::TransposeArgs;
-use nwp_mini::primitives::gpu::transpose::{Rung, Shape};
+use nwp_mini::primitives::gpu::transpose::{Rung, TransposeConfig};
 use nwp_mini::primitives::transpose::{Matrices, transpose};
 
 use super::emulator::Program;
@@ -10,9 +10,23 @@ use super::host::{Exchanged, Memory, program};
 use super::random::Random;
 
 /// Small tiles, so that small matrices have many; strips that do not divide them.
-pub(crate) const SHAPES: [Shape; 2] = [
-    Shape { tile: 32, threads: 64, resident: 1, strip: 3, unrolled_tile: 32, unrolled_lines: 4 },
-    Shape { tile: 64, threads: 128, resident: 1, strip: 1, unrolled_tile: 16, unrolled_lines: 16 },
+pub(crate) const SHAPES: [TransposeConfig; 2] = [
+    TransposeConfig {
+        tile: 32,
+        threads: 64,
+        resident: 1,
+        strip: 3,
+        unrolled_tile: 32,
+        unrolled_lines: 4,
+    },
+    TransposeConfig {
+        tile: 64,
+        threads: 128,
+        resident: 1,
+        strip: 1,
+        unrolled_tile: 16,
+        unrolled_lines: 16,
+    },
 ];
 
 /// Sizes below, at and beyond tiles, of all alignments; single rows and columns; batches.
@@ -60,7 +74,7 @@ fn args<R: Exchanged>(
 
 fn turned<R: Exchanged>(
     program: &Program,
-    shape: Shape,
+    shape: TransposeConfig,
     rung: Rung,
     matrices: Matrices,
     values: &[R],
@@ -78,7 +92,7 @@ fn turned<R: Exchanged>(
 /// True if a version transposes a matrix of random numbers correctly.
 pub(crate) fn is_right(
     program: &Program,
-    shape: Shape,
+    shape: TransposeConfig,
     rung: Rung,
     matrices: Matrices,
     seed: u64,

@@ -39,9 +39,9 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], blocks:
     let program =
         Program::compile(&name, "emulated/passive/program.cpp", &source.prelude, &options);
     let mut records = Records::default();
-    records.put("tracer", &layout.lay(&values(&q)));
-    records.put("with_mu", &layout.lay(&values(&air.cell.with_mu)));
-    records.put("without_mu", &layout.lay(&values(&air.cell.without_mu)));
+    records.put("tracer", &layout.padded(&values(&q)));
+    records.put("with_mu", &layout.padded(&values(&air.cell.with_mu)));
+    records.put("without_mu", &layout.padded(&values(&air.cell.without_mu)));
     records.put("c1", &air.cell.c1);
     records.put("c2", &air.cell.c2);
     records.put("left", &[R::of(left)]);
@@ -79,7 +79,7 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], blocks:
     // Conservation up to rounding in every cell.
     let rounding = if R::NAME == "f64" { ROUNDING } else { 1e-7 };
     assert!((before + lost - after).abs() <= rounding * before, "{about}: {before} {lost} {after}");
-    assert_eq!(*layout.pick(&found.take::<R>("tracer")), *values(&q), "{about}");
+    assert_eq!(*layout.unpadded(&found.take::<R>("tracer")), *values(&q), "{about}");
 }
 
 #[test]

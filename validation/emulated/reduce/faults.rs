@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nwp_mini::device::Source;
-use nwp_mini::primitives::gpu::reduce::ladder::{self, Places, RUNGS, THREADS, scratch};
+use nwp_mini::device::KernelSource;
+use nwp_mini::primitives::gpu::reduce::ladder::{self, LadderArrays, RUNGS, THREADS, scratch};
 use nwp_mini::primitives::gpu::reduce::{Operation, source};
 use nwp_mini::primitives::reduce::{self, Segments};
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ fn without_barriers(file: &str) -> Vec<(String, PathBuf)> {
 
 fn unnoticed(
     file: &str,
-    source: &Source,
+    source: &KernelSource,
     fault: impl Fn(&str, &str) -> Option<String> + Sync,
 ) -> Vec<String> {
     let copies = without_barriers(file);
@@ -76,7 +76,7 @@ fn every_barrier_of_the_ladder_is_missed() {
                 let values = memory.array(&x).read();
                 let scratch = [0, 1].map(|_| memory.array(&vec![0.0; scratch(LENGTH, 1)]));
                 let result = memory.array(&[0.0_f32]);
-                let places = Places { values, length: LENGTH, scratch, result };
+                let places = LadderArrays { values, length: LENGTH, scratch, result };
                 for launch in rung.launches(places, 1) {
                     memory.launch(launch.kernel, &launch.args, launch.blocks as usize, THREADS);
                 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nwp_mini::cuda_abi::{Bytes, DevicePointer};
-use nwp_mini::device::Source;
+use nwp_mini::device::KernelSource;
 
 use super::emulator::{Element, Program, Records};
 
@@ -48,7 +48,7 @@ pub(crate) fn taken<T: Element>(found: &Records, array: DevicePointer<T>) -> Vec
 }
 
 /// The program for a source; each is compiled once.
-pub(crate) fn program(name: &str, source: &Source, options: &[&str]) -> Arc<Program> {
+pub(crate) fn program(name: &str, source: &KernelSource, options: &[&str]) -> Arc<Program> {
     static PROGRAMS: Mutex<BTreeMap<String, Arc<Program>>> = Mutex::new(BTreeMap::new());
     let file = Path::new(source.file).file_stem().and_then(|stem| stem.to_str());
     let file = file.expect("kernels have plain names");

@@ -1,6 +1,6 @@
 //! The rungs of the ladder.
 
-use nwp_mini::primitives::gpu::reduce::ladder::{Places, RUNGS, THREADS, scratch, source};
+use nwp_mini::primitives::gpu::reduce::ladder::{LadderArrays, RUNGS, THREADS, scratch, source};
 use nwp_mini::primitives::reduce;
 
 use super::host::{Memory, program, taken};
@@ -27,7 +27,7 @@ fn rungs_are_exact<T: Exchanged>() {
             // Values that no version has written are not added up.
             let unwritten = T::of(f64::from(1 << 20));
             let given = if rung.adds_to_result() { T::default() } else { unwritten };
-            let places = Places {
+            let places = LadderArrays {
                 values: values.offset(first).read(),
                 length,
                 scratch: [0, 1].map(|_| memory.array(&vec![unwritten; room])),

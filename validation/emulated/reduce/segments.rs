@@ -3,7 +3,7 @@
 use nwp_mini::cuda_abi::{Bytes, CudaType, DevicePointer};
 use nwp_mini::primitives::gpu::arguments::ReduceArgs;
 use nwp_mini::primitives::gpu::reduce::{
-    Arrays, Operation, Reducible, Shape, located, source, statistics_of,
+    Arrays, Operation, ReduceConfig, Reducible, located, source, statistics_of,
 };
 use nwp_mini::primitives::reduce::{self, Segments};
 
@@ -13,7 +13,8 @@ use super::random::Random;
 use super::{LENGTHS, whole};
 
 /// Small blocks, so that there are many.
-pub(crate) const SHAPE: Shape = Shape { threads: 96, packs: 2, blocks: 4, least: 1, tiled: true };
+pub(crate) const SHAPE: ReduceConfig =
+    ReduceConfig { threads: 96, packs: 2, blocks: 4, least: 1, tiled: true };
 /// Blocks that the emulated device holds.
 pub(crate) const RESIDENT: u32 = 7;
 
@@ -306,7 +307,7 @@ fn extrema_do_not_depend_on_the_order() {
 fn both_ways_of_sharing_out_agree() {
     let mut random = Random::new(25);
     let tiled = of_type::<f32>();
-    let side_by_side = Shape { tiled: false, ..SHAPE };
+    let side_by_side = ReduceConfig { tiled: false, ..SHAPE };
     let side_by_side = program("f32-side-by-side", &source::<f32>(side_by_side), &[]);
     let operations = [Operation::MinAt, Operation::MaxAt, Operation::NanCount];
     for length in LENGTHS {
@@ -331,7 +332,7 @@ fn launches_share_out_the_blocks() {
         partials: DevicePointer::default(),
         tickets: DevicePointer::default(),
     };
-    let shape = Shape { threads: 128, packs: 4, blocks: 2, least: 2, tiled: true };
+    let shape = ReduceConfig { threads: 128, packs: 4, blocks: 2, least: 2, tiled: true };
     let launch = |length, count| {
         let segments = Segments { first: 3, length, count, stride: length };
         shape.launch(arrays, segments, 40)

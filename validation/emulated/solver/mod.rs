@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nwp_mini::error::Result;
 use nwp_mini::io::wrf;
-use nwp_mini::model::Case;
+use nwp_mini::model::RunInput;
 use nwp_mini::primitives::conjugate_gradient::{SUMMED, Solution, Solver, solve};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::gpu::conjugate_gradient::{ITERATIONS, outcome, source, untouched};
@@ -209,14 +209,14 @@ fn the_winds_of_the_storm_are_those_of_the_cpu() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let read = || wrf::read(&path, None).expect("the storm");
     let (domain, frame) = read();
-    let expected = Case::<f64>::new(domain, frame).expect("the storm's winds");
+    let expected = RunInput::<f64>::new(domain, frame).expect("the storm's winds");
     let (domain, frame) = read();
     let solver = Arc::new(Emulated::new("solver-storm"));
-    let found = Case::<f64>::with_solver(domain, frame, solver).expect("the storm's winds");
+    let found = RunInput::<f64>::with_solver(domain, frame, solver).expect("the storm's winds");
     assert!(expected.projection.iterations > 100, "{:?}", expected.projection);
     assert_eq!(found.projection, expected.projection);
     assert_eq!(found.winds, expected.winds);
-    let flux = |case: &Case<f64>| case.forcing.flux.clone();
+    let flux = |case: &RunInput<f64>| case.forcing.flux.clone();
     let (found, expected) = (flux(&found), flux(&expected));
     assert_eq!([found.x, found.y, found.z], [expected.x, expected.y, expected.z]);
 }

@@ -7,7 +7,7 @@ mod step_end;
 use nwp_mini_support::{emulator, random};
 
 use ndarray::{Array, Array2, Dimension};
-use nwp_mini::backend::{BudgetDomain, SPECIES, Summary, WaterChange};
+use nwp_mini::backend::{BudgetDomain, Summary, WATER_SPECIES, WaterChange};
 use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::gpu::summary::{outflow_of, source};
 use nwp_mini::grid::gpu::Layout;
@@ -72,22 +72,22 @@ fn compare<R: Real + Element>(random: &mut Random, [nx, ny]: [usize; 2], strengt
     // As rows lie where they can be filled up.
     let filled = grid.with_sides(Sides::all(Side::Specified));
     let layout = Layout::of(&filled, 4);
-    records.put("with_mu", &layout.lay(&values(&air.cell.with_mu)));
-    records.put("without_mu", &layout.lay(&values(&air.cell.without_mu)));
+    records.put("with_mu", &layout.padded(&values(&air.cell.with_mu)));
+    records.put("without_mu", &layout.padded(&values(&air.cell.without_mu)));
     records.put("c1", &air.cell.c1);
     records.put("c2", &air.cell.c2);
     records.put("area", &values(&region.area));
-    records.put("contents", &vec![R::nan(); SPECIES * nx * ny]);
-    records.put("x", &layout.lay_x_faces(&values(&flux.x)));
-    records.put("y", &layout.lay(&values(&flux.y)));
-    records.put("z", &layout.lay(&values(&flux.z)));
+    records.put("contents", &vec![R::nan(); WATER_SPECIES * nx * ny]);
+    records.put("x", &layout.padded_x_faces(&values(&flux.x)));
+    records.put("y", &layout.padded(&values(&flux.y)));
+    records.put("z", &layout.padded(&values(&flux.z)));
     records.put("first", &[layout.first as i32]);
     records.put("pitch", &[layout.pitch() as i32]);
     records.put("face_pitch", &[layout.face_pitch() as i32]);
     records.put("fastest", &[0_u64]);
     records.put("nx", &[nx as i32]);
     records.put("ny", &[ny as i32]);
-    records.put("species", &[SPECIES as i32]);
+    records.put("species", &[WATER_SPECIES as i32]);
     // From one share of the levels of a column to one for each level.
     records.put("shares", &[1 + (nx % NZ) as i32]);
     let found = program.run(&records, random.bits());

@@ -53,9 +53,9 @@ pub(crate) fn cells<R: Precision>() -> Vec<Pair<R>> {
             after = d.any_q()
         ) => mismatch::mass_mismatch(mass, per_area, rho, dz, before, after);
         "cell::set_call_invariants"(cell = d.cell(), air = d.air()) => nothing(|| cell::set_call_invariants(&cell, &mut air)), air;
-        "cell::onset"(air = d.air(), cell = d.cell()) => cell::onset(p, &air, &cell);
-        "cell::coefficients"(air = d.air(), onset = d.onset(), cell = d.cell())
-            => cell::coefficients(p, &air, &onset, &cell);
+        "cell::step_start"(air = d.air(), cell = d.cell()) => cell::step_start(p, &air, &cell);
+        "cell::coefficients"(air = d.air(), step_start = d.step_start(), cell = d.cell())
+            => cell::coefficients(p, &air, &step_start, &cell);
     }
 }
 
@@ -116,21 +116,21 @@ pub(crate) fn melt<R: Precision>() -> Vec<Pair<R>> {
             cell = d.cell(),
             qsw = d.log(1e-18, 0.1, &[])
         ) => melt::pcond(dt_cloud, &air, &cell, qsw);
-        "melt::condense"(dt_cloud = d.dt(), air = d.air(), onset = d.onset(), cell = d.cell())
-            => melt::condense(p, dt_cloud, &air, &onset, &mut cell), cell;
+        "melt::condense"(dt_cloud = d.dt(), air = d.air(), step_start = d.step_start(), cell = d.cell())
+            => melt::condense(p, dt_cloud, &air, &step_start, &mut cell), cell;
     }
 }
 
 pub(crate) fn balance<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
-        "balance::share"(available = d.any_q(), loss = d.signed(1e-18, 0.1))
-            => balance::share(available, loss);
+        "balance::limiter_factor"(available = d.any_q(), loss = d.signed(1e-18, 0.1))
+            => balance::limiter_factor(available, loss);
         "balance::limit"(dt = d.dt(), warm = warm_rates(d), ice = ice_rates(d), cell = d.cell())
             => nothing(|| balance::limit(dt, &mut warm, &mut ice, &cell)), warm, ice;
-        "balance::gain"(q = d.q(&[]), amount = d.signed(1e-18, 0.1))
-            => balance::gain(&mut q, amount), q;
-        "balance::lose"(q = d.q(&[]), amount = d.signed(1e-18, 0.1))
-            => balance::lose(&mut q, amount), q;
+        "balance::add_clipped"(q = d.q(&[]), amount = d.signed(1e-18, 0.1))
+            => balance::add_clipped(&mut q, amount), q;
+        "balance::sub_clipped"(q = d.q(&[]), amount = d.signed(1e-18, 0.1))
+            => balance::sub_clipped(&mut q, amount), q;
         "balance::apply_cold"(
             dt = d.dt(),
             air = d.air(),
@@ -162,10 +162,10 @@ pub(crate) fn step<R: Precision>() -> Vec<Pair<R>> {
         "step::processes"(
             dt_cloud = d.dt(),
             air = d.air(),
-            onset = d.onset(),
+            step_start = d.step_start(),
             qr_for_slope = d.q(&[]),
             cell = d.cell()
-        ) => step::processes(p, dt_cloud, &air, &onset, qr_for_slope, &mut cell), cell;
+        ) => step::processes(p, dt_cloud, &air, &step_start, qr_for_slope, &mut cell), cell;
         "step::deposit"(
             dt_cloud = d.dt(),
             depth = d.log(1.0, 5000.0, &[]),

@@ -1,6 +1,6 @@
 //! `fall` and `substep`.
 
-use nwp_mini::wsm5::sedimentation::{self, Profile};
+use nwp_mini::wsm5::sedimentation::{self, LayerProfile};
 use nwp_mini::wsm5::substepped_sedimentation;
 
 use super::pair::{Pair, pairs, whole};
@@ -23,8 +23,8 @@ fn rise<R: Precision>(d: &mut Draw<R>) -> R {
     sedimentation::rise(density(d), density(d), layer(d), layer(d))
 }
 
-fn profile<R: Precision>(d: &mut Draw<R>) -> Profile<R> {
-    Profile { bottom: density(d), half_rise: rise(d) }
+fn profile<R: Precision>(d: &mut Draw<R>) -> LayerProfile<R> {
+    LayerProfile { bottom: density(d), half_rise: rise(d) }
 }
 
 fn part<R: Precision>(d: &mut Draw<R>) -> R {
@@ -33,8 +33,8 @@ fn part<R: Precision>(d: &mut Draw<R>) -> R {
 
 pub(crate) fn fall<R: Precision>() -> Vec<Pair<R>> {
     pairs! { p, d:
-        "sedimentation::reach"(highest = d.linear(0.0, 130.0, &[]).floor(), nz = d.linear(4.0, 130.0, &[]).floor())
-            => whole::<R>(sedimentation::reach(highest.to_usize().unwrap(), nz.to_usize().unwrap()));
+        "sedimentation::active_layers"(highest = d.linear(0.0, 130.0, &[]).floor(), nz = d.linear(4.0, 130.0, &[]).floor())
+            => whole::<R>(sedimentation::active_layers(highest.to_usize().unwrap(), nz.to_usize().unwrap()));
         "sedimentation::interface_speed_outer"(below = speed(d), above = speed(d))
             => sedimentation::interface_speed_outer(below, above);
         "sedimentation::interface_speed_inner"(
@@ -72,8 +72,8 @@ pub(crate) fn fall<R: Precision>() -> Vec<Pair<R>> {
             thickness = layer(d),
             density = density(d)
         ) => sedimentation::mass_in_ground(bottom, top, thickness, density);
-        "sedimentation::land"(air = d.air(), content = d.signed(1e-15, 0.05), q = d.q(&[]))
-            => sedimentation::land(&air, content, &mut q), q;
+        "sedimentation::store_content"(air = d.air(), content = d.signed(1e-15, 0.05), q = d.q(&[]))
+            => sedimentation::store_content(&air, content, &mut q), q;
     }
 }
 

@@ -27,8 +27,11 @@ pub(crate) const HARMLESS: [(&str, &str); 11] = [
         "slope::ice_number: const real content = rho * max(qi, <SCARCE_ICE ->",
         "the bound holds there",
     ),
-    ("warm::rates: const real rhw = max(cell.qv / onset.qsw, <Q_MIN ->", "it is lost beside 1"),
-    ("ice::rates: const real rhi = max(cell.qv / onset.qsi, <Q_MIN ->", "it is lost beside 1"),
+    (
+        "warm::rates: const real rhw = max(cell.qv / step_start.qsw, <Q_MIN ->",
+        "it is lost beside 1",
+    ),
+    ("ice::rates: const real rhi = max(cell.qv / step_start.qsi, <Q_MIN ->", "it is lost beside 1"),
     ("melt::psmlt: if (cell.t <= FREEZING <||", "the bounds of the amount leave nothing either"),
     ("melt::psmlt_in_substep: if (cell.t <= FREEZING <||", "the bounds leave nothing either"),
     ("melt::melt_snow: if (cell.t <= FREEZING <||", "psmlt looks again"),

@@ -73,10 +73,10 @@ pub(crate) fn warm<R: Precision>() -> Vec<Pair<R>> {
         "warm::rates"(
             dt_cloud = d.dt(),
             air = d.air(),
-            onset = d.onset(),
+            step_start = d.step_start(),
             cell = d.cell(),
             coefficients = d.coefficients()
-        ) => warm::rates(p, dt_cloud, &air, &onset, &cell, &coefficients);
+        ) => warm::rates(p, dt_cloud, &air, &step_start, &cell, &coefficients);
     }
 }
 
@@ -122,10 +122,10 @@ pub(crate) fn ice<R: Precision>() -> Vec<Pair<R>> {
         "ice::rates"(
             dt_cloud = d.dt(),
             air = d.air(),
-            onset = d.onset(),
+            step_start = d.step_start(),
             cell = d.cell(),
             coefficients = d.coefficients(),
-            prevp = d.near((cell.qv - onset.qsi) / dt_cloud)
-        ) => ice::rates(p, dt_cloud, &air, &onset, &cell, &coefficients, prevp);
+            prevp = d.near((cell.qv - step_start.qsi) / dt_cloud)
+        ) => ice::rates(p, dt_cloud, &air, &step_start, &cell, &coefficients, prevp);
     }
 }

@@ -205,7 +205,7 @@ impl<R: Precision> Draw<R> {
         }
     }
 
-    pub(crate) fn onset(&mut self) -> StepStart<R> {
+    pub(crate) fn step_start(&mut self) -> StepStart<R> {
         StepStart { t: self.t(), qsw: self.log(1e-15, 0.1, &[]), qsi: self.log(1e-15, 0.1, &[]) }
     }
 

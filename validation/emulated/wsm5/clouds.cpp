@@ -16,7 +16,7 @@ real* field(emulator::Case& input, const char* name, const char* together, int n
 }
 
 // The struct has come with its numbers; its pointers are those of the arrays.
-CloudArgs with_arrays(CloudArgs args, emulator::Case& input)
+Wsm5Args with_arrays(Wsm5Args args, emulator::Case& input)
 {
     args.theta = input.array<real>("theta");
     args.qv = field(input, "qv", "water", 0);
@@ -58,9 +58,9 @@ DiagnosisArgs arguments(emulator::Case& input)
     return args;
 }
 #else
-CloudArgs arguments(emulator::Case& input)
+Wsm5Args arguments(emulator::Case& input)
 {
-    return with_arrays(input.structure<CloudArgs>("args"), input);
+    return with_arrays(input.structure<Wsm5Args>("args"), input);
 }
 #endif
 

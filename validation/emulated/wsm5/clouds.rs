@@ -9,11 +9,11 @@ use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::gpu::prelude::{Configuration, prelude};
 use nwp_mini::grid::Shape;
 use nwp_mini::real::Precision;
-use nwp_mini::state::gpu::notes::Flaw;
+use nwp_mini::state::gpu::status_word::NonFiniteValue;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::gpu::column_map::Region as Given;
 use nwp_mini::wsm5::gpu::{
-    CloudArgs, CloudConstants, DiagnosisArgs, KernelVariant, Mapping, diagnosis,
+    DiagnosisArgs, KernelVariant, Mapping, Wsm5Args, Wsm5Constants, diagnosis,
 };
 use nwp_mini::wsm5::minor_steps;
 use nwp_mini::wsm5::reflectivity::Bins;
@@ -30,7 +30,7 @@ const NO_FLAW: u64 = u64::MAX;
 pub(crate) const STEPS_BEFORE: u64 = 41;
 
 /// A precision that programs exchange numbers in.
-pub(crate) trait Exchanged: Whole + CloudConstants + Element + Bytes {
+pub(crate) trait Exchanged: Whole + Wsm5Constants + Element + Bytes {
     const KIND: Precision;
 }
 
@@ -51,9 +51,9 @@ trait InRecords<R> {
     fn take(&mut self, records: &Records);
 
     /// The arguments of the kernels, without addresses.
-    fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> CloudArgs<R>
+    fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> Wsm5Args<R>
     where
-        R: CloudConstants;
+        R: Wsm5Constants;
 }
 
 impl<R: Exchanged> InRecords<R> for Weather<R> {
@@ -90,12 +90,12 @@ impl<R: Exchanged> InRecords<R> for Weather<R> {
         }
     }
 
-    fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> CloudArgs<R> {
+    fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> Wsm5Args<R> {
         let steps = minor_steps(dt);
         let Shape { nx, ny, .. } = self.shape();
         let (to, from) = (DevicePointer::default(), ReadPointer::default());
         let (rows, columns) = (region.rows.clone(), region.columns.clone());
-        CloudArgs {
+        Wsm5Args {
             region: Given::within([ny, nx], rows, columns, together),
             theta: to,
             qv: to,
@@ -168,7 +168,7 @@ const OPTIONS: [&str; 4] = [
 type LazyProgram = LazyLock<Program, Box<dyn FnOnce() -> Program + Send>>;
 
 /// The kernels of a mapping, compiled for the host.
-pub(crate) struct Clouds {
+pub(crate) struct EmulatedWsm5 {
     mapping: Mapping,
     /// The region that the programs are compiled for, if any.
     made_for: Option<Given>,
@@ -177,7 +177,7 @@ pub(crate) struct Clouds {
     shared_bytes: Option<usize>,
 }
 
-impl Clouds {
+impl EmulatedWsm5 {
     pub(crate) fn compile<R: Exchanged>(p: &Scheme<R>, nz: usize, mapping: Mapping) -> Self {
         Self::compile_with(p, nz, mapping, "", &[])
     }
@@ -285,7 +285,7 @@ impl Clouds {
     }
 }
 
-impl Clouds {
+impl EmulatedWsm5 {
     /// The flaw that a call notes.
     pub(crate) fn flaw<R: Exchanged>(
         &self,
@@ -294,7 +294,7 @@ impl Clouds {
         weather: &Weather<R>,
         region: &Region,
         seed: u64,
-    ) -> Result<Option<Flaw>, String> {
+    ) -> Result<Option<NonFiniteValue>, String> {
         Ok(flaw_of(&self.run(p, dt, weather, region, seed)?))
     }
 
@@ -337,8 +337,8 @@ impl Clouds {
 }
 
 /// The flaw in the notes.
-fn flaw_of(records: &Records) -> Option<Flaw> {
-    Flaw::of(records.take::<u64>("notes")[0])
+fn flaw_of(records: &Records) -> Option<NonFiniteValue> {
+    NonFiniteValue::of(records.take::<u64>("notes")[0])
 }
 
 /// The kernel that diagnoses reflectivity and radii, compiled for the host.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::Clouds;
+use super::clouds::EmulatedWsm5;
 use super::columns::columns;
 use super::difference::named;
 use super::same::scheme;
@@ -70,7 +70,8 @@ fn fault(
 ) -> Option<String> {
     let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let include = format!("-I{}", kernels.display());
-    let clouds = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), name, &[include.as_str()]);
+    let clouds =
+        EmulatedWsm5::compile_with(&p, LEVELS, Mapping::Tile(tile), name, &[include.as_str()]);
     let region = Region::whole(before.shape());
     let bits = |weather: &Weather<f32>| -> Vec<u32> {
         named(weather)
@@ -97,7 +98,7 @@ fn every_barrier_is_missed() {
     let before = Weather::<f32>::of(&columns(LEVELS, 40), 1, 300.0);
     let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let expected = TILES.map(|tile| {
-        let whole = Clouds::compile_with(&p, LEVELS, Mapping::Tile(tile), "_whole", &[]);
+        let whole = EmulatedWsm5::compile_with(&p, LEVELS, Mapping::Tile(tile), "_whole", &[]);
         let mut expected = before.clone();
         whole.call(&p, DT as f32, &mut expected, &Region::whole(before.shape()), 99);
         expected

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use nwp_mini::state::gpu::notes::Flaw;
+use nwp_mini::state::gpu::status_word::NonFiniteValue;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::{Clouds, STEPS_BEFORE};
+use super::clouds::{EmulatedWsm5, STEPS_BEFORE};
 use super::columns::columns;
 use super::random::Random;
 use super::same::scheme;
@@ -17,7 +17,7 @@ const DT: f32 = 60.0;
 
 fn check(mapping: Mapping) {
     let p = scheme::<f32>(Sedimentation::SemiLagrangian);
-    let clouds = Clouds::compile(&p, LEVELS, mapping);
+    let clouds = EmulatedWsm5::compile(&p, LEVELS, mapping);
     let sound = Weather::<f32>::of(&columns(LEVELS, 69), 3, 300.0);
     let (shape, region) = (sound.shape(), Region::whole(sound.shape()));
     let random = &mut Random::new(5);
@@ -35,7 +35,7 @@ fn check(mapping: Mapping) {
         }
         let found = clouds.flaw(&p, DT, &weather, &region, seed);
         let about = format!("{mapping:?} {flaws:?} {found:?}");
-        let Ok(Some(Flaw { step, field, place })) = found else { panic!("{about}") };
+        let Ok(Some(NonFiniteValue { step, field, place })) = found else { panic!("{about}") };
         assert_eq!(step, STEPS_BEFORE as usize + 1, "{about}");
         // The processes turn other fields of a column into NaN too, which may come first.
         assert!((field, place) <= *flaws.iter().min().expect("a flaw"), "{about}");

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::Clouds;
+use super::clouds::EmulatedWsm5;
 use super::columns::columns;
 use super::difference::{expect_same_bits, named};
 use super::same::{on_device, scheme};
@@ -28,13 +28,13 @@ const COLUMNS: [usize; 2] = [69, 72];
 /// The alignment of rows affects all tiles alike.
 fn check(mapping: Mapping, fallout: Sedimentation, counts: &[usize]) {
     let p = scheme::<f32>(fallout);
-    let clouds = Clouds::compile(&p, LEVELS, mapping);
+    let clouds = EmulatedWsm5::compile(&p, LEVELS, mapping);
     for &count in counts {
         check_columns(&clouds, fallout, count);
     }
 }
 
-fn check_columns(clouds: &Clouds, fallout: Sedimentation, count: usize) {
+fn check_columns(clouds: &EmulatedWsm5, fallout: Sedimentation, count: usize) {
     let p = scheme::<f32>(fallout);
     let weather = Weather::<f32>::of(&columns(LEVELS, count), 3, 300.0);
     let whole = on_device(clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
@@ -57,8 +57,8 @@ fn kernels_made_for_a_region_make_the_same() {
         let p = scheme::<f32>(fallout);
         let weather = Weather::<f32>::of(&columns(LEVELS, COLUMNS[1]), 3, 300.0);
         let region = Region::several(weather.shape()).swap_remove(1);
-        let told = Clouds::compile(&p, LEVELS, mapping);
-        let made = Clouds::compile_for(&p, weather.shape(), mapping, &region);
+        let told = EmulatedWsm5::compile(&p, LEVELS, mapping);
+        let made = EmulatedWsm5::compile_for(&p, weather.shape(), mapping, &region);
         for dt in [ONE_STEP, DT] {
             let [found, expected] = [&made, &told]
                 .map(|clouds| on_device(clouds, &p, dt, &weather, &region, dt as u64));

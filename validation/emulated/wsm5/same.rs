@@ -7,7 +7,7 @@ use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::agreement::{Allowance, EVERY_CELL, expect_as_exact, expect_near};
-use super::clouds::{Clouds, Exchanged};
+use super::clouds::{EmulatedWsm5, Exchanged};
 use super::columns::columns;
 use super::difference::{Spread, expect_same_bits, named};
 use super::report::Report;
@@ -27,7 +27,7 @@ fn time_steps(nz: usize) -> &'static [f64] {
 }
 
 pub(crate) fn on_device<R: Exchanged>(
-    clouds: &Clouds,
+    clouds: &EmulatedWsm5,
     p: &Scheme<R>,
     dt: f64,
     weather: &Weather<R>,
@@ -51,7 +51,7 @@ fn small_tile<R: Exchanged>(fallout: Sedimentation, nz: usize) -> Mapping {
 /// One thread repeats the CPU version operation by operation.
 fn check_columns<R: Exchanged>(nz: usize, fallout: Sedimentation) {
     let p = scheme::<R>(fallout);
-    let clouds = Clouds::compile(&p, nz, Mapping::Column);
+    let clouds = EmulatedWsm5::compile(&p, nz, Mapping::Column);
     let weather = Weather::<R>::of(&columns(nz, 90), 2, 300.0);
     let region = Region::whole(weather.shape());
     for dt in [ONE_STEP, THREE_STEPS] {
@@ -77,7 +77,7 @@ fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
 /// All results except the sum of clipped water, which is added up in another order.
 fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let p = scheme::<R>(Sedimentation::Substepped);
-    let clouds = Clouds::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
+    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
     // In columns without rain, all rain that reaches the ground comes from melting.
     let mut dry = weather.clone();
@@ -106,7 +106,7 @@ fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
 
 fn check_tile_f64(nz: usize) {
     let p = scheme::<f64>(Sedimentation::SemiLagrangian);
-    let clouds = Clouds::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
+    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
     let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
     let region = Region::whole(weather.shape());
     for &dt in time_steps(nz) {
@@ -157,7 +157,7 @@ fn check_tile_f32(nz: usize) {
         scheme::<f32>(Sedimentation::SemiLagrangian),
         scheme::<f64>(Sedimentation::SemiLagrangian),
     );
-    let clouds = Clouds::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
+    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
     let columns = columns(nz, 120);
     let (single, double) =
         (Weather::<f32>::of(&columns, 1, 0.0), Weather::<f64>::of(&columns, 1, 0.0));

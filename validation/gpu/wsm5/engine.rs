@@ -5,13 +5,15 @@ use std::rc::Rc;
 
 use ndarray::{Array, Dimension};
 
-use nwp_mini::device::{Buffer, Element, Gpu, Source};
+use nwp_mini::device::{Buffer, Element, Gpu, KernelSource};
 use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::clouds::{self, Clouds, DIAGNOSED_FIELDS, DeviceFields, Inside, PLANES};
+use nwp_mini::wsm5::gpu::launch::{
+    self, ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, Wsm5Gpu,
+};
 use nwp_mini::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -31,9 +33,9 @@ pub struct GpuBackend<R> {
     gpu: Gpu,
     scheme: Scheme<R>,
     mapping: Mapping,
-    weighs: bool,
+    tracks_mismatch: bool,
     /// Kernels of the last grid: compiled code is loaded only once.
-    made: RefCell<Option<(Grid, Rc<Clouds<R>>)>>,
+    made: RefCell<Option<(Grid, Rc<Wsm5Gpu<R>>)>>,
 }
 
 /// Key of compiled kernels: numbers of cells, columns, and the offset of theta.
@@ -41,23 +43,23 @@ type Grid = ([usize; 3], Region, u64);
 
 impl<R: OnDevice> GpuBackend<R> {
     pub fn new(gpu: &Gpu, scheme: Scheme<R>, mapping: Mapping) -> Self {
-        Self { gpu: gpu.clone(), scheme, mapping, weighs: false, made: RefCell::default() }
+        Self { gpu: gpu.clone(), scheme, mapping, tracks_mismatch: false, made: RefCell::default() }
     }
 
     /// The engine, which also computes and checks the mass mismatch of the changes.
     pub fn weighing(self) -> Self {
-        Self { weighs: true, ..self }
+        Self { tracks_mismatch: true, ..self }
     }
 
-    fn new_clouds(&self, weather: &Weather<R>, region: &Region) -> Clouds<R> {
+    fn new_clouds(&self, weather: &Weather<R>, region: &Region) -> Wsm5Gpu<R> {
         let Region { rows, columns } = region.clone();
         let (shape, scheme) = (weather.shape(), self.scheme.clone());
-        let inside = Inside { rows, columns };
+        let inside = ActiveColumns { rows, columns };
         let layout = Layout::tight(shape);
-        Clouds::new(&self.gpu, layout, inside, scheme, self.mapping, weather.theta_base).unwrap()
+        Wsm5Gpu::new(&self.gpu, layout, inside, scheme, self.mapping, weather.theta_base).unwrap()
     }
 
-    fn clouds(&self, weather: &Weather<R>, region: &Region) -> Rc<Clouds<R>> {
+    fn clouds(&self, weather: &Weather<R>, region: &Region) -> Rc<Wsm5Gpu<R>> {
         let shape = weather.shape();
         let base = weather.theta_base.f64().to_bits();
         let grid = ([shape.nz, shape.ny, shape.nx], region.clone(), base);
@@ -73,7 +75,7 @@ impl<R: OnDevice> GpuBackend<R> {
     }
 
     /// A call of kernels with the mass mismatch, which is checked and returned.
-    fn weigh(&self, dt: f64, weather: &mut Weather<R>, region: &Region) {
+    fn track_mass_mismatch(&self, dt: f64, weather: &mut Weather<R>, region: &Region) {
         let before = weather.clone();
         let Mass { with_mu, without_mu, c1, c2, per_area } = &weather.mass;
         let planes = [with_mu, without_mu].map(|plane| self.gpu.upload(&values(plane)).unwrap());
@@ -87,13 +89,13 @@ impl<R: OnDevice> GpuBackend<R> {
         };
         let area: Vec<f64> = per_area.iter().map(|x| 1.0 / x.f64()).collect();
         let mut clouds = self.new_clouds(weather, region);
-        clouds.weigh(&self.gpu, mass, &area).unwrap();
+        clouds.track_mass_mismatch(&self.gpu, mass, &area).unwrap();
         let mismatch = self.launch(&clouds, dt, weather);
         weather.check_mass_mismatch(&before, &mismatch, region).unwrap_or_else(|e| panic!("{e}"));
     }
 
     /// A call; returns the plane `mass_mismatch`.
-    fn launch(&self, clouds: &Clouds<R>, dt: f64, weather: &mut Weather<R>) -> Vec<R> {
+    fn launch(&self, clouds: &Wsm5Gpu<R>, dt: f64, weather: &mut Weather<R>) -> Vec<R> {
         let memory = Memory::upload(&self.gpu, weather);
         clouds.call(&memory.place(), dt).unwrap();
         memory.download(weather)
@@ -103,8 +105,8 @@ impl<R: OnDevice> GpuBackend<R> {
 impl<R: OnDevice> Engine<R> for GpuBackend<R> {
     fn call(&self, dt: R, weather: &mut Weather<R>, region: &Region) {
         weather.forget(region);
-        if self.weighs {
-            self.weigh(dt.f64(), weather, region);
+        if self.tracks_mismatch {
+            self.track_mass_mismatch(dt.f64(), weather, region);
         } else {
             let clouds = self.clouds(weather, region);
             let mismatch = self.launch(&clouds, dt.f64(), weather);
@@ -225,13 +227,16 @@ pub fn sources<R: OnDevice>(
     nz: usize,
     fallout: Sedimentation,
     mappings: &[Mapping],
-) -> Vec<Source> {
-    let purposes =
-        [true, false].map(|is_short| KernelVariant { is_short, weighs: false, region: None });
+) -> Vec<KernelSource> {
+    let purposes = [true, false].map(|is_short| KernelVariant {
+        is_short,
+        tracks_mismatch: false,
+        region: None,
+    });
     let call = |purpose| {
-        move |&mapping: &Mapping| clouds::source(R::PRECISION, nz, fallout, mapping, purpose)
+        move |&mapping: &Mapping| launch::source(R::PRECISION, nz, fallout, mapping, purpose)
     };
-    let diagnosis = clouds::diagnosis_source(R::PRECISION, nz, fallout);
+    let diagnosis = launch::diagnosis_source(R::PRECISION, nz, fallout);
     let calls = purposes.into_iter().flat_map(|purpose| mappings.iter().map(call(purpose)));
     calls.chain([diagnosis]).collect()
 }

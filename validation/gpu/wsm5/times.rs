@@ -3,7 +3,7 @@
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::clouds::{Clouds, DeviceFields, Inside, SURFACE_PLANES};
+use nwp_mini::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
@@ -47,8 +47,14 @@ fn tiles_of_other_shapes() {
         for &(width, threads, blocks) in shapes {
             let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
             let scheme = Scheme::<f32>::default().with_fallout(Sedimentation::SemiLagrangian);
-            let clouds =
-                Clouds::new(&gpu, Layout::tight(shape), Inside::all(shape), scheme, mapping, 0.0);
+            let clouds = Wsm5Gpu::new(
+                &gpu,
+                Layout::tight(shape),
+                ActiveColumns::all(shape),
+                scheme,
+                mapping,
+                0.0,
+            );
             let clouds = match clouds {
                 Ok(clouds) => clouds,
                 Err(error) => {

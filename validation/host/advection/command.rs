@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::Limiter;
 use nwp_mini::grid::{Shape, Side, Sides};
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 use tempfile::TempDir;
 
 use super::case::{Prepared, difference, field, read, table};
@@ -30,7 +30,7 @@ enum Flaw {
 }
 
 /// Writes a case as the command reads it.
-fn write(path: &Path, case: &Case, flaw: Flaw) {
+fn write(path: &Path, case: &TransportCase, flaw: Flaw) {
     let mut file = netcdf::create(path).expect("a new file");
     let Shape { nx, ny, nz } = case.grid.shape;
     let faces = if flaw == Flaw::TooManyFaces { nx + 2 } else { nx + 1 };
@@ -186,7 +186,7 @@ fn reference_cases_f32() {
     check_reference("f32", 5.0e-6);
 }
 
-fn some_case() -> Case {
+fn some_case() -> TransportCase {
     random_case(Shape { nx: 7, ny: 6, nz: 4 }, Sides::all(Side::Periodic), 41)
 }
 
@@ -196,7 +196,7 @@ fn output_types_and_defaults() {
     let _alone = alone();
     let (_keep, folder) = folder();
     write(&folder.join("in.nc"), &some_case(), Flaw::Nothing);
-    let case = Case::read(&folder.join("in.nc")).expect("a good case");
+    let case = TransportCase::read(&folder.join("in.nc")).expect("a good case");
     for (precision, is_double) in [("f32", false), ("f64", true)] {
         let done = run(&folder, &["--precision", precision, "--force"]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -227,11 +227,11 @@ fn column_mass_of_either_kind() {
     let (_keep, folder) = folder();
     let path = folder.join("in.nc");
     write(&path, &some_case(), Flaw::Missing("mub"));
-    let case = Case::read(&path).expect("a good case");
+    let case = TransportCase::read(&path).expect("a good case");
     assert_eq!(case.coordinate.mu, case.mu_end);
     fs::remove_file(&path).expect("removable");
     write(&path, &some_case(), Flaw::Missing("mut"));
-    let case = Case::read(&path).expect("a good case");
+    let case = TransportCase::read(&path).expect("a good case");
     assert_eq!(case.coordinate.mu, case.mu_end);
 }
 

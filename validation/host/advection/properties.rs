@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Array3, Axis};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+use nwp_mini::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::real::Real;
@@ -46,7 +46,7 @@ impl<R: FluxConstants> Box3<R> {
         let mut q = q.clone();
         let mut work = Workspace::new(self.grid.shape);
         for _ in 0..steps {
-            advection::step(&self.wind(), limiter, Entering::Nothing, &mut q, &mut work);
+            advection::step(&self.wind(), limiter, InflowValues::Nothing, &mut q, &mut work);
         }
         q
     }
@@ -364,7 +364,13 @@ fn given_values_at_inflow() {
     let Prepared { grid, air, flux, dt, mut work } = prepared;
     let wind = Wind { grid: &grid, air: &air, flux: &flux, dt };
     let mut q = case.q.clone();
-    advection::step(&wind, Limiter::PositiveDefinite, Entering::Values(&given), &mut q, &mut work);
+    advection::step(
+        &wind,
+        Limiter::PositiveDefinite,
+        InflowValues::Values(&given),
+        &mut q,
+        &mut work,
+    );
     for k in 0..shape.nz {
         for j in 1..shape.ny - 1 {
             let west = if flux.x[[k, j, 0]] < 0.0 { q[[k, j, 1]] } else { given.west[[k, j]] };

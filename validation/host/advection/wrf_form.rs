@@ -4,7 +4,7 @@
 use ndarray::{Array2, Array3};
 use nwp_mini::advection::Limiter;
 use nwp_mini::grid::{Shape, Side};
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 
 /// WRF's guard against 0/0.
 const EPS: f64 = 1.0e-20;
@@ -65,7 +65,7 @@ impl Fluxes {
     }
 }
 
-fn high_order(case: &Case, q: &Array3<f64>) -> Fluxes {
+fn high_order(case: &TransportCase, q: &Array3<f64>) -> Fluxes {
     let shape = case.grid.shape;
     let Shape { nx, ny, nz } = shape;
     let sides = case.grid.sides;
@@ -103,7 +103,7 @@ fn high_order(case: &Case, q: &Array3<f64>) -> Fluxes {
     flux
 }
 
-fn low_order(case: &Case, limiter: Limiter, q: &Array3<f64>) -> Fluxes {
+fn low_order(case: &TransportCase, limiter: Limiter, q: &Array3<f64>) -> Fluxes {
     let shape = case.grid.shape;
     let Shape { nx, ny, nz } = shape;
     let (rdx, rdy) = (1.0 / case.grid.dx, 1.0 / case.grid.dy);
@@ -144,7 +144,7 @@ fn low_order(case: &Case, limiter: Limiter, q: &Array3<f64>) -> Fluxes {
 
 /// Rin and Rout of every cell; 1 in the outermost cells of axes that are not periodic.
 fn scales(
-    case: &Case,
+    case: &TransportCase,
     limiter: Limiter,
     q: &Array3<f64>,
     low: &Fluxes,
@@ -222,7 +222,12 @@ fn factor(limiter: Limiter, a: f64, rin: [f64; 2], rout: [f64; 2]) -> f64 {
     }
 }
 
-fn limited(case: &Case, limiter: Limiter, latest: &Array3<f64>, start: &Array3<f64>) -> Fluxes {
+fn limited(
+    case: &TransportCase,
+    limiter: Limiter,
+    latest: &Array3<f64>,
+    start: &Array3<f64>,
+) -> Fluxes {
     let Shape { nx, ny, nz } = case.grid.shape;
     let low = low_order(case, limiter, start);
     let mut anti = high_order(case, latest);
@@ -259,7 +264,7 @@ fn limited(case: &Case, limiter: Limiter, latest: &Array3<f64>, start: &Array3<f
 
 /// WRF's tendency T of one call.
 pub(crate) fn tendency(
-    case: &Case,
+    case: &TransportCase,
     limiter: Limiter,
     latest: &Array3<f64>,
     start: &Array3<f64>,
@@ -302,7 +307,7 @@ pub(crate) fn tendency(
 }
 
 /// Sets the specified rows: copies of the inner row at outflow, zero at inflow.
-fn set_specified(case: &Case, q: &mut Array3<f64>) {
+fn set_specified(case: &TransportCase, q: &mut Array3<f64>) {
     let Shape { nx, ny, nz } = case.grid.shape;
     let sides = case.grid.sides;
     let inner = |i: usize| if sides.periodic_x() { i } else { i.clamp(1, nx - 2) };
@@ -330,7 +335,7 @@ fn set_specified(case: &Case, q: &mut Array3<f64>) {
 }
 
 /// One step in WRF's form, `(M q + dt my T) / M`.
-pub(crate) fn step(case: &Case, limiter: Limiter, q: &Array3<f64>) -> Array3<f64> {
+pub(crate) fn step(case: &TransportCase, limiter: Limiter, q: &Array3<f64>) -> Array3<f64> {
     let c = &case.coordinate;
     let stage = |t: &Array3<f64>, dt: f64| {
         let mut new = Array3::from_shape_fn(q.dim(), |(k, j, i)| {

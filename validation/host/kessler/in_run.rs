@@ -6,15 +6,15 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{Case, Working};
+use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::kessler::Kessler;
 use nwp_mini::physics::{Block, Scratch, call};
 use nwp_mini::state::Surface;
 
-fn check<R: Working>() {
+fn check<R: RunPrecision>() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
-    let mut case = Case::<R>::new(domain, frame).expect("winds");
+    let mut case = RunInput::<R>::new(domain, frame).expect("winds");
     let before = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let limiter = Limiter::PositiveDefinite;

@@ -18,7 +18,7 @@ impl<R: Vectorised> Engine<R> for OneLane {
         let (nz, ny, nx) = state.tracers[0].dim();
         let factors = Kessler::default().factors.map(R::lane);
         for (j, i) in (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i))) {
-            let mut column = columns::Columns::<R::Lane, 1>::new(nz);
+            let mut column = columns::ColumnBlock::<R::Lane, 1>::new(nz);
             column.theta_base = state.theta_base.lane();
             for (k, level) in column.levels.iter_mut().enumerate() {
                 let Level { theta, qv, qc, qr, rho, exner, dz, .. } = level;

@@ -175,7 +175,7 @@ fn fall_in_substeps() {
                 numbers[column],
                 "column {column}"
             );
-            let mut whole = columns::Columns::<f64, 1>::new(nz);
+            let mut whole = columns::ColumnBlock::<f64, 1>::new(nz);
             for (k, level) in whole.levels.iter_mut().enumerate() {
                 let at = [k, column];
                 (level.qr, level.rho, level.dz) = ([qr[at]], [rho[at]], [dz[at]]);

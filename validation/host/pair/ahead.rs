@@ -7,31 +7,33 @@ use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{Account, Backend, Collected, FRAMES_IN_FLIGHT, Info, Output, Start};
+use nwp_mini::backend::{
+    Account, Backend, CollectedOutput, FRAMES_IN_FLIGHT, Info, Output, RunStart,
+};
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::output::Snapshot;
-use nwp_mini::io::sampled::Sample;
+use nwp_mini::io::samples::PointSample;
 use nwp_mini::io::wrf;
-use nwp_mini::model::{self, Case, Frames, Probe, Sink};
+use nwp_mini::model::{self, Frames, OutputSink, Probe, RunInput};
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::time_steps::{Past, Plan};
 use nwp_mini::wsm5::Sedimentation;
 
 /// Returns frames only on a blocking request, and reports a failure one step late.
-struct Ahead {
+struct PrefetchedFrame {
     cpu: Cpu<f32>,
-    frames: VecDeque<Collected<f32>>,
+    frames: VecDeque<CollectedOutput<f32>>,
     most_in_flight: usize,
     fails_at: Option<usize>,
 }
 
-impl Backend<f32> for Ahead {
+impl Backend<f32> for PrefetchedFrame {
     fn info(&mut self) -> Result<Info> {
         Ok(Info { kind: "ahead", device: "none".to_owned(), ..self.cpu.info()? })
     }
 
-    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
+    fn start(&mut self, start: RunStart<'_, f32>) -> Result<()> {
         self.cpu.start(start)
     }
 
@@ -62,7 +64,7 @@ impl Backend<f32> for Ahead {
         Ok(())
     }
 
-    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<f32>>> {
         match output {
             _ if !wait => Ok(None),
             Output::Frame(_) => Ok(self.frames.pop_front()),
@@ -83,7 +85,7 @@ struct Taken {
     columns: usize,
 }
 
-impl Sink<f32> for Taken {
+impl OutputSink<f32> for Taken {
     fn frame(&mut self, step: usize, frame: Snapshot<f32>) -> bool {
         assert!((frame.seconds - 60.0 * step as f64).abs() < 1e-9);
         self.frames.push((step, frame.state.qv().iter().map(|q| f64::from(*q)).sum()));
@@ -97,7 +99,7 @@ impl Sink<f32> for Taken {
         vec![Probe { operator: Arc::new(operator), frames }]
     }
 
-    fn sample(&mut self, probe: usize, sample: Sample<f32>) -> bool {
+    fn sample(&mut self, probe: usize, sample: PointSample<f32>) -> bool {
         assert_eq!(probe, 0);
         let vapour = sample.fields[1].iter().map(|q| f64::from(*q)).sum();
         self.samples.push((sample.seconds, vapour));
@@ -109,7 +111,7 @@ impl Sink<f32> for Taken {
 fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
-    let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
+    let mut case = RunInput::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
     let domain = &case.domain;
     let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
@@ -126,7 +128,7 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
         let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, watch);
         return (taken, 1, done.map(|outcome| outcome.steps));
     }
-    let mut ahead = Ahead { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
+    let mut ahead = PrefetchedFrame { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
     let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, watch);
     (taken, ahead.most_in_flight, done.map(|outcome| outcome.steps))
 }

@@ -9,7 +9,7 @@ use nwp_mini::io::output::Snapshot;
 use nwp_mini::io::restart::Saved;
 use nwp_mini::io::wrf;
 use nwp_mini::model::backend_comparison::{self, Pair};
-use nwp_mini::model::{self, Case, Frames, History, Sink};
+use nwp_mini::model::{self, Frames, OutputSink, PastTotals, RunInput};
 use nwp_mini::time_steps::{Past, Plan};
 use nwp_mini::wsm5::Sedimentation;
 use rayon::ThreadPoolBuilder;
@@ -23,7 +23,7 @@ struct Taken {
     saved: Vec<Saved<f32>>,
 }
 
-impl Sink<f32> for Taken {
+impl OutputSink<f32> for Taken {
     fn frame(&mut self, _step: usize, frame: Snapshot<f32>) -> bool {
         self.frames.push(frame);
         true
@@ -44,7 +44,7 @@ impl Sink<f32> for Taken {
 fn a_pair_goes_on_with_what_had_fallen() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
-    let mut case = Case::<f32>::new(domain, frame).expect("the storm's winds");
+    let mut case = RunInput::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
     let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
     let place = case.domain.clone();
@@ -58,13 +58,13 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let ends: Vec<bool> = first.saved.iter().map(|saved| saved.is_last).collect();
     assert_eq!(ends, [false, true]);
 
-    let Saved { standing, past, water_start, passive_start, .. } = first.saved.swap_remove(0);
+    let Saved { checkpoint, past, water_start, passive_start, .. } = first.saved.swap_remove(0);
     assert_eq!(past.steps, 3);
-    let gathered = standing.gathered.clone();
-    case.history = Some(History { gathered, water_start, passive_start });
+    let gathered = checkpoint.gathered.clone();
+    case.history = Some(PastTotals { gathered, water_start, passive_start });
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    let mut other = Pooled { pool, cpu: cpu(standing.state.clone()) };
-    let (case, start, plan) = (&mut case, &standing.state, Plan { steps: 3, past, ..whole });
+    let mut other = Pooled { pool, cpu: cpu(checkpoint.state.clone()) };
+    let (case, start, plan) = (&mut case, &checkpoint.state, Plan { steps: 3, past, ..whole });
     let pair =
         Pair { case, start, plan, frames, limiter, microphysics: fallout.into(), stop: &stop };
     let mut second = Taken::default();
@@ -79,6 +79,6 @@ fn a_pair_goes_on_with_what_had_fallen() {
     assert_eq!(a.surface.rain, b.surface.rain);
     assert_eq!(a.state.fields(), b.state.fields());
     // The rain of three steps is on the ground at the start of the pair.
-    assert_eq!(second.frames[0].surface.rain, standing.gathered.surface.rain);
+    assert_eq!(second.frames[0].surface.rain, checkpoint.gathered.surface.rain);
     assert!(second.frames[0].surface.rain.iter().any(|rain| *rain > 0.0));
 }

@@ -3,8 +3,8 @@
 use ndarray::{Array, Dimension};
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{
-    Account, Accumulators, Backend, Captured, Checkpoint, Collected, Info, Output, SamplingRequest,
-    Start, Summary,
+    Account, Accumulators, Backend, CapturedFrame, Checkpoint, CollectedOutput, Info, Output,
+    RunStart, SamplingRequest, Summary,
 };
 use nwp_mini::error::Result;
 use nwp_mini::forcing::TimeInterpolant;
@@ -24,7 +24,7 @@ impl Backend<f32> for Pooled {
         Ok(Info { kind: "pooled", device: "a stand-in".to_owned(), ..info })
     }
 
-    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
+    fn start(&mut self, start: RunStart<'_, f32>) -> Result<()> {
         self.cpu.start(start)
     }
 
@@ -44,7 +44,7 @@ impl Backend<f32> for Pooled {
         self.pool.install(|| self.cpu.capture(output, moment))
     }
 
-    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<f32>>> {
         self.cpu.collect(output, wait)
     }
 
@@ -76,8 +76,8 @@ impl Backend<f32> for Wide {
         Ok(Info { kind: "wide", description, device: "a stand-in".to_owned(), ..self.0.info()? })
     }
 
-    fn start(&mut self, start: Start<'_, f32>) -> Result<()> {
-        let Start { states, gathered, attached } = start;
+    fn start(&mut self, start: RunStart<'_, f32>) -> Result<()> {
+        let RunStart { states, gathered, attached } = start;
         assert!(
             attached.operators.is_empty() && attached.weights.is_none(),
             "nothing is sampled here"
@@ -85,7 +85,7 @@ impl Backend<f32> for Wide {
         let states: Vec<_> = states.iter().map(State::widened).collect();
         let gathered = gathered.map(Accumulators::widened);
         let (gathered, attached) = (gathered.as_ref(), SamplingRequest::default());
-        self.0.start(Start { states: &states, gathered, attached })
+        self.0.start(RunStart { states: &states, gathered, attached })
     }
 
     fn drive(&mut self, moment: &TimeInterpolant<f32>) -> Result<()> {
@@ -104,25 +104,25 @@ impl Backend<f32> for Wide {
         self.0.capture(output, &moment.widened())
     }
 
-    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<Collected<f32>>> {
+    fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<f32>>> {
         let collected = self.0.collect(output, wait)?;
-        if let Some(Collected::Checkpoint(standing)) = collected {
-            let Checkpoint { state, gathered } = *standing;
+        if let Some(CollectedOutput::Checkpoint(checkpoint)) = collected {
+            let Checkpoint { state, gathered } = *checkpoint;
             let surface = Surface::of(gathered.surface.planes().map(narrow));
             let Accumulators { changes, passive, chemistry, first_steps, parts, .. } = gathered;
             let gathered =
                 Accumulators { surface, changes, passive, chemistry, first_steps, parts };
-            let standing = Checkpoint { state: state.map(narrow), gathered };
-            return Ok(Some(Collected::Checkpoint(Box::new(standing))));
+            let checkpoint = Checkpoint { state: state.map(narrow), gathered };
+            return Ok(Some(CollectedOutput::Checkpoint(Box::new(checkpoint))));
         }
-        let frame = collected.and_then(Collected::frame);
-        let Some(Captured { state, diagnostics, surface, summary }) = frame else {
+        let frame = collected.and_then(CollectedOutput::frame);
+        let Some(CapturedFrame { state, diagnostics, surface, summary }) = frame else {
             return Ok(None);
         };
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &diagnostics;
         let [refl_10cm, re_cloud, re_ice, re_snow] =
             [refl_10cm, re_cloud, re_ice, re_snow].map(narrow);
-        Ok(Some(Collected::Frame(Box::new(Captured {
+        Ok(Some(CollectedOutput::Frame(Box::new(CapturedFrame {
             state: state.map(narrow),
             diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
             surface: Surface {

@@ -12,8 +12,8 @@ use nwp_mini::diagnostics::difference::Value;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
-use nwp_mini::model::backend_comparison::{self, Pair, Report};
-use nwp_mini::model::{Case, Frames, Nobody, Working};
+use nwp_mini::model::backend_comparison::{self, ComparisonReport, Pair};
+use nwp_mini::model::{Frames, NullSink, RunInput, RunPrecision};
 use nwp_mini::state::State;
 use nwp_mini::time_steps::{Past, Plan};
 use nwp_mini::wsm5::Sedimentation;
@@ -25,16 +25,16 @@ use super::stand_in::{Pooled, Wide};
 const SCHEMES: [Sedimentation; 2] = [Sedimentation::SemiLagrangian, Sedimentation::Substepped];
 
 /// The storm, and the state that it starts from.
-pub(super) fn storm<R: Working>() -> (Case<R>, State<R>) {
+pub(super) fn storm<R: RunPrecision>() -> (RunInput<R>, State<R>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
-    let mut case = Case::new(domain, frame).expect("the storm's winds");
+    let mut case = RunInput::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
     (case, state)
 }
 
-pub(super) fn cpu<R: Working>(
-    case: &Case<R>,
+pub(super) fn cpu<R: RunPrecision>(
+    case: &RunInput<R>,
     state: &State<R>,
     microphysics: impl Into<Microphysics>,
 ) -> Cpu<R> {
@@ -44,13 +44,13 @@ pub(super) fn cpu<R: Working>(
     Cpu::new(&domain.grid, &domain.coordinate, limiter, microphysics, &case.forcing, state)
 }
 
-pub(super) fn compare<R: Working + Value>(
-    case: &mut Case<R>,
+pub(super) fn compare<R: RunPrecision + Value>(
+    case: &mut RunInput<R>,
     start: &State<R>,
     microphysics: impl Into<Microphysics>,
     (steps, dt): (usize, f64),
     other: &mut dyn Backend<R>,
-) -> Report {
+) -> ComparisonReport {
     let stop = AtomicBool::new(false);
     let pair = Pair {
         case,
@@ -61,7 +61,8 @@ pub(super) fn compare<R: Working + Value>(
         microphysics: microphysics.into(),
         stop: &stop,
     };
-    let report = backend_comparison::run(pair, other, &mut Nobody, &mut |_| ()).expect("two runs");
+    let report =
+        backend_comparison::run(pair, other, &mut NullSink, &mut |_| ()).expect("two runs");
     assert!(!report.interrupted);
     // Twelve fields after the first step, and with two totals after the last.
     let count = if steps > 1 { 26 } else { 12 };
@@ -70,7 +71,7 @@ pub(super) fn compare<R: Working + Value>(
 }
 
 /// The fields of the bad verdicts, each with the steps after which it is bad.
-pub(super) fn bad(report: &Report) -> Vec<String> {
+pub(super) fn bad(report: &ComparisonReport) -> Vec<String> {
     let bad = report.verdicts.iter().filter(|verdict| !verdict.pass);
     bad.map(|verdict| {
         let checks = verdict.checks.iter().filter(|check| !check.pass);
@@ -82,7 +83,7 @@ pub(super) fn bad(report: &Report) -> Vec<String> {
     .collect()
 }
 
-pub(super) fn passes(report: &Report, about: &str) {
+pub(super) fn passes(report: &ComparisonReport, about: &str) {
     assert!(bad(report).is_empty(), "{about}:\n{}", bad(report).join("\n"));
     assert!(report.suspects.is_empty(), "{about}");
 }
@@ -194,7 +195,7 @@ fn suspects_hold_the_inputs_and_both_outputs() {
     let suspect = &report.suspects[0];
     assert_eq!(suspect.steps, 1);
     let (field, [k, j, i]) = suspect.fields[0];
-    let find = |profiles: &[nwp_mini::model::divergent_columns::Profile], name: &str| {
+    let find = |profiles: &[nwp_mini::model::divergent_columns::QuantityProfile], name: &str| {
         profiles.iter().find(|profile| profile.name == name).expect("a profile").values.clone()
     };
     let inputs = suspect.inputs.as_ref().expect("the inputs of the first step");
@@ -237,7 +238,7 @@ fn all_runs_are_driven_alike() {
     let (domain, frame) = wrf::read(&path, None).expect("frames");
     let series = Series::open(&[path], &domain, Overlap::Refuse).expect("frames");
     assert_eq!(series.len(), 4);
-    let case = Case::<f32>::new(domain, frame).expect("winds");
+    let case = RunInput::<f32>::new(domain, frame).expect("winds");
     let mut case = case.follow(series, 240.0).expect("winds");
     let start = case.take_state();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");

@@ -1,7 +1,7 @@
 //! The sedimentation operator, on WRF's own intermediate values, step by step.
 
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::sedimentation::Fall;
+use nwp_mini::wsm5::sedimentation::SemiLagrangianFall;
 use nwp_mini::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
 
 use super::comparison::{Comparison, ROUNDING};
@@ -9,17 +9,17 @@ use super::processes::SMOOTH;
 use super::stored::{Row, rows, table};
 
 /// Species in the order of the reference.
-const SPECIES: [&str; 3] = ["rain", "snow", "ice"];
+const FALLING_SPECIES: [&str; 3] = ["rain", "snow", "ice"];
 
 /// A species on its way down one column, after the whole operator has run.
-struct Fallen {
-    fall: Fall<f64>,
+struct SurfaceFlux {
+    fall: SemiLagrangianFall<f64>,
     ground: f64,
     column: Vec<Row>,
     species: usize,
 }
 
-impl Fallen {
+impl SurfaceFlux {
     fn new(column: &[Row], species: usize) -> Option<Self> {
         let p = Scheme::default();
         let mixing_ratio = |row: &Row| {
@@ -29,11 +29,11 @@ impl Fallen {
         if column.iter().all(|row| mixing_ratio(row) <= 0.0) {
             return None;
         }
-        let mut fall = Fall::new(column.len());
+        let mut fall = SemiLagrangianFall::new(column.len());
         fall.set_depths(column.iter().map(|row| row.get("input_delz")));
         for (k, row) in column.iter().enumerate() {
             fall.content[k] = row.get("input_den") * mixing_ratio(row);
-            fall.speed[k] = row.get(&format!("vt_{}", SPECIES[species]));
+            fall.speed[k] = row.get(&format!("vt_{}", FALLING_SPECIES[species]));
         }
         let arrival_speed = |k: usize, content: f64| {
             let row = &column[k];
@@ -66,7 +66,7 @@ impl Fallen {
     fn place(&self, k: usize) -> String {
         format!(
             "interface or layer {k} of {} above {}",
-            SPECIES[self.species],
+            FALLING_SPECIES[self.species],
             self.column[0].place()
         )
     }
@@ -99,11 +99,11 @@ fn compare(
     name: &'static str,
     stored: &str,
     share: f64,
-    profile: impl Fn(&Fallen) -> &[f64],
-    tolerance: impl Fn(&Fallen, usize, f64) -> f64,
+    profile: impl Fn(&SurfaceFlux) -> &[f64],
+    tolerance: impl Fn(&SurfaceFlux, usize, f64) -> f64,
 ) {
     let mut comparison = Comparison::new(name);
-    for fallen in Fallen::all() {
+    for fallen in SurfaceFlux::all() {
         for (k, (&found, &expected)) in
             profile(&fallen).iter().zip(fallen.stored(stored)).enumerate()
         {
@@ -140,14 +140,14 @@ fn thickness() {
 }
 
 /// Relative doubt of a density on arrival: that of the thickness, and of the content.
-fn density_doubt(fallen: &Fallen, k: usize) -> f64 {
+fn density_doubt(fallen: &SurfaceFlux, k: usize) -> f64 {
     let top = fallen.height_doubt((k + 1).min(fallen.column.len()));
     SMOOTH + (fallen.height_doubt(k) + top) / fallen.stored("dza")[k].max(f64::MIN_POSITIVE)
 }
 
 #[test]
 fn density() {
-    let tolerance = |f: &Fallen, k: usize, density: f64| {
+    let tolerance = |f: &SurfaceFlux, k: usize, density: f64| {
         if density == 0.0 { 0.0 } else { density_doubt(f, k) * density }
     };
     compare("density", "qa", 0.9, |f| &f.fall.density, tolerance);
@@ -155,7 +155,7 @@ fn density() {
 
 /// Uncertainty of the density at the edge of an arrived layer; `None` where rounding decides whether the profile is
 /// monotone there, and so whether it is uniform.
-fn edge_doubt(fallen: &Fallen, k: usize) -> Option<f64> {
+fn edge_doubt(fallen: &SurfaceFlux, k: usize) -> Option<f64> {
     let density = fallen.stored("qa");
     if k == 0 {
         return Some(density_doubt(fallen, k) * density[k]);
@@ -184,8 +184,8 @@ fn edges() {
     for (name, stored) in [("upper edge", "qpi"), ("lower edge", "qmi")] {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
-        for fallen in Fallen::all() {
-            let Fall { profile, thickness, .. } = &fallen.fall;
+        for fallen in SurfaceFlux::all() {
+            let SemiLagrangianFall { profile, thickness, .. } = &fallen.fall;
             let pairs = profile.iter().zip(fallen.stored(stored));
             for (k, (profile, &expected)) in pairs.enumerate() {
                 let rise = 2.0 * profile.half_rise * thickness[k];
@@ -209,7 +209,7 @@ fn edges() {
 fn content() {
     let mut comparison = Comparison::new("content");
     let (mut all, mut left_out) = (0, 0);
-    for fallen in Fallen::all() {
+    for fallen in SurfaceFlux::all() {
         let (arrival, density) = (fallen.stored("za"), fallen.stored("qa"));
         let (height, thickness) = (fallen.stored("zi"), fallen.stored("dza"));
         for (k, (&found, &expected)) in
@@ -241,7 +241,7 @@ fn content() {
 #[test]
 fn precipitation() {
     let mut comparison = Comparison::new("precipitation");
-    for fallen in Fallen::all() {
+    for fallen in SurfaceFlux::all() {
         let expected = fallen.stored("precip")[0];
         let density = fallen.stored("qa");
         let below = fallen.stored("za").iter().filter(|height| **height < 0.0).count();

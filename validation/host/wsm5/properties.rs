@@ -255,9 +255,9 @@ fn air() -> Air<f64> {
 
 fn coefficients(t: f64, qr: f64, qs: f64) -> Coefficients<f64> {
     let saturation = nwp_mini::thermo::saturation(t, air().p, f64::VAPOUR_PRESSURE_CAP);
-    let onset = StepStart { t, qsw: saturation.water, qsi: saturation.ice };
+    let step_start = StepStart { t, qsw: saturation.water, qsi: saturation.ice };
     let cell = Cell { t, qv: saturation.water, qc: 1e-4, qr, qi: 1e-5, qs };
-    cell::coefficients(&Scheme::default(), &air(), &onset, &cell)
+    cell::coefficients(&Scheme::default(), &air(), &step_start, &cell)
 }
 
 #[test]

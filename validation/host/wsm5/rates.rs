@@ -195,7 +195,8 @@ fn cold_rates_in_their_order() {
         let (expected_warm, expected) = row.rates("_raw");
         let cell = row.cell("after_inst");
         let (dt, prevp) = (row.dt_cloud(), expected_warm.prevp);
-        let found = ice::rates(&p, dt, &row.air(), &row.onset(), &cell, &row.coefficients(), prevp);
+        let found =
+            ice::rates(&p, dt, &row.air(), &row.step_start(), &cell, &row.coefficients(), prevp);
         let (_, doubt) = growth(&row, &so_far);
         let terms = expected.pidep.abs() + expected.psdep.abs();
         // The humidity is a quotient of two stored numbers here, and growth goes with its
@@ -308,8 +309,8 @@ fn condensation() {
         let before = row.cell("after_update");
         let mut cell = before;
         // No temperature is this one, so saturation is not taken from the start.
-        let onset = StepStart { t: 0.0, ..row.onset() };
-        melt::condense(&p, dt, &air, &onset, &mut cell);
+        let step_start = StepStart { t: 0.0, ..row.step_start() };
+        melt::condense(&p, dt, &air, &step_start, &mut cell);
         // As the tolerance of saturation itself; the excess is a difference of this size.
         let qsw = saturation_water(before.t, air.p, p.vapour_pressure_cap);
         let doubt = 4.0 * SMOOTH * qsw * (1.0 + qsw / <f64 as Constants>::EPSILON);

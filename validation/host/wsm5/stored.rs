@@ -190,7 +190,7 @@ impl Row {
     }
 
     /// Saturation at the start of the minor step.
-    pub fn onset(&self) -> StepStart<f64> {
+    pub fn step_start(&self) -> StepStart<f64> {
         StepStart { t: self.start().t, qsw: self.get("qsw_start"), qsi: self.get("qsi_start") }
     }
 

@@ -3,10 +3,10 @@
 use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
 use netcdf::{AttributeValue, Group};
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+use nwp_mini::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 use nwp_mini::real::Real;
 
 /// The three schemes, with the names that the reference file gives them.
@@ -50,7 +50,7 @@ pub fn field(group: &Group<'_>, name: &str) -> Array3<f64> {
 }
 
 /// The case of a group, with `tracer` as the tracer at the start.
-pub fn read(group: &Group<'_>, tracer: &str) -> Case {
+pub fn read(group: &Group<'_>, tracer: &str) -> TransportCase {
     let flag = |name: &str| number(group, name).is_some_and(|x| x != 0.0);
     let side = |periodic: &str, open: &str| {
         if flag(periodic) {
@@ -73,7 +73,7 @@ pub fn read(group: &Group<'_>, tracer: &str) -> Case {
     let attribute = |name: &str| number(group, name).expect("attribute is there");
     let (dx, dy) = (1.0 / attribute("rdx"), 1.0 / attribute("rdy"));
     let profile = |name: &str| profile(group, name).to_vec();
-    Case {
+    TransportCase {
         grid: Grid::whole(Shape { nx, ny, nz }, [dx, dy], sides),
         coordinate: MassCoordinate {
             mu: table(group, "mub") + table(group, "mu_old"),
@@ -106,7 +106,7 @@ pub struct Prepared<R> {
 }
 
 impl<R: FluxConstants> Prepared<R> {
-    pub fn new(case: &Case) -> Self {
+    pub fn new(case: &TransportCase) -> Self {
         Self {
             grid: case.grid,
             air: case.air(),
@@ -120,7 +120,7 @@ impl<R: FluxConstants> Prepared<R> {
     pub fn step(&mut self, limiter: Limiter, q: &mut Array3<R>) -> f64 {
         let Self { grid, air, flux, dt, work } = self;
         let wind = Wind { grid, air, flux, dt: *dt };
-        advection::step(&wind, limiter, Entering::Nothing, q, work)
+        advection::step(&wind, limiter, InflowValues::Nothing, q, work)
     }
 
     /// Several steps from `q`.
@@ -135,7 +135,7 @@ impl<R: FluxConstants> Prepared<R> {
     /// WRF's tendency: T = -mx / |deta| times the net outflow.
     pub fn tendency(
         &mut self,
-        case: &Case,
+        case: &TransportCase,
         limiter: Limiter,
         latest: &Array3<f64>,
         start: &Array3<f64>,

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3};
 use nwp_mini::dry_mass::MassCoordinate;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::io::transport::Case;
+use nwp_mini::io::transport::TransportCase;
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;
@@ -44,7 +44,7 @@ impl Noise {
 
 /// A case in which everything varies: masses, map factors, layers, winds; the winds need not
 /// close, and some faces carry more than the cap of the positive-definite limiter.
-pub fn random_case(shape: Shape, sides: Sides, seed: u64) -> Case {
+pub fn random_case(shape: Shape, sides: Sides, seed: u64) -> TransportCase {
     let Shape { nx, ny, nz } = shape;
     let mut noise = Noise::new(seed);
     let mut plane = |low, high| Array2::from_shape_simple_fn((ny, nx), || noise.between(low, high));
@@ -94,7 +94,7 @@ pub fn random_case(shape: Shape, sides: Sides, seed: u64) -> Case {
     // One cell always does, or nothing could be compared in the smallest grids.
     q[[0, 0, 0]] = 1.0;
     let grid = Grid::whole(shape, [dx, dy], sides);
-    Case { grid, coordinate, mu_end, ru, rv, rom, q, dt, steps: 2 }
+    TransportCase { grid, coordinate, mu_end, ru, rv, rom, q, dt, steps: 2 }
 }
 
 pub fn sides([west, east, south, north]: [Side; 4]) -> Sides {

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::time::Instant;
 
-use super::super::ladder::{megabytes, patiently};
+use super::super::ladder::{megabytes, repeated_times};
 use super::super::measurement::{Timing, median};
 use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
-use crate::device::Shuttle;
+use crate::device::PinnedTransfer;
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Leg, Overlap};
 
@@ -43,7 +43,7 @@ impl Curves<'_> {
             let values: Vec<f32> =
                 (0..elements as u64).map(|at| (mixed(at) % 4096) as f32).collect();
             let on_device = self.gpu.zeros::<f32>(elements)?;
-            let mut pinned = Shuttle::new(self.gpu, elements)?;
+            let mut pinned = PinnedTransfer::new(self.gpu, elements)?;
             let mut back = vec![0.0; elements];
 
             let there = self.wall(|| on_device.upload(&values))?;
@@ -84,7 +84,7 @@ impl Curves<'_> {
         let runs = self.runs;
         let mut seconds = |leg, work, streams| {
             overlap.seconds(leg, work, streams, PARTS)?;
-            patiently(runs, || overlap.seconds(leg, work, streams, PARTS))
+            repeated_times(runs, || overlap.seconds(leg, work, streams, PARTS))
         };
         let there = seconds(Leg::There, work(ROUNDS), 1)?;
         let tried = median(seconds(Leg::Work, work(ROUNDS), 1)?);
@@ -126,7 +126,7 @@ impl Curves<'_> {
     /// Times on the clock of the host, after a warm-up call.
     fn wall(&self, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
         work()?;
-        patiently(self.runs, || {
+        repeated_times(self.runs, || {
             let start = Instant::now();
             work()?;
             Ok(start.elapsed().as_secs_f64())

@@ -1,6 +1,6 @@
 //! The platforms side by side as bars.
 
-use super::{Case, Key};
+use super::{FastestPart, PartKey};
 use crate::plot::bars::{Bar, Group, bars};
 
 /// Parts in the chart.
@@ -14,13 +14,14 @@ const ONE_THREAD: usize = 4;
 const THREADS: usize = 2;
 
 /// The platforms on the requested grids, NXxNY, or on the commonest one; `None` if there is nothing to draw.
-pub(super) fn draw(cases: &[Case], wanted: &[String]) -> Option<String> {
-    let drawn: Vec<&Case> = cases.iter().filter(|case| DRAWN.contains(&&*case.key.what)).collect();
-    let is_wanted = |case: &&Case| {
+pub(super) fn draw(cases: &[FastestPart], wanted: &[String]) -> Option<String> {
+    let drawn: Vec<&FastestPart> =
+        cases.iter().filter(|case| DRAWN.contains(&&*case.key.what)).collect();
+    let is_wanted = |case: &&FastestPart| {
         let horizontal = case.key.grid.rsplit_once('x').map_or("", |(horizontal, _)| horizontal);
         wanted.iter().any(|grid| grid == horizontal)
     };
-    let setting = |key: &Key| (key.grid.clone(), key.precision.clone(), key.input.clone());
+    let setting = |key: &PartKey| (key.grid.clone(), key.precision.clone(), key.input.clone());
     let count = |of: &(String, String, String)| {
         drawn.iter().filter(|case| setting(&case.key) == *of).count()
     };
@@ -36,7 +37,7 @@ pub(super) fn draw(cases: &[Case], wanted: &[String]) -> Option<String> {
     let mut groups = Vec::new();
     for (grid, precision, input) in &settings {
         for what in DRAWN {
-            let key = Key {
+            let key = PartKey {
                 what: what.to_owned(),
                 grid: grid.clone(),
                 precision: precision.clone(),
@@ -58,7 +59,7 @@ pub(super) fn draw(cases: &[Case], wanted: &[String]) -> Option<String> {
     Some(bars([title, below], "million cells a second", &groups).svg("platforms"))
 }
 
-fn bar(case: &Case) -> Bar {
+fn bar(case: &FastestPart) -> Bar {
     let row = &case.timed.row;
     let (colour, note) = match (row.is_gpu(), case.with_transfers, row.threads) {
         (true, true, _) => (WITH_TRANSFERS, ", with transfers"),

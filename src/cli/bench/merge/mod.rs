@@ -158,7 +158,7 @@ impl Row {
 
 /// Key of a part of a step, independent of the backend.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct PartKey {
     what: String,
     grid: String,
     precision: String,
@@ -167,8 +167,8 @@ struct Key {
 
 /// One part of a step on one platform: its fastest variant.
 #[derive(Clone, Debug)]
-struct Case {
-    key: Key,
+struct FastestPart {
+    key: PartKey,
     platform: String,
     timed: Timed,
     /// Time for a cell and a tracer, s.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Case, Key, Row, Timed, what};
+use super::{FastestPart, PartKey, Row, Timed, what};
 
 /// Methods of timing of the rungs, and the column heads.
 const RUNGS: [[&str; 2]; 2] = [["hot", "graph"], ["rotating", "graph"]];
@@ -70,14 +70,14 @@ pub(super) fn bounds(rows: &[Timed]) -> String {
 }
 
 /// The parts of a step, with the fastest variant on each platform.
-pub(super) fn cases(rows: &[Timed]) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
+pub(super) fn cases(rows: &[Timed]) -> Vec<FastestPart> {
+    let mut cases: Vec<FastestPart> = Vec::new();
     for timed in rows {
         let row = &timed.row;
         let (Some(what), Some(rate)) = (what(row), row.cells_per_s) else { continue };
         let tracers = if row.bench == "advection" { row.tracers.unwrap_or(1) } else { 1 };
-        let case = Case {
-            key: Key {
+        let case = FastestPart {
+            key: PartKey {
                 what,
                 grid: timed.grid.clone(),
                 precision: row.precision().to_owned(),
@@ -88,7 +88,7 @@ pub(super) fn cases(rows: &[Timed]) -> Vec<Case> {
             with_transfers: row.timing.as_deref() == Some("with transfers"),
             timed: timed.clone(),
         };
-        let same = |other: &&mut Case| {
+        let same = |other: &&mut FastestPart| {
             (&other.key, &other.platform, other.with_transfers)
                 == (&case.key, &case.platform, case.with_transfers)
         };
@@ -112,11 +112,11 @@ fn is_of_one_record(a: &Row, b: &Row) -> bool {
 }
 
 /// The parts of a step: times, and speed-ups against the CPU of the same machine.
-pub(super) fn parts(cases: &[Case]) -> String {
+pub(super) fn parts(cases: &[FastestPart]) -> String {
     let mut text = String::new();
     let mut say = |line: String| writeln!(text, "{line}").expect("writing to memory");
-    let (mut input, mut key): (Option<&str>, Option<&Key>) = (None, None);
-    let mut order: Vec<&Case> = cases.iter().collect();
+    let (mut input, mut key): (Option<&str>, Option<&PartKey>) = (None, None);
+    let mut order: Vec<&FastestPart> = cases.iter().collect();
     order.sort_by(|a, b| a.key.input.cmp(&b.key.input));
     for case in order {
         if input != Some(&case.key.input) {
@@ -133,8 +133,8 @@ pub(super) fn parts(cases: &[Case]) -> String {
             say("|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|".to_owned());
             key = None;
         }
-        let Case { platform, timed: Timed { row, median, .. }, of_a_cell, .. } = case;
-        let Key { what, grid, precision, .. } = &case.key;
+        let FastestPart { platform, timed: Timed { row, median, .. }, of_a_cell, .. } = case;
+        let PartKey { what, grid, precision, .. } = &case.key;
         let [what, grid, precision] =
             if key == Some(&case.key) { ["", "", ""] } else { [what.as_str(), grid, precision] };
         key = Some(&case.key);
@@ -159,16 +159,16 @@ pub(super) fn parts(cases: &[Case]) -> String {
 }
 
 /// Speed relative to one thread, or to all threads, of the CPU of the same machine.
-fn speed_up(cases: &[Case], case: &Case, all: bool) -> Option<f64> {
+fn speed_up(cases: &[FastestPart], case: &FastestPart, all: bool) -> Option<f64> {
     let host = case.timed.row.host();
     let on_cpu = cases.iter().filter(|other| {
         let row = &other.timed.row;
         other.key == case.key && !row.is_gpu() && row.host() == host
     });
-    let of_threads = |other: &&Case| other.timed.row.threads;
+    let of_threads = |other: &&FastestPart| other.timed.row.threads;
     let base = if all {
         // One thread is all threads only on a single core.
-        let is_all = |other: &&Case| {
+        let is_all = |other: &&FastestPart| {
             let row = &other.timed.row;
             row.threads > Some(1) || row.cores == Some(1)
         };

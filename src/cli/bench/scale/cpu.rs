@@ -5,14 +5,14 @@ use std::time::Instant;
 use super::super::Bench;
 use super::super::measurement::{Timing, wall_times};
 use super::{Subject, TRACERS, Timed, resident};
-use crate::advection::{self, Entering, Limiter, Wind, Workspace};
+use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::backend::cpu::Cpu;
-use crate::backend::{Backend, Start};
+use crate::backend::{Backend, RunStart};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
-use crate::model::Working;
-use crate::model::replicated_grid::Tiled;
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::ReplicatedGrid;
 use crate::wsm5::Sedimentation;
 
 /// Total time for the calls of one size, s.
@@ -33,13 +33,13 @@ pub(super) fn patience_ends(seconds: f64) -> Option<String> {
 }
 
 /// Times of a subject on a grid.
-pub(super) fn measure<R: Working>(
+pub(super) fn measure<R: RunPrecision>(
     bench: &Bench,
     fallout: Sedimentation,
-    bed: &Tiled<R>,
+    bed: &ReplicatedGrid<R>,
     subject: Subject,
 ) -> Result<Timed> {
-    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
     let times = match subject {
         Subject::Wsm5 => {
@@ -50,7 +50,7 @@ pub(super) fn measure<R: Working>(
             patient_times(
                 bench.runs,
                 &mut cpu,
-                |b| b.start(Start::from(state)),
+                |b| b.start(RunStart::from(state)),
                 |b| {
                     b.microphysics(dt);
                     Ok(())
@@ -70,7 +70,7 @@ pub(super) fn measure<R: Working>(
                 },
                 |(q, work)| {
                     for _ in 0..TRACERS {
-                        advection::step(&wind, limiter, Entering::Nothing, q, work);
+                        advection::step(&wind, limiter, InflowValues::Nothing, q, work);
                     }
                     Ok(())
                 },

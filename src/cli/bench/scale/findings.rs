@@ -13,7 +13,7 @@ const FLAT: f64 = 0.1;
 
 /// Time of a cell as a function of the size, for one series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Course {
+pub(super) struct TimePerSize {
     pub(super) series: String,
     /// The least time for a cell, ns.
     pub(super) best_ns_per_cell: f64,
@@ -50,7 +50,7 @@ pub(super) enum Crossover {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) subject: Subject,
-    pub(super) courses: Vec<Course>,
+    pub(super) courses: Vec<TimePerSize>,
     /// Comparison with each series of the CPU.
     pub(super) crossovers: Vec<(String, Crossover)>,
     /// The fastest series of the GPU at each number of columns, if there are several.
@@ -113,7 +113,7 @@ pub(super) fn of(points: &[Point]) -> Vec<Finding> {
 }
 
 /// Time of a cell as a function of the number of columns.
-fn course(series: &str, times: &[(usize, f64)]) -> Course {
+fn course(series: &str, times: &[(usize, f64)]) -> TimePerSize {
     let best = times.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let near = |ns: f64| ns <= (1.0 + FLAT) * best;
     let first = times.iter().position(|(_, ns)| near(*ns)).unwrap_or(0);
@@ -125,7 +125,7 @@ fn course(series: &str, times: &[(usize, f64)]) -> Course {
         times[*from..].iter().all(|(_, ns)| *ns <= (1.0 + FLAT) * least)
     };
     let level = (0..times.len()).find(is_level).unwrap_or(0);
-    Course {
+    TimePerSize {
         series: series.to_owned(),
         best_ns_per_cell: best,
         saturated_from: times[first].0,
@@ -224,7 +224,7 @@ impl Finding {
     }
 }
 
-impl Course {
+impl TimePerSize {
     fn text(&self) -> String {
         let Self { series, best_ns_per_cell: best, worst_percent, sizes, .. } = self;
         let [from, at] = [self.saturated_from, self.worst_at].map(Elements);

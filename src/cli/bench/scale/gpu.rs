@@ -1,24 +1,24 @@
 //! One size on the GPU.
 
 use super::super::Bench;
-use super::super::gpu::{Columns, Tracers, mapping_text, transport_on};
+use super::super::gpu::{PhysicsArrays, Tracers, mapping_text, transport_on};
 use super::super::gpu_times::{call_times, step_times};
 use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Backend;
-use crate::backend::gpu::{GpuBackend, Needs, OnDevice, Setting};
+use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
 use crate::cli::device::MappingChoice;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::model::Working;
-use crate::model::replicated_grid::Tiled;
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::{Precision, Real};
 use crate::tracers::TracerSet;
 use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::clouds::{Clouds, Inside};
+use crate::wsm5::gpu::launch::{ActiveColumns, Wsm5Gpu};
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
@@ -26,16 +26,16 @@ use crate::wsm5::scheme::Scheme;
 pub(super) const PLACE: &str = "GPU";
 
 /// An allocation, or the reason why it failed for lack of memory.
-type Room<T> = std::result::Result<T, String>;
+type Allocated<T> = std::result::Result<T, String>;
 
 /// Times of all variants of a subject on a grid.
-pub(super) fn measure<R: Working + OnDevice>(
+pub(super) fn measure<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     fallout: Sedimentation,
     gpu: &Gpu,
-    bed: &Tiled<R>,
+    bed: &ReplicatedGrid<R>,
     subject: Subject,
-) -> Result<Room<Vec<(String, Timed)>>> {
+) -> Result<Allocated<Vec<(String, Timed)>>> {
     let measured = match subject {
         Subject::Wsm5 => clouds(bench, fallout, gpu, bed),
         Subject::Advection => transport(bench, gpu, bed),
@@ -61,7 +61,7 @@ impl From<Error> for Failure {
 }
 
 /// Memory and kernels for a grid; an error of these shows the end of the range.
-fn room<T>(made: Result<T>) -> Result<T, Failure> {
+fn allocated<T>(made: Result<T>) -> Result<T, Failure> {
     made.map_err(|error| match error {
         error if error.is_of_gpu() => Failure::NoRoom(error.to_string()),
         other => Failure::Other(other),
@@ -87,11 +87,11 @@ fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize
     mappings
 }
 
-fn clouds<R: Working + OnDevice>(
+fn clouds<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     fallout: Sedimentation,
     gpu: &Gpu,
-    bed: &Tiled<R>,
+    bed: &ReplicatedGrid<R>,
 ) -> Variants {
     let shape = bed.grid.shape;
     let key = (<R as Real>::PRECISION, fallout, shape.nz);
@@ -99,14 +99,14 @@ fn clouds<R: Working + OnDevice>(
         Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
         None => mappings(gpu, shape.columns(), key),
     };
-    let columns = room(Columns::new(gpu, bed, 0))?;
+    let columns = allocated(PhysicsArrays::new(gpu, bed, 0))?;
     let mut variants = Vec::new();
     for mapping in mappings {
         let scheme = Scheme::default().with_fallout(fallout);
-        let clouds = room(Clouds::new(
+        let clouds = allocated(Wsm5Gpu::new(
             gpu,
             columns.layout(),
-            Inside::all(shape),
+            ActiveColumns::all(shape),
             scheme,
             mapping,
             R::THETA_BASE,
@@ -118,27 +118,31 @@ fn clouds<R: Working + OnDevice>(
     Ok(variants)
 }
 
-fn transport<R: Working + OnDevice>(bench: &Bench, gpu: &Gpu, bed: &Tiled<R>) -> Variants {
+fn transport<R: RunPrecision + GpuPrecision>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &ReplicatedGrid<R>,
+) -> Variants {
     let (precision, limiter) = (<R as Real>::PRECISION, Limiter::PositiveDefinite);
     let settings = TransportSettings::for_device(gpu, &bed.grid, precision, [TRACERS, 0], limiter);
-    let tracers = room(Tracers::new(gpu, bed, settings))?;
-    let transport = room(transport_on(gpu, bed, settings))?;
+    let tracers = allocated(Tracers::new(gpu, bed, settings))?;
+    let transport = allocated(transport_on(gpu, bed, settings))?;
     let call = || tracers.step(&transport, bench.dt);
     let times = call_times(gpu, bench.runs, || Ok(()), call)?;
     Ok(vec![("transport".to_owned(), timed(times))])
 }
 
-fn step<R: Working + OnDevice>(
+fn step<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     fallout: Sedimentation,
     gpu: &Gpu,
-    bed: &Tiled<R>,
+    bed: &ReplicatedGrid<R>,
 ) -> Variants {
-    let Tiled { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
     let limiter = Limiter::PositiveDefinite;
     let choice = bench.mapping.unwrap_or(MappingChoice::Auto);
     let mapping = Some(choice.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-    let setting = Setting {
+    let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
@@ -148,8 +152,8 @@ fn step<R: Working + OnDevice>(
         has_sequence: false,
         chemistry: None,
     };
-    let needs = Needs::of::<R>(gpu, &setting)?;
-    let mut run = room(GpuBackend::new(gpu, &setting, state))?;
+    let needs = MemoryEstimate::of::<R>(gpu, &setting)?;
+    let mut run = allocated(GpuBackend::new(gpu, &setting, state))?;
     run.drive(&TimeInterpolant::lasting(forcing))?;
     let times = step_times(gpu, bench.runs, &mut run, state, bench.dt)?;
     let device_bytes_per_cell = Some(needs.per_cell());

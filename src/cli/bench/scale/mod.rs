@@ -13,17 +13,17 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::measurement::{About, Best, Cost, Figure, MeasuredOn, Timing};
+use super::measurement::{Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Timing};
 use super::size::Elements;
 use super::{Bench, Pool, value};
 use crate::advection::Limiter;
-use crate::backend::gpu::OnDevice;
+use crate::backend::gpu::GpuPrecision;
 use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::Pending;
-use crate::model::Working;
-use crate::model::replicated_grid::{Tile, Tiled, has_condensate};
+use crate::io::atomic_file::AtomicFile;
+use crate::model::RunPrecision;
+use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;
 use crate::wsm5::Sedimentation;
@@ -121,7 +121,7 @@ impl Subject {
 #[derive(Clone, Debug, Serialize)]
 struct Point {
     #[serde(flatten)]
-    figure: Figure,
+    figure: Measurement,
     columns: usize,
     /// Device and mapping, as "GPU, tile C8 NT256 B4".
     series: String,
@@ -162,7 +162,7 @@ impl Bench {
     pub(super) fn scale(
         &self,
         gpu: Option<&Gpu>,
-        drawing: Option<Pending>,
+        drawing: Option<AtomicFile>,
         out: &mut impl Write,
     ) -> Result<(Vec<Value>, Option<String>)> {
         match self.precision {
@@ -171,10 +171,10 @@ impl Bench {
         }
     }
 
-    fn scale_in<R: Working + OnDevice>(
+    fn scale_in<R: RunPrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
-        drawing: Option<Pending>,
+        drawing: Option<AtomicFile>,
         out: &mut impl Write,
     ) -> Result<(Vec<Value>, Option<String>)> {
         let powers = self.range.powers()?;
@@ -199,13 +199,13 @@ impl Bench {
                 writeln!(scale.out, "from 2^{power} columns on: {why}")?;
                 break;
             }
-            if !scale.goes_on(&pools, device.is_some(), source.has_winds) {
+            if !scale.has_open_series(&pools, device.is_some(), source.has_winds) {
                 break;
             }
-            let bed = source.repeated(Tile { nx, ny });
+            let bed = source.repeated(Replication { nx, ny });
             if nx * ny <= LOOKED_OVER {
                 self.check_step(&bed)?;
-                cloudy = bed.share(has_condensate);
+                cloudy = bed.fraction(has_condensate);
             }
             for subject in Subject::ALL {
                 if subject != Subject::Wsm5 && !bed.has_winds {
@@ -224,7 +224,7 @@ impl Bench {
 }
 
 impl<W: Write> Scale<'_, W> {
-    fn head<R: Working>(&mut self) -> Result<()> {
+    fn head<R: RunPrecision>(&mut self) -> Result<()> {
         let Bench { input, dt, runs, .. } = self.bench;
         writeln!(
             self.out,
@@ -258,7 +258,7 @@ impl<W: Write> Scale<'_, W> {
     }
 
     /// Returns `true` if any series has not ended.
-    fn goes_on(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
+    fn has_open_series(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
         let places = pools.iter().map(|(_, threads, _)| cpu::place(*threads));
         let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
         let subjects = &Subject::ALL[..if has_winds { 3 } else { 1 }];
@@ -272,10 +272,10 @@ impl<W: Write> Scale<'_, W> {
         Ok(())
     }
 
-    fn on_cpu<R: Working>(
+    fn on_cpu<R: RunPrecision>(
         &mut self,
         (pool, threads, copy): &Pool,
-        bed: &Tiled<R>,
+        bed: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
@@ -291,7 +291,7 @@ impl<W: Write> Scale<'_, W> {
             shape: bed.grid.shape,
             dt: self.bench.dt,
             cloudy,
-            best: Best { copy: *copy, arithmetic: None },
+            best: PeakPerformance { copy: *copy, arithmetic: None },
         };
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
@@ -300,10 +300,10 @@ impl<W: Write> Scale<'_, W> {
         }
     }
 
-    fn on_gpu<R: Working + OnDevice>(
+    fn on_gpu<R: RunPrecision + GpuPrecision>(
         &mut self,
-        (gpu, best): (&Gpu, Best),
-        bed: &Tiled<R>,
+        (gpu, best): (&Gpu, PeakPerformance),
+        bed: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
@@ -336,7 +336,7 @@ impl<W: Write> Scale<'_, W> {
     }
 
     /// Adds a point, shows it, and returns its median, s.
-    fn add<R: Working>(
+    fn add<R: RunPrecision>(
         &mut self,
         subject: Subject,
         series: String,
@@ -350,8 +350,8 @@ impl<W: Write> Scale<'_, W> {
             Subject::Advection => format!("RK3, positive definite, {TRACERS} tracers, {series}"),
             Subject::Step => format!("{}, {series}", super::step_variant(self.fallout)),
         };
-        let about = About { bench, variant, timing, tracers: subject.tracers(), cost };
-        let figure = Figure::new::<R>(about, at, times);
+        let about = MeasuredPart { bench, variant, timing, tracers: subject.tracers(), cost };
+        let figure = Measurement::new::<R>(about, at, times);
         let columns = at.shape.columns();
         // A step allocates as much as a run.
         let grown = resident.saturating_sub(self.resident) as f64;
@@ -370,7 +370,7 @@ impl<W: Write> Scale<'_, W> {
         Ok(seconds)
     }
 
-    fn finish(self, drawing: Option<Pending>) -> Result<(Vec<Value>, Option<String>)> {
+    fn finish(self, drawing: Option<AtomicFile>) -> Result<(Vec<Value>, Option<String>)> {
         let Self { bench, points, out, fallout, .. } = self;
         let mut rows: Vec<Value> = points.iter().map(value).collect();
         let found = findings::of(&points);

@@ -1,7 +1,7 @@
 //! Forms of the kernels that the search tries.
 
 use crate::lattice::Extents;
-use crate::lattice::gpu::{Form, Load, TWO_ROWS};
+use crate::lattice::gpu::{KernelConfig, Load, TWO_ROWS};
 use crate::real::Precision;
 
 /// Threads of a block, and launch bounds: from 255 registers a thread down to about 64.
@@ -37,46 +37,52 @@ const BRICKS: [[usize; 4]; 14] = [
 ];
 
 /// Forms with cache hints and blocks of bricks.
-pub(super) fn cached(precision: Precision, extents: Extents, link_reals: usize) -> Vec<Form> {
-    let first = Form {
+pub(super) fn cached(
+    precision: Precision,
+    extents: Extents,
+    link_reals: usize,
+) -> Vec<KernelConfig> {
+    let first = KernelConfig {
         is_hop_alone: true,
         is_streamed: true,
-        ..Form::choose(precision, extents, link_reals)
+        ..KernelConfig::choose(precision, extents, link_reals)
     };
     let mut forms = shaped(first);
-    forms.extend(shaped(Form { brick: None, ..first }));
+    forms.extend(shaped(KernelConfig { brick: None, ..first }));
     for brick in BRICKS {
         let sites: usize = brick.iter().product();
         let of_block = SHAPES.into_iter().filter(|[threads, _]| *threads == sites);
-        forms.extend(of_block.map(|[_, resident]| Form { resident, ..first.with_brick(brick) }));
+        forms.extend(
+            of_block.map(|[_, resident]| KernelConfig { resident, ..first.with_brick(brick) }),
+        );
     }
     forms
 }
 
 /// The neighbours of a form: other hints, chunks, slabs, registers.
-pub(super) fn around(form: Form) -> Vec<Form> {
+pub(super) fn around(form: KernelConfig) -> Vec<KernelConfig> {
     let mut forms = vec![form];
     for link_load in [Load::Once, Load::Past, Load::Kept] {
         for is_streamed in [false, true] {
-            forms.push(Form { link_load, is_streamed, ..form });
+            forms.push(KernelConfig { link_load, is_streamed, ..form });
         }
     }
     for spinor_load in [Load::Plain, Load::Past] {
-        forms.push(Form { spinor_load, ..form });
+        forms.push(KernelConfig { spinor_load, ..form });
     }
     for chunk in [16, 64, 128, form.extents.half_volume()] {
         if form.extents.half_volume().is_multiple_of(chunk) {
-            forms.push(Form { chunk, ..form });
+            forms.push(KernelConfig { chunk, ..form });
         }
     }
     for slab in [form.slab / 2, form.slab / 4] {
         if slab > 0 && form.brick.is_some() {
-            forms.push(Form { slab, ..form });
+            forms.push(KernelConfig { slab, ..form });
         }
     }
     let held = 512 / form.block_sites.min(512);
     for resident in 1..=2 * held {
-        forms.push(Form { resident, ..form });
+        forms.push(KernelConfig { resident, ..form });
     }
     forms
 }
@@ -84,11 +90,11 @@ pub(super) fn around(form: Form) -> Vec<Form> {
 /// Forms for several right-hand sides.
 pub(super) fn with_sides(
     precision: Precision,
-    best: Form,
+    best: KernelConfig,
     link_reals: usize,
     sides: usize,
-) -> Vec<Form> {
-    let base = Form { link_reals, link_load: Load::Kept, ..best };
+) -> Vec<KernelConfig> {
+    let base = KernelConfig { link_reals, link_load: Load::Kept, ..best };
     let mut forms = Vec::new();
     for register_sides in [1, 2] {
         let side_threads = sides / register_sides;
@@ -97,15 +103,15 @@ pub(super) fn with_sides(
             if !(64..=512).contains(&threads) {
                 continue;
             }
-            let shaped = Form { side_threads, register_sides, ..base.with_block(sites) };
+            let shaped = KernelConfig { side_threads, register_sides, ..base.with_block(sites) };
             for resident in [1, 2, 3, 4, 5, 6, 8] {
                 let warps = resident * threads / 32;
                 if (8..=20).contains(&warps) {
-                    let form = Form { resident, ..shaped };
+                    let form = KernelConfig { resident, ..shaped };
                     forms.push(form);
                     for slab in [form.slab / 4, form.slab / 2] {
                         if slab > 0 && form.brick.is_some() && register_sides == 1 {
-                            forms.push(Form { slab, ..form });
+                            forms.push(KernelConfig { slab, ..form });
                         }
                     }
                 }
@@ -113,7 +119,7 @@ pub(super) fn with_sides(
         }
     }
     if link_reals == TWO_ROWS {
-        let loops = Form { loops_sides: true, link_load: Load::Once, ..base };
+        let loops = KernelConfig { loops_sides: true, link_load: Load::Once, ..base };
         let most = if precision == Precision::F32 { 128 } else { 64 };
         for register_sides in [1, 2] {
             for sites in [32, 64, 128] {
@@ -122,11 +128,11 @@ pub(super) fn with_sides(
                     if sites > most || !(256..=640).contains(&threads) {
                         continue;
                     }
-                    let form = Form { register_sides, resident, ..loops.with_block(sites) };
+                    let form = KernelConfig { register_sides, resident, ..loops.with_block(sites) };
                     forms.push(form);
                     for slab in [form.slab / 4, form.slab / 2] {
                         if slab > 0 && form.brick.is_some() {
-                            forms.push(Form { slab, ..form });
+                            forms.push(KernelConfig { slab, ..form });
                         }
                     }
                 }
@@ -137,14 +143,16 @@ pub(super) fn with_sides(
 }
 
 /// A form for each shape of the blocks.
-pub(super) fn shaped(form: Form) -> Vec<Form> {
-    let of_shape = |[threads, resident]: [usize; 2]| Form { resident, ..form.with_block(threads) };
+pub(super) fn shaped(form: KernelConfig) -> Vec<KernelConfig> {
+    let of_shape =
+        |[threads, resident]: [usize; 2]| KernelConfig { resident, ..form.with_block(threads) };
     SHAPES.into_iter().map(of_shape).collect()
 }
 
 /// Description of a form.
-pub(super) fn described(form: &Form) -> String {
-    let Form { block_sites, side_threads, register_sides, resident, chunk, slab, .. } = form;
+pub(super) fn described(form: &KernelConfig) -> String {
+    let KernelConfig { block_sites, side_threads, register_sides, resident, chunk, slab, .. } =
+        form;
     let order = match form.brick {
         Some([x, y, z, t]) => format!("bricks {x}x{y}x{z}x{t} slab {slab}"),
         None => "in order".to_owned(),

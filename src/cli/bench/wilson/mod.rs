@@ -1,6 +1,6 @@
 //! The ladder of the hopping term of the Wilson operator, its solver, and the speed by occupancy.
 
-mod contest;
+mod form_search;
 mod forms;
 mod occupancy;
 mod row;
@@ -13,10 +13,10 @@ use super::{Bench, Pool};
 use crate::cli::Precision;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::lattice::gpu::OnLattice;
+use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
 use crate::lattice::{DIRECTIONS, Extents};
-use contest::Contest;
+use form_search::FormSearch;
 pub(super) use row::Row;
 use subject::Subject;
 
@@ -42,7 +42,7 @@ const USUAL: [[usize; DIRECTIONS]; 5] =
     [[32, 32, 32, 32], [24, 24, 24, 128], [48, 48, 48, 64], [16, 16, 16, 16], [12, 20, 28, 36]];
 
 /// Results of the ladders, their faults, and a picture.
-pub(super) struct Found {
+pub(super) struct WilsonResults {
     pub(super) rows: Vec<Row>,
     pub(super) faults: Vec<String>,
     pub(super) picture: Option<String>,
@@ -55,23 +55,23 @@ impl Bench {
         device: Option<(&Gpu, f64)>,
         pools: &[Pool],
         out: &mut impl Write,
-    ) -> Result<Found> {
+    ) -> Result<WilsonResults> {
         match self.precision {
             Precision::F32 => self.wilson_in::<f32>(device, pools, out),
             Precision::F64 => self.wilson_in::<f64>(device, pools, out),
         }
     }
 
-    fn wilson_in<R: OnLattice + Vectorised>(
+    fn wilson_in<R: LatticePrecision + Vectorised>(
         &self,
         device: Option<(&Gpu, f64)>,
         pools: &[Pool],
         out: &mut impl Write,
-    ) -> Result<Found> {
+    ) -> Result<WilsonResults> {
         let usual = USUAL.into_iter().map(|extents| Extents::new(extents).map(Lattice));
         let usual: Vec<Lattice> = usual.collect::<Result<_>>()?;
         let lattices = if self.lattice.is_empty() { &usual } else { &self.lattice };
-        let mut found = Found { rows: Vec::new(), faults: Vec::new(), picture: None };
+        let mut found = WilsonResults { rows: Vec::new(), faults: Vec::new(), picture: None };
         for &Lattice(extents) in lattices {
             let subject = Subject::<R>::new(extents)?;
             writeln!(
@@ -83,8 +83,8 @@ impl Bench {
             writeln!(out, "{}", Row::head())?;
             subject.on_cpu(pools, self.runs, &mut found, out)?;
             let Some((gpu, copy)) = device else { continue };
-            let contest = Contest { gpu, copy, runs: self.runs, subject: &subject };
-            let best = contest.climb(&mut found, out)?;
+            let contest = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
+            let best = contest.measure_rungs(&mut found, out)?;
             contest.solver(best, &mut found, out)?;
             if self.occupancy.is_some() && found.picture.is_none() {
                 found.picture = Some(contest.sweep(best, &mut found, out)?);

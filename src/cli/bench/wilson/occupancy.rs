@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use super::Found;
-use super::contest::Contest;
+use super::WilsonResults;
+use super::form_search::FormSearch;
 use super::forms::described;
 use super::row::{MOST_WARPS, Row};
 use crate::error::Result;
 use crate::lattice::Parity;
-use crate::lattice::gpu::{Form, OnLattice};
+use crate::lattice::gpu::{KernelConfig, LatticePrecision};
 use crate::lattice::number::Vectorised;
 use crate::plot::canvas::Stroke;
 use crate::plot::colour::series;
@@ -20,12 +20,12 @@ const STEP: u32 = 128;
 /// Shared memory that the driver reserves for every block, bytes.
 const OWN: u32 = 1 << 10;
 
-impl<R: OnLattice + Vectorised> Contest<'_, R> {
+impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     /// Times the fastest form with fewer and fewer blocks on a multiprocessor; returns the plot.
     pub(super) fn sweep(
         &self,
-        best: Form,
-        found: &mut Found,
+        best: KernelConfig,
+        found: &mut WilsonResults,
         out: &mut impl Write,
     ) -> Result<String> {
         let (operator, input, result) = self.laid(best)?;

@@ -12,7 +12,7 @@ pub(in crate::cli::bench) const FLOPS: f64 = 1320.0;
 
 /// Reals that a site needs: without any reuse, and with each field moved once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
+pub(super) struct RealsPerSite {
     pub(super) without_reuse: f64,
     pub(super) ideal: f64,
 }
@@ -63,7 +63,7 @@ impl Row {
         variant: String,
         extents: Extents,
         [sites, real]: [usize; 2],
-        moved: Moved,
+        moved: RealsPerSite,
         times: Vec<f64>,
         copy: f64,
     ) -> Self {

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::Found;
-use super::row::{Moved, Row};
+use super::WilsonResults;
+use super::row::{RealsPerSite, Row};
 use crate::cli::bench::Pool;
-use crate::cli::bench::ladder::patiently;
+use crate::cli::bench::ladder::repeated_times;
 use crate::counter_rng::Random;
 use crate::error::Result;
 use crate::lattice::gauge::random_link;
@@ -22,7 +22,7 @@ use crate::real::Precision;
 const LINKS: usize = 4096;
 
 /// Reals of an even-odd hop on the CPU: eight neighbours and links, and the result.
-const IN_FULL: Moved = Moved { without_reuse: 360.0, ideal: 192.0 };
+const IN_FULL: RealsPerSite = RealsPerSite { without_reuse: 360.0, ideal: 192.0 };
 
 /// Largest differences from double precision, relative to the norm and to the rms of a component: four times the
 /// largest of 28 orders of summation.
@@ -117,7 +117,7 @@ impl<R: Vectorised> Subject<R> {
         &self,
         pools: &[Pool],
         runs: u32,
-        found: &mut Found,
+        found: &mut WilsonResults,
         out: &mut impl Write,
     ) -> Result<()> {
         let dirac = CpuDirac::<R>::new(self.gauge())?;
@@ -126,7 +126,7 @@ impl<R: Vectorised> Subject<R> {
         for (pool, threads, copy) in pools {
             let times = pool.install(|| {
                 dirac.hop(Parity::Even, false, &input, &mut result)?;
-                patiently(runs, || {
+                repeated_times(runs, || {
                     let start = Instant::now();
                     dirac.hop(Parity::Even, false, &input, &mut result)?;
                     Ok(start.elapsed().as_secs_f64())

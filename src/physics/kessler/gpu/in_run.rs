@@ -9,10 +9,12 @@ use crate::device::{Branch, Buffer, Element, Gpu};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::physics::device::{OnDevice, Places};
+use crate::physics::device::{ColumnLayout, DevicePhysics};
 use crate::state::gpu::AIR_FIELDS;
+use crate::state::gpu::device_fields::{
+    ActiveColumns, DeviceFields, PLANES, SURFACE_PLANES, TERMS, planes_of,
+};
 use crate::state::gpu::member_layout::MemberLayout;
-use crate::state::gpu::place::{DeviceFields, Inside, PLANES, SURFACE_PLANES, TERMS, planes_of};
 use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// The scheme in a run.
@@ -42,13 +44,13 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     pub fn new(
         gpu: &Gpu,
         layout: Layout,
-        Inside { rows, columns }: Inside,
+        ActiveColumns { rows, columns }: ActiveColumns,
         (mass, area): (LayeredPointers<R>, &[f64]),
         [marks, notes]: [DevicePointer<u64>; 2],
     ) -> Result<Self> {
         let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
         let in_memory = layout.places(columns);
-        let places = Places {
+        let places = ColumnLayout {
             width: in_memory.len(),
             rows: rows.len(),
             first: rows.start * layout.pitch() + in_memory.start,
@@ -60,7 +62,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             launcher: scheme.launcher(gpu, layout.shape.nz, places, R::THETA_BASE, None)?,
             layout,
             mass,
-            per_area: Arc::new(gpu.upload(&layout.lay(&per_area))?),
+            per_area: Arc::new(gpu.upload(&layout.padded(&per_area))?),
             marks,
             notes,
             abreast: MemberLayout::ALONE,
@@ -94,7 +96,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
 
     /// For tests: a call that fails on the device.
     #[doc(hidden)]
-    pub fn call_astray(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
+    pub fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         // An invalid address.
         let theta = DevicePointer::new(16);
         let args = KesslerArgs { theta, ..self.args(StepInBatch::ALONE, place, R::of(dt)) };

@@ -5,7 +5,7 @@ use super::super::arguments::LadderArgs;
 use super::Reducible;
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
-use crate::device::{Buffer, Gpu, Kernel, Launch, Prelude, Source};
+use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::Result;
 
 /// Threads of a block.
@@ -72,7 +72,7 @@ pub struct LadderLaunch<T> {
 
 /// Arrays of a rung.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<T> {
+pub struct LadderArrays<T> {
     /// Values to add up.
     pub values: ReadPointer<T>,
     /// Number of values.
@@ -97,10 +97,10 @@ impl Rung {
     /// The launches of the sum, in order.
     pub fn launches<T: Reducible>(
         self,
-        places: Places<T>,
+        places: LadderArrays<T>,
         multiprocessors: u32,
     ) -> Vec<LadderLaunch<T>> {
-        let Places { mut values, mut length, scratch, result } = places;
+        let LadderArrays { mut values, mut length, scratch, result } = places;
         let mut launches = Vec::new();
         // Partial sums of a launch are the values of the next.
         for sums in scratch.into_iter().cycle() {
@@ -127,11 +127,11 @@ impl Rung {
 }
 
 /// The kernels for a type of elements.
-pub fn source<T: Reducible>() -> Source {
+pub fn source<T: Reducible>() -> KernelSource {
     let settings = [("REDUCE_WHOLE", i32::from(T::IS_WHOLE)), ("LADDER_THREADS", THREADS as i32)];
     let arguments = structs!(T::PRECISION; LadderArgs);
     let prelude = Prelude::new(T::PRECISION).with(&arguments).with_settings(&settings);
-    Source::new("primitives/reduce/ladder.cu", prelude)
+    KernelSource::new("primitives/reduce/ladder.cu", prelude)
 }
 
 /// The rungs on the device.
@@ -183,7 +183,7 @@ impl<T: Reducible> Ladder<T> {
         if rung.adds_to_result() {
             self.result.clear()?;
         }
-        let places = Places {
+        let places = LadderArrays {
             values: values.pointer_to(first).read(),
             length,
             scratch: [self.scratch[0].pointer(), self.scratch[1].pointer()],
@@ -204,7 +204,7 @@ impl<T: Reducible> Ladder<T> {
     /// # Errors
     ///
     /// As [`Ladder::new`].
-    pub fn spoil(&self) -> Result<()> {
+    pub fn invalidate(&self) -> Result<()> {
         self.result.poison()
     }
 

@@ -1,0 +1,43 @@
+// Inflow by transport into the region inside the outermost cells.
+#pragma once
+
+#include "advection/march/grid_sides.cuh"
+#include "primitives/block_sum.cuh"
+
+// Steps whose fluxes are added up together.
+constexpr int STEPS_AT_ONCE = 16;
+
+// Adds the inflow by the last stages of `steps` steps, step by step; block `block` adds that of one tracer and level,
+// in the same order in every run. The fluxes of the last step are at the beginning of `side_flux`, those of each
+// earlier step `apart` values further on.
+__device__ inline void add_inflow(const TransportArgs& args, int steps, int apart, int block)
+{
+    const int tracer = block / NZ, k = block - tracer * NZ;
+    const int nx = nx_of(args), ny = ny_of(args), thread = static_cast<int>(threadIdx.x);
+    const SideValues at = side_values(args, tracer);
+    const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
+    for (int first = 0; first < steps; first += STEPS_AT_ONCE) {
+        double sums[STEPS_AT_ONCE] = {};
+        // Adds the difference of the fluxes at an index of a lower and of a higher side, in all steps.
+        const auto add = [&](long long low, long long high) {
+#pragma unroll
+            for (int s = 0; s < STEPS_AT_ONCE; ++s) {
+                if (first + s >= steps) break;
+                const real* flux = args.side_flux + static_cast<long long>(steps - 1 - first - s) * apart;
+                sums[s] += static_cast<double>(flux[low]) - static_cast<double>(flux[high]);
+            }
+        };
+        if (!periodic_x())
+            for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
+                add(at.west + k * ny + j, at.east + k * ny + j);
+        if (!periodic_y())
+            for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
+                add(at.south + k * nx + i, at.north + k * nx + i);
+        block_sums(sums);
+        if (thread != 0) continue;
+        double all = args.entered[block];
+        for (int s = 0; s < STEPS_AT_ONCE; ++s)
+            if (first + s < steps) all += static_cast<double>(args.dt) * sums[s];
+        args.entered[block] = all;
+    }
+}

@@ -1,0 +1,215 @@
+//! Chemistry of a run on the device: called between the steps, with everything where it is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::gpu_config::inside_of;
+use super::{Air, GpuBackend, GpuPrecision};
+use crate::backend::chemistry::is_due;
+use crate::chemistry::coupled::Coupled;
+use crate::chemistry::gpu::coupling::{CallLight, ChemistryRegion, Coupling, DeviceTally};
+use crate::chemistry::zenith::Sun;
+use crate::device::Event;
+use crate::error::Result;
+use crate::forcing::{TimeInterpolant, weight_between};
+use crate::grid::gpu::Layout;
+use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
+use crate::wsm5::gpu::launch::ActiveColumns;
+
+/// Most calls whose times are not read yet.
+const MOST_RUNNING: usize = 64;
+
+/// A mechanism at work.
+#[derive(Debug)]
+pub(super) struct ChemistryDriver<R> {
+    coupled: Arc<Coupled>,
+    coupling: Coupling<R>,
+    /// Rows and columns with chemistry.
+    parts: ChemistryRegion,
+    /// Time of the end of the present step, s since the first frame of the input.
+    now: f64,
+    /// Times of the frames before and after the present step.
+    frames: [f64; 2],
+    /// Tally before the words of the device were set.
+    before: ChemistryTally,
+    /// Time since the last call, s.
+    waited: f64,
+    /// Calls since then.
+    calls: u64,
+    /// Marks before and after each call that is under way, the oldest first.
+    running: VecDeque<[Event; 2]>,
+    /// Marks for later calls.
+    idle: Vec<[Event; 2]>,
+    /// Time of all calls that are done, s.
+    seconds: f64,
+}
+
+impl<R: GpuPrecision> GpuBackend<R> {
+    /// Has the chemistry of a mechanism too, whose species are among the tracers of the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
+        let Some(coupled) = coupled else { return Ok(self) };
+        let ActiveColumns { rows, columns } = inside_of(&self.grid);
+        let inner = [self.region.rows.clone(), self.region.columns.clone()];
+        let parts = ChemistryRegion { reacting: [rows, columns], inner };
+        let order = &self.order;
+        let place = |field: usize| order.place(0, field);
+        let mass = self.transport.cell_mass();
+        let has_sequence = matches!(self.air, Air::Between(_));
+        let grid = (self.layout, &parts);
+        let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
+        self.chemist = Some(Box::new(ChemistryDriver {
+            coupled: Arc::clone(coupled),
+            coupling,
+            parts,
+            now: 0.0,
+            frames: [0.0; 2],
+            before: ChemistryTally::default(),
+            waited: 0.0,
+            calls: 0,
+            running: VecDeque::new(),
+            idle: Vec::new(),
+            seconds: 0.0,
+        }));
+        Ok(self)
+    }
+
+    /// Counts a step, and asks for the chemistry of all steps since the last call where it is due.
+    pub(super) fn react(&mut self, dt: f64) -> Result<()> {
+        let Some(mut chemist) = self.chemist.take() else { return Ok(()) };
+        let done = self.react_with(&mut chemist, dt);
+        self.chemist = Some(chemist);
+        done.map_err(|error| self.in_step(error))
+    }
+
+    fn react_with(&mut self, chemist: &mut ChemistryDriver<R>, dt: f64) -> Result<()> {
+        chemist.read()?;
+        chemist.waited += dt;
+        if !is_due(chemist.waited, chemist.coupled.interval) {
+            return Ok(());
+        }
+        self.flush_pending_steps()?;
+        let interval = std::mem::take(&mut chemist.waited);
+        chemist.calls += 1;
+        let middle = chemist.now - 0.5 * interval;
+        let light = CallLight {
+            sun: Sun::at(chemist.coupled.date, middle),
+            weight: weight_between(chemist.frames, middle),
+        };
+        let marks = match chemist.idle.pop() {
+            Some(marks) => marks,
+            None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
+        };
+        marks[0].record(&self.gpu)?;
+        let fields = (&self.tracers[self.now], self.air.array(&self.transport));
+        let coupled = (&*chemist.coupled, interval);
+        chemist.coupling.react(fields, coupled, &light, chemist.calls)?;
+        marks[1].record(&self.gpu)?;
+        chemist.running.push_back(marks);
+        Ok(())
+    }
+}
+
+impl<R: GpuPrecision> ChemistryDriver<R> {
+    /// Takes the time of the present step and those of its frames.
+    pub(super) fn drive(&mut self, moment: &TimeInterpolant<R>) {
+        (self.now, self.frames) = (moment.seconds, moment.times);
+    }
+
+    /// Copies the light of the frames of a moment to the device, where they give it.
+    pub(super) fn upload_photolysis(
+        &self,
+        moment: &TimeInterpolant<R>,
+        layout: Layout,
+    ) -> Result<()> {
+        let after = moment.after.as_ref().unwrap_or(&moment.before);
+        self.coupling.upload_photolysis(layout, [&moment.before.photolysis, &after.photolysis])
+    }
+
+    /// Adds up the times of the calls that are done. Calls differ, from cold cells to warm ones, so each is timed.
+    /// Waits while too many are under way.
+    fn read(&mut self) -> Result<()> {
+        while let Some(marks) = self.running.pop_front() {
+            let [start, end] = &marks;
+            if self.running.len() >= MOST_RUNNING {
+                end.wait()?;
+            }
+            if !end.is_reached()? {
+                self.running.push_front(marks);
+                break;
+            }
+            self.seconds += end.since(start)?;
+            self.idle.push(marks);
+        }
+        Ok(())
+    }
+
+    /// Time of all calls that are done, s. Waits for no more of them than [`Self::read`] does.
+    pub(super) fn time(&mut self) -> Result<f64> {
+        self.read()?;
+        Ok(self.seconds)
+    }
+
+    /// Tally of all calls. Waits for the device.
+    pub(super) fn tally(&self) -> Result<ChemistryTally> {
+        let DeviceTally { steps, most, failed, first } = self.coupling.done()?;
+        let before = self.before;
+        let place = |cell: usize| {
+            let [rows, columns] = &self.parts.reacting;
+            let (i, row) = (cell % columns.len(), cell / columns.len());
+            [columns.start + i, rows.start + row % rows.len(), row / rows.len()]
+        };
+        let first_failed = match first {
+            Some((cell, code)) if before.failed == 0 => (code, place(cell)),
+            _ => before.first_failed,
+        };
+        Ok(ChemistryTally {
+            waited: self.waited,
+            calls: before.calls + self.calls,
+            cells: before.cells + self.calls * self.coupling.cells() as u64,
+            steps: before.steps + steps,
+            most: before.most.max(most),
+            failed: before.failed + failed,
+            first_failed,
+        })
+    }
+
+    /// Adds what reactions and clipping have made to the changes of the tracers behind the water.
+    pub(super) fn add_changes(&self, changes: &mut [TracerChange]) -> Result<()> {
+        let made = self.coupling.changes()?;
+        for (field, [reacted, clipped]) in self.coupled.variable().into_iter().zip(made) {
+            let change = &mut changes[field - STATE_FIELDS];
+            change.reacted += reacted;
+            change.clipped += clipped;
+        }
+        Ok(())
+    }
+
+    /// First steps of the cells' next calls, s. Waits for the device.
+    pub(super) fn first_steps(&self) -> Result<Vec<f64>> {
+        self.coupling.first_steps()
+    }
+
+    /// Goes on from what had been done, or from nothing.
+    pub(super) fn resume_from(
+        &mut self,
+        tally: ChemistryTally,
+        changes: &[TracerChange],
+        first_steps: &[f64],
+    ) -> Result<()> {
+        self.coupling.set_first_steps(first_steps)?;
+        self.waited = tally.waited;
+        self.before = tally;
+        self.calls = 0;
+        let of_field = |field: usize| {
+            changes
+                .get(field - STATE_FIELDS)
+                .map_or([0.0; 2], |change| [change.reacted, change.clipped])
+        };
+        let fields = self.coupled.variable();
+        self.coupling.resume(&fields.into_iter().map(of_field).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,177 @@
+//! The order of the tracers of all states in the arrays of the device.
+
+use std::sync::Arc;
+
+use crate::advection::Limiter;
+use crate::state::{STATE_FIELDS, WATER_SPECIES};
+use crate::tracers::TracerSet;
+use crate::wsm5::gpu::launch::MemberLayout;
+
+/// The places of the fields of the states among all fields on the device.
+///
+/// A transport wants the tracers without limiter first and the microphysics the water of a state in one piece:
+/// first the potential temperatures of all states, then what else goes without limiter, then the water of one state
+/// after the other, then passive tracers with the limiter of the run, and last those with a limiter of their own,
+/// which have a transport of their own.
+#[derive(Clone, Debug)]
+pub(super) struct FieldOrder {
+    pub(super) set: Arc<TracerSet>,
+    pub(super) states: usize,
+    unlimited: Vec<usize>,
+    limited: Vec<usize>,
+    apart: Vec<(Limiter, Vec<usize>)>,
+}
+
+/// Tracers of all states that follow one another and that one transport carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TracerGroup {
+    /// Place of the first.
+    pub(super) first: usize,
+    /// Their number, and that of those among them without limiter.
+    pub(super) tracers: [usize; 2],
+    /// That of the others.
+    pub(super) limiter: Limiter,
+}
+
+impl FieldOrder {
+    /// The order for so many states of a set, in a run with this limiter.
+    pub(super) fn new(set: &Arc<TracerSet>, limiter: Limiter, states: usize) -> Self {
+        let mut order = Self {
+            set: Arc::clone(set),
+            states,
+            unlimited: Vec::new(),
+            limited: Vec::new(),
+            apart: Vec::new(),
+        };
+        for (number, tracer) in set.iter().enumerate().skip(STATE_FIELDS) {
+            let own = tracer.limiter(limiter);
+            let like = order.apart.iter_mut().find(|(other, _)| *other == own);
+            match own {
+                Limiter::None => order.unlimited.push(number),
+                own if own == limiter => order.limited.push(number),
+                own => match like {
+                    Some((_, numbers)) => numbers.push(number),
+                    None => order.apart.push((own, vec![number])),
+                },
+            }
+        }
+        order
+    }
+
+    /// Fields of all states.
+    pub(super) fn len(&self) -> usize {
+        self.states * self.set.len()
+    }
+
+    /// The group that the transport of the water carries, and those of the others behind it.
+    pub(super) fn groups(&self, limiter: Limiter) -> Vec<TracerGroup> {
+        let of_states = |tracers: usize| self.states * tracers;
+        let unlimited = 1 + self.unlimited.len();
+        let main = unlimited + WATER_SPECIES + self.limited.len();
+        let tracers = [main, unlimited].map(of_states);
+        let mut groups = vec![TracerGroup { first: 0, tracers, limiter }];
+        for (limiter, numbers) in &self.apart {
+            let first = groups.iter().map(|group| group.tracers[0]).sum();
+            let tracers = [of_states(numbers.len()), 0];
+            groups.push(TracerGroup { first, tracers, limiter: *limiter });
+        }
+        groups
+    }
+
+    /// The places of the fields of WSM5 of a state.
+    pub(super) fn abreast(&self, state: usize) -> MemberLayout {
+        MemberLayout { number: state, before_water: self.states * (1 + self.unlimited.len()) }
+    }
+
+    /// Numbers of the passive tracers in the order of their places.
+    fn passive(&self) -> impl Iterator<Item = usize> {
+        let apart = self.apart.iter().flat_map(|(_, numbers)| numbers);
+        self.unlimited.iter().chain(&self.limited).chain(apart).copied()
+    }
+
+    /// The place of a field of a state.
+    pub(super) fn place(&self, state: usize, field: usize) -> usize {
+        if field < STATE_FIELDS {
+            return self.abreast(state).place(field);
+        }
+        let at = self.passive().position(|number| number == field).expect("a tracer of the set");
+        // Behind the potential temperatures, and what is limited behind the water too.
+        let water = if at < self.unlimited.len() { 0 } else { WATER_SPECIES };
+        self.states * (1 + water + at) + state
+    }
+
+    /// Which state a place belongs to, and which field of it lies there.
+    pub(super) fn at(&self, place: usize) -> [usize; 2] {
+        let fields =
+            (0..self.set.len()).flat_map(|field| (0..self.states).map(move |s| [s, field]));
+        let found = fields.into_iter().find(|&[state, field]| self.place(state, field) == place);
+        found.unwrap_or_default()
+    }
+
+    /// The number of the tracer at each place.
+    pub(super) fn numbers(&self) -> Vec<usize> {
+        let mut numbers = vec![0; self.len()];
+        for field in 0..self.set.len() {
+            for state in 0..self.states {
+                numbers[self.place(state, field)] = field;
+            }
+        }
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracers::{Inflow, Role, Tracer};
+
+    fn passive(name: &'static str, limiter: Option<Limiter>) -> Tracer {
+        Tracer {
+            name,
+            variable: name,
+            units: "1",
+            description: name,
+            role: Role::Passive,
+            limiter,
+            inflow: Inflow::Input,
+            decay: None,
+        }
+    }
+
+    #[test]
+    fn every_field_has_one_place_and_groups_hold_their_limiters() {
+        let set = Arc::new(TracerSet::with_passive([
+            passive("a", None),
+            passive("b", Some(Limiter::None)),
+            passive("c", Some(Limiter::Monotonic)),
+            passive("d", Some(Limiter::PositiveDefinite)),
+            passive("e", Some(Limiter::Monotonic)),
+        ]));
+        for of_run in [Limiter::None, Limiter::PositiveDefinite, Limiter::Monotonic] {
+            for states in [1, 3] {
+                let order = FieldOrder::new(&set, of_run, states);
+                let mut seen = vec![false; order.len()];
+                let groups = order.groups(of_run);
+                for state in 0..states {
+                    for field in 0..set.len() {
+                        let place = order.place(state, field);
+                        assert!(!std::mem::replace(&mut seen[place], true), "{place} twice");
+                        assert_eq!(order.at(place), [state, field]);
+                        assert_eq!(order.numbers()[place], field);
+                        let group = groups
+                            .iter()
+                            .find(|g| (g.first..g.first + g.tracers[0]).contains(&place))
+                            .expect("a group for every tracer");
+                        let is_unlimited = place - group.first < group.tracers[1];
+                        let found = if is_unlimited { Limiter::None } else { group.limiter };
+                        assert_eq!(
+                            found,
+                            set[field].limiter(of_run),
+                            "{field} in a run with {of_run:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

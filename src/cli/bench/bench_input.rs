@@ -1,0 +1,95 @@
+//! Input of measurements: the state of a WRF file or independent columns.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use super::{Bench, Part};
+use crate::dry_mass::{AirMass, longest_time_step};
+use crate::error::{Error, Result};
+use crate::io::columns::ColumnCase;
+use crate::io::reader::Reader;
+use crate::io::wrf;
+use crate::model::replicated_grid::{ReplicatedGrid, Replication};
+use crate::model::{RunInput, RunPrecision};
+use crate::os_text::Shown;
+
+/// The columns of a file: of a group, independent ones, or the state and winds of WRF.
+///
+/// # Errors
+///
+/// Those of reading.
+pub(in crate::cli) fn read<R: RunPrecision>(
+    input: &Path,
+    group: Option<&str>,
+) -> Result<ReplicatedGrid<R>> {
+    let columns = match group {
+        Some(group) => Some(ColumnCase::read_group(input, group)?),
+        None if Reader::open(input)?.dimension("column").is_ok() => Some(ColumnCase::read(input)?),
+        None => None,
+    };
+    if let Some(case) = columns {
+        return Ok(ReplicatedGrid::columns(&case));
+    }
+    let (domain, frame) = wrf::read(input, None)?;
+    let mut case = RunInput::<R>::new(domain, frame)?;
+    let state = case.take_state();
+    Ok(ReplicatedGrid::whole(&case, state))
+}
+
+impl Bench {
+    /// The columns of the input.
+    pub(super) fn source<R: RunPrecision>(&self) -> Result<ReplicatedGrid<R>> {
+        let bed = read(&self.input, self.group.as_deref())?;
+        if !bed.has_winds {
+            self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
+        } else if self.dense {
+            self.check_parts("--dense takes columns out of their winds")?;
+        }
+        self.chosen(bed)
+    }
+
+    /// Fails if a part that needs winds is requested by name; `why` is the reason why there are none.
+    fn check_parts(&self, why: &str) -> Result<()> {
+        let moves = [Part::Advection, Part::Step];
+        let Some(part) = self.parts.iter().find(|part| moves.contains(part)) else {
+            return Ok(());
+        };
+        let part = part.to_possible_value();
+        Err(Error::Usage(format!(
+            "{why}, which the part {} needs; measure wsm5, or give a WRF file as it is",
+            part.as_ref().map_or("", |part| part.get_name())
+        )))
+    }
+
+    /// All columns, or with `--dense` those with condensate, repeated to the same number.
+    fn chosen<R: RunPrecision>(&self, bed: ReplicatedGrid<R>) -> Result<ReplicatedGrid<R>> {
+        if !self.dense {
+            return Ok(bed);
+        }
+        let shape = bed.grid.shape;
+        let dense = bed.dense().ok_or_else(|| {
+            let message = "has no column with condensate, as --dense asks for";
+            Error::input(&self.input, message)
+        })?;
+        Ok(dense.repeated(Replication { nx: shape.nx, ny: shape.ny }))
+    }
+
+    /// Fails if air would cross more than a cell in a step.
+    pub(super) fn check_step<R: RunPrecision>(&self, bed: &ReplicatedGrid<R>) -> Result<()> {
+        let moving = [Part::Advection, Part::Step, Part::Scale];
+        if !bed.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
+            return Ok(());
+        }
+        let air = AirMass::new(&bed.grid, &bed.coordinate);
+        let longest = longest_time_step(bed.grid.shape, &air, &bed.forcing.flux);
+        if self.dt > longest {
+            return Err(Error::Usage(format!(
+                "--dt {}: air would cross more than a cell in a step; the longest time step for \
+                 these winds is {longest:.1} s",
+                self.dt
+            )));
+        }
+        Ok(())
+    }
+}

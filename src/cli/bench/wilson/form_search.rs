@@ -1,0 +1,388 @@
+//! The rungs on the GPU: each in the fastest of its forms.
+
+use std::io::Write;
+
+use tracing::debug;
+
+use super::WilsonResults;
+use super::forms::{SHAPES, around, cached, described, shaped, with_sides};
+use super::row::{RealsPerSite, Row};
+use super::subject::Subject;
+use crate::cli::bench::ladder::repeated_times;
+use crate::cli::bench::measurement::median;
+use crate::device::{Buffer, Gpu, Resources};
+use crate::error::Result;
+use crate::lattice::gpu::ladder::{self, Fields, LowerRung, Rung};
+use crate::lattice::gpu::{
+    GpuDirac, KernelConfig, LatticePrecision, Load, Operator, TWO_ROWS, source,
+};
+use crate::lattice::number::Vectorised;
+use crate::lattice::{Dirac, LINK_REALS, Parity, SPINOR_REALS, Stop};
+use crate::real::Real;
+
+/// Calls of a graph.
+const CALLS: usize = 20;
+/// Timed launches of a graph in the search.
+const TRIALS: u32 = 5;
+/// Numbers of right-hand sides.
+const SIDES: [usize; 3] = [2, 4, 8];
+
+/// A lattice on a device.
+pub(super) struct FormSearch<'a, R> {
+    pub(super) gpu: &'a Gpu,
+    /// Bandwidth of a copy, bytes read and written a second.
+    pub(super) copy: f64,
+    pub(super) runs: u32,
+    pub(super) subject: &'a Subject<R>,
+}
+
+/// Fields of several right-hand sides in the layout of a form.
+pub(super) struct LaidOutFields<R> {
+    operator: Operator<R>,
+    input: Buffer<R>,
+    out: Buffer<R>,
+}
+
+/// The winner of a search.
+struct Winner {
+    form: KernelConfig,
+    times: Vec<f64>,
+    resources: Resources,
+    fault: Option<String>,
+}
+
+impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
+    /// Reals that a site of a right-hand side needs in this form.
+    pub(super) fn moved(form: &KernelConfig, sides: usize) -> RealsPerSite {
+        let links = (8 * form.link_reals) as f64 / sides as f64;
+        let spinors = if form.is_diagonal { 168.0 } else { 192.0 };
+        RealsPerSite { without_reuse: spinors + links + 24.0, ideal: 48.0 + links }
+    }
+
+    /// Time of a call in a graph of many, s.
+    pub(super) fn times(&self, runs: u32, launch: impl Fn() -> Result<()>) -> Result<Vec<f64>> {
+        launch()?;
+        let mut graph = self.gpu.capture(|| (0..CALLS).try_for_each(|_| launch()))?;
+        graph.launch()?;
+        repeated_times(runs, || {
+            // A graph before each timed one keeps the device busy until the timed one has been queued.
+            graph.launch()?;
+            Ok(self.gpu.elapsed(|| graph.launch())? / CALLS as f64)
+        })
+    }
+
+    /// Measures all rungs for one right-hand side and for several; returns the fastest form for one.
+    pub(super) fn measure_rungs(
+        &self,
+        found: &mut WilsonResults,
+        out: &mut impl Write,
+    ) -> Result<KernelConfig> {
+        let mut before = self.lower_rungs(found, out)?;
+        let extents = self.subject.extents;
+        let plain = KernelConfig { is_hop_alone: true, ..KernelConfig::plain(extents) };
+        let mut step =
+            |contest: &Self, name: &str, forms: Vec<KernelConfig>, out: &mut _, found: &mut _| {
+                let winner = contest.best(forms, 1)?;
+                let form = winner.form;
+                before = contest.report(name, winner, 1, before, found, out)?;
+                Ok::<KernelConfig, crate::error::Error>(form)
+            };
+        step(self, "registers", shaped(plain), out, found)?;
+        let rebuilt = KernelConfig { link_reals: TWO_ROWS, ..plain };
+        step(self, "12-real", shaped(rebuilt), out, found)?;
+        let diagonal = KernelConfig { is_diagonal: true, ..rebuilt };
+        step(self, "diagonal-t", shaped(diagonal), out, found)?;
+        let best = step(
+            self,
+            "cache",
+            cached(<R as Real>::PRECISION, self.subject.extents, TWO_ROWS),
+            out,
+            found,
+        )?;
+        let stored = |form: KernelConfig| KernelConfig { is_backward_stored: true, ..form };
+        let forms = around(best).into_iter().map(stored).collect();
+        step(self, "backward-stored", forms, out, found)?;
+        // The same for whole links, for comparison with published results.
+        let whole =
+            self.best(cached(<R as Real>::PRECISION, self.subject.extents, LINK_REALS), 1)?;
+        self.report("cache, 18 reals", whole, 1, None, found, out)?;
+        for reals in [TWO_ROWS, LINK_REALS] {
+            for sides in SIDES {
+                let winner =
+                    self.best(with_sides(<R as Real>::PRECISION, best, reals, sides), sides)?;
+                let name = format!("rhs {sides}, {reals} reals");
+                let single = KernelConfig { link_reals: reals, ..best };
+                let differs = self.differs_from_single(&winner.form, &single, sides)?;
+                let fault = winner.fault.clone().or(differs);
+                self.report(&name, Winner { fault, ..winner }, sides, None, found, out)?;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The fastest of some forms, then of the neighbours of the fastest.
+    fn best(&self, forms: Vec<KernelConfig>, sides: usize) -> Result<Winner> {
+        let is_tuned = forms.iter().any(|form| form.chunk < self.subject.extents.half_volume());
+        let mut laid: Option<(KernelConfig, LaidOutFields<R>)> = None;
+        let mut best: Option<(f64, KernelConfig)> = None;
+        self.try_all(forms, sides, &mut laid, &mut best)?;
+        let first = best.map(|(_, form)| form).expect("there are forms");
+        if is_tuned && !first.loops_sides && sides == 1 {
+            self.try_all(around(first), sides, &mut laid, &mut best)?;
+        }
+        let form = best.map(|(_, form)| form).expect("there are forms");
+        let laid = self.lay(form, sides, laid)?;
+        let LaidOutFields { operator, input, out } = &laid.1;
+        out.poison()?;
+        let launch = || operator.hop(Parity::Even, false, input, out);
+        let times = self.times(self.runs, launch)?;
+        let mut whole = self.subject.psi.clone();
+        let of_side = self.subject.extents.half_volume() * SPINOR_REALS;
+        let field = out.to_vec()?;
+        // The last right-hand side, which represents all: they are equal.
+        form.pick_spinors(Parity::Even, &field[field.len() - of_side..], &mut whole);
+        let fault = self.subject.fault(&whole);
+        Ok(Winner { form, times, resources: operator.resources(0)?, fault })
+    }
+
+    fn try_all(
+        &self,
+        forms: Vec<KernelConfig>,
+        sides: usize,
+        laid: &mut Option<(KernelConfig, LaidOutFields<R>)>,
+        best: &mut Option<(f64, KernelConfig)>,
+    ) -> Result<()> {
+        let sources = forms.iter().map(|form| source(form, <R as Real>::PRECISION)).collect();
+        self.gpu.compile_ahead(sources)?;
+        for form in forms {
+            let here = self.lay(form, sides, laid.take())?;
+            let LaidOutFields { operator, input, out } = &here.1;
+            let resources = operator.resources(0)?;
+            let time = if resources.blocks == 0 {
+                f64::INFINITY
+            } else {
+                median(self.times(TRIALS, || operator.hop(Parity::Even, false, input, out))?)
+            };
+            debug!(
+                "{:.2} us, {} registers, {} local: {}",
+                time * 1e6,
+                resources.registers,
+                resources.local_bytes,
+                described(&form)
+            );
+            if best.is_none_or(|(least, _)| time < least) {
+                *best = Some((time, form));
+            }
+            *laid = Some(here);
+        }
+        Ok(())
+    }
+
+    /// Fields in the layout of a form, shared with another form of the same layout.
+    fn lay(
+        &self,
+        form: KernelConfig,
+        sides: usize,
+        before: Option<(KernelConfig, LaidOutFields<R>)>,
+    ) -> Result<(KernelConfig, LaidOutFields<R>)> {
+        let gauge = self.subject.gauge();
+        if let Some((_, laid)) = before.filter(|(other, _)| other.lies_as(&form)) {
+            let LaidOutFields { operator, input, out } = laid;
+            let links = operator.links();
+            let operator = Operator::with_links(self.gpu, links, gauge.antiperiodic_t, form)?;
+            return Ok((form, LaidOutFields { operator, input, out }));
+        }
+        let operator = Operator::new(self.gpu, gauge, form)?;
+        let one = form.lay_spinors(Parity::Odd, &self.subject.psi);
+        let input = self.gpu.upload(&one.repeat(sides))?;
+        let out = self.gpu.zeros(input.len())?;
+        Ok((form, LaidOutFields { operator, input, out }))
+    }
+
+    /// First difference of several right-hand sides from a single one.
+    fn differs_from_single(
+        &self,
+        form: &KernelConfig,
+        single: &KernelConfig,
+        sides: usize,
+    ) -> Result<Option<String>> {
+        // Different right-hand sides, so that a mix-up is detected.
+        let psi = |side: usize| -> Vec<R> {
+            self.subject.psi.iter().map(|&x| x * R::of(1.0 + side as f64 / 7.0)).collect()
+        };
+        let several = Operator::<R>::new(self.gpu, self.subject.gauge(), *form)?;
+        let alone = Operator::<R>::new(self.gpu, self.subject.gauge(), *single)?;
+        let laid = |form: &KernelConfig| {
+            (0..sides).map(|side| form.lay_spinors(Parity::Odd, &psi(side))).collect::<Vec<_>>()
+        };
+        let input = self.gpu.upload(&laid(form).concat())?;
+        let out = self.gpu.zeros(input.len())?;
+        several.hop(Parity::Even, false, &input, &out)?;
+        let field = out.to_vec()?;
+        let of_side = field.len() / sides;
+        for (side, one) in laid(single).into_iter().enumerate() {
+            let input = self.gpu.upload(&one)?;
+            let out = self.gpu.zeros(input.len())?;
+            alone.hop(Parity::Even, false, &input, &out)?;
+            let (mut found, mut expected) = (self.subject.psi.clone(), self.subject.psi.clone());
+            form.pick_spinors(Parity::Even, &field[side * of_side..][..of_side], &mut found);
+            single.pick_spinors(Parity::Even, &out.to_vec()?, &mut expected);
+            let differing = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
+            if differing > 0 {
+                return Ok(Some(format!(
+                    "{differing} numbers of right-hand side {side} differ from those of a call by itself"
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The rungs with kernels of their own; returns the time of the last one for a site.
+    fn lower_rungs(&self, found: &mut WilsonResults, out: &mut impl Write) -> Result<Option<f64>> {
+        let extents = self.subject.extents;
+        let sources =
+            SHAPES.map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape)).into();
+        self.gpu.compile_ahead(sources)?;
+        let mut before = None;
+        for rung in Rung::ALL {
+            let gauge = self.subject.gauge();
+            let mut fields = Fields::new(self.gpu, rung, gauge, &self.subject.psi)?;
+            let mut best: Option<(f64, [usize; 2])> = None;
+            for shape in SHAPES {
+                let lower = LowerRung::new(self.gpu, rung, gauge, fields, shape)?;
+                let time = median(self.times(TRIALS, || lower.launch())?);
+                debug!("{:.2} us {} {shape:?} {:?}", time * 1e6, rung.name(), lower.resources()?);
+                if best.is_none_or(|(least, _)| time < least) {
+                    best = Some((time, shape));
+                }
+                fields = lower.into_fields();
+            }
+            let (_, shape) = best.expect("there are shapes");
+            fields.out.poison()?;
+            let lower = LowerRung::new(self.gpu, rung, gauge, fields, shape)?;
+            let times = self.times(self.runs, || lower.launch())?;
+            let mut whole = self.subject.psi.clone();
+            rung.pick_spinors(extents, Parity::Even, &lower.out().to_vec()?, &mut whole);
+            let fault = self.subject.fault(&whole);
+            // Links of the whole lattice are used twice.
+            let ideal = if rung == Rung::Aos { 120.0 } else { 192.0 };
+            let moved = RealsPerSite { without_reuse: 360.0, ideal };
+            let shape_text = format!("{} threads, {} resident", shape[0], shape[1]);
+            let sites = rung.sites(extents);
+            let row = Row::new(
+                rung.name().to_owned(),
+                extents,
+                [sites, size_of::<R>()],
+                moved,
+                times,
+                self.copy,
+            )
+            .on(self.gpu, &lower.resources()?, shape_text);
+            before = show(row, fault, before, found, out)?;
+        }
+        Ok(before)
+    }
+
+    fn report(
+        &self,
+        name: &str,
+        winner: Winner,
+        sides: usize,
+        before: Option<f64>,
+        found: &mut WilsonResults,
+        out: &mut impl Write,
+    ) -> Result<Option<f64>> {
+        let Winner { form, times, resources, fault } = winner;
+        let extents = self.subject.extents;
+        let sites = extents.half_volume() * sides;
+        let moved = Self::moved(&form, sides);
+        let row =
+            Row::new(name.to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
+                .on(self.gpu, &resources, described(&form));
+        show(row, fault, before, found, out)
+    }
+
+    /// Times an iteration of the solver.
+    pub(super) fn solver(
+        &self,
+        best: KernelConfig,
+        found: &mut WilsonResults,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let extents = self.subject.extents;
+        let bound = (extents.half_volume() * 840 * size_of::<R>()) as f64 / self.copy;
+        let mut fastest: Option<(f64, Row)> = None;
+        let usual = KernelConfig::choose(<R as Real>::PRECISION, extents, best.link_reals);
+        let mut forms = Vec::new();
+        for sites in [64, 128, 256] {
+            let form = usual.with_block(sites);
+            for warps in [12, 16, 20] {
+                let resident = 32 * warps / sites;
+                for (link_load, spinor_load) in [(Load::Once, Load::Kept), (Load::Past, Load::Kept)]
+                {
+                    forms.push(KernelConfig { spinor_load, link_load, resident, ..form });
+                }
+            }
+        }
+        for form in forms {
+            let dirac = GpuDirac::<R>::with(self.gpu, self.subject.gauge(), form)?;
+            let b = dirac.load(Parity::Even, &self.subject.psi)?;
+            let stop = Stop { tolerance: 0.0, most: 1 << 16 };
+            let iteration = dirac.iteration(KAPPA, &b, stop)?;
+            let times = iteration.times(&b, self.runs)?;
+            let time = median(times.clone());
+            let moved = RealsPerSite { without_reuse: 840.0, ideal: 840.0 };
+            let variant = "CG iteration".to_owned();
+            let resources = dirac.operator().resources(0)?;
+            let row = Row::new(
+                variant,
+                extents,
+                [extents.half_volume(), size_of::<R>()],
+                moved,
+                times,
+                self.copy,
+            )
+            .on(self.gpu, &resources, described(&form));
+            debug!("iteration {:.1} us: {}", time * 1e6, described(&form));
+            if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
+                fastest = Some((time, row));
+            }
+        }
+        if let Some((time, row)) = fastest {
+            writeln!(
+                out,
+                "{}\n  an iteration takes {:.2} times its 840 reals a site at the speed of a copy",
+                row.line(),
+                time / bound
+            )?;
+            found.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// The fastest form with its fields, for the sweep over occupancy.
+    pub(super) fn laid(&self, form: KernelConfig) -> Result<(Operator<R>, Buffer<R>, Buffer<R>)> {
+        let (_, LaidOutFields { operator, input, out }) = self.lay(form, 1, None)?;
+        Ok((operator, input, out))
+    }
+}
+
+/// Hopping parameter of the timed iterations: the matrix is far from singular.
+const KAPPA: f64 = 0.12;
+
+/// Prints and records a row; returns its time for a site.
+fn show(
+    row: Row,
+    fault: Option<String>,
+    before: Option<f64>,
+    found: &mut WilsonResults,
+    out: &mut impl Write,
+) -> Result<Option<f64>> {
+    let of_site = row.median_s / row.sites as f64;
+    let mut row = row.judged(fault.is_none());
+    row.step_speed_up = before.map(|before| before / of_site);
+    writeln!(out, "{}", row.line())?;
+    found.faults.extend(fault.map(|fault| format!("wilson, {}: {fault}", row.variant)));
+    found.rows.push(row);
+    Ok(Some(of_site))
+}

@@ -1,0 +1,128 @@
+//! `--photolysis`: the origin of the photolysis frequencies of a run with chemistry.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use tracing::info;
+
+use crate::chemistry::coupled::Light;
+use crate::chemistry::mechanism::Mechanism;
+use crate::error::{Error, Result};
+use crate::io::wrf::photolysis::{Frequency, of_wrf_chem};
+
+/// Origin of photolysis frequencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Photolysis {
+    /// Fields of the input: `Pj_*` of the mechanism (s-1), or WRF-Chem's PHOTR* (min-1)
+    Input,
+    /// A clear sky, by place and date
+    ClearSky,
+    /// None: it is dark
+    None,
+}
+
+/// The light of a run.
+pub(super) struct RunLight {
+    pub(super) light: Light,
+    /// Fields of the input that give it.
+    pub(super) frequencies: Vec<Frequency>,
+    /// Words for frequencies that others stand in for.
+    pub(super) stand_ins: Vec<&'static str>,
+}
+
+impl RunLight {
+    fn of(light: Light) -> Self {
+        Self { light, frequencies: Vec::new(), stand_ins: Vec::new() }
+    }
+
+    /// The light that is asked for; without a choice that of the input, of which `fields` are the fields in the cells,
+    /// where it has all that the mechanism needs, else a clear sky.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] for fields that are asked for and missing, [`Error::Usage`] for frequencies under a clear sky
+    /// that nothing is known of.
+    pub(super) fn choose(
+        choice: Option<Photolysis>,
+        mechanism: &Mechanism,
+        (path, fields): (&Path, &[String]),
+    ) -> Result<Self> {
+        let names = &mechanism.photolysis;
+        let found: Vec<_> = names.iter().map(|name| Frequency::among(fields, name)).collect();
+        let missing = || {
+            let missing = names.iter().zip(&found).filter(|(_, found)| found.is_none());
+            let told = missing.map(|(name, _)| match of_wrf_chem(name) {
+                Some(variable) => format!("{name} ({variable})"),
+                None => name.clone(),
+            });
+            told.collect::<Vec<_>>().join(", ")
+        };
+        let is_complete = found.iter().all(Option::is_some);
+        match choice {
+            Some(Photolysis::None) => Ok(Self::of(Light::Dark)),
+            Some(Photolysis::Input) if !is_complete => Err(Error::input(
+                path,
+                format!(
+                    "--photolysis input: {} needs photolysis frequencies that the file has no field of: {}; add them, \
+                     or give --photolysis clear-sky",
+                    mechanism.name,
+                    missing()
+                ),
+            )),
+            Some(Photolysis::Input) => Ok(Self::of_input(found)),
+            None if is_complete && !found.is_empty() => Ok(Self::of_input(found)),
+            None if found.iter().any(Option::is_some) => {
+                info!(
+                    "photolysis is that of a clear sky, as the input has no field of {}",
+                    missing()
+                );
+                Self::clear_sky(mechanism)
+            }
+            Some(Photolysis::ClearSky) | None => Self::clear_sky(mechanism),
+        }
+    }
+
+    /// The light of the run that a restart file comes from, by its name; `None` for a name that no run leaves.
+    pub(super) fn of_restart(name: &str, mechanism: &Mechanism) -> Option<Result<Self>> {
+        Some(match Photolysis::from_str(name, false).ok()? {
+            Photolysis::None => Ok(Self::of(Light::Dark)),
+            Photolysis::ClearSky => Self::clear_sky(mechanism),
+            Photolysis::Input => {
+                let kept = mechanism.photolysis.iter().map(|name| Some(Frequency::kept(name)));
+                Ok(Self::prescribed(kept.collect()))
+            }
+        })
+    }
+
+    fn of_input(found: Vec<Option<Frequency>>) -> Self {
+        let variables: Vec<&str> = found.iter().flatten().map(Frequency::variable).collect();
+        info!("photolysis frequencies are those of the input: {}", variables.join(", "));
+        Self::prescribed(found)
+    }
+
+    fn prescribed(frequencies: Vec<Option<Frequency>>) -> Self {
+        let frequencies = frequencies.into_iter().flatten().collect();
+        Self { frequencies, ..Self::of(Light::Prescribed) }
+    }
+
+    fn clear_sky(mechanism: &Mechanism) -> Result<Self> {
+        let (light, stand_ins) = Light::clear_sky(mechanism).map_err(|names| {
+            Error::Usage(format!(
+                "--photolysis clear-sky: nothing is known of {} of {}; rename them to frequencies that nwp-mini \
+                 mechanism lists, give fields of them in the input, or give --photolysis none",
+                names.join(", "),
+                mechanism.name
+            ))
+        })?;
+        Ok(Self { stand_ins, ..Self::of(light) })
+    }
+
+    /// The name of the choice, for restart files.
+    pub(super) fn name(&self) -> &'static str {
+        match self.light {
+            Light::Dark => "none",
+            Light::ClearSky(_) => "clear-sky",
+            Light::Prescribed => "input",
+        }
+    }
+}

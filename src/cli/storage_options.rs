@@ -1,0 +1,85 @@
+//! Options of `run` about the form of its output.
+
+use clap::{Args, ValueEnum};
+
+use crate::error::Result;
+use crate::io::output::Storage;
+use crate::io::selection::Selection;
+use crate::io::storage::{Compression, Keep};
+use crate::passive::PassiveTracers;
+
+/// The form of the output.
+#[derive(Args, Clone, Debug)]
+pub(super) struct StorageOptions {
+    /// How the fields of the output are compressed; the values have the same bits
+    #[arg(long, value_name = "HOW", default_value = "fast")]
+    compression: CompressionChoice,
+    /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or
+    /// auto: as many for every variable as hold 99 % of the information that neighbouring cells share, 7 at least;
+    /// cells with the commonest value and bits below one without information do not count. Attributes tell the
+    /// largest error. Restart files are not rounded [default: all]
+    #[arg(long, value_name = "N|auto", value_parser = keep)]
+    keepbits: Option<Keep>,
+    /// Variables to write: names with commas between them, to which times and positions are added, or
+    /// minimal (state and precipitation), wrf (those that WRF writes too) or all
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    output_vars: String,
+}
+
+/// Most bits of a significand.
+const MOST_BITS: u32 = 52;
+
+/// The value of `--keepbits`.
+fn keep(text: &str) -> Result<Keep, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Keep::Auto),
+        Ok(bits) if (1..=MOST_BITS).contains(&bits) => Ok(Keep::Bits(bits)),
+        _ => Err(format!("give auto or a whole number from 1 to {MOST_BITS}")),
+    }
+}
+
+/// Compression of volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompressionChoice {
+    /// Not at all
+    None,
+    /// In little time: bytes shuffled, deflate of level 1
+    Fast,
+    /// To little room: bytes shuffled, deflate of level 6
+    Small,
+}
+
+impl From<CompressionChoice> for Compression {
+    fn from(choice: CompressionChoice) -> Self {
+        match choice {
+            CompressionChoice::None => Self::None,
+            CompressionChoice::Fast => Self::Fast,
+            CompressionChoice::Small => Self::Small,
+        }
+    }
+}
+
+impl StorageOptions {
+    /// Form of the output that the options request.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Usage`] for an unknown variable.
+    pub(super) fn storage(&self, tracers: Option<&PassiveTracers>) -> Result<Storage> {
+        let set = tracers.map(PassiveTracers::set);
+        let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();
+        let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
+        let variables = Selection::of(&self.output_vars, &names)?;
+        let keep = self.keepbits.unwrap_or_default();
+        Ok(Storage { compression: self.compression.into(), keep, variables, hidden: Vec::new() })
+    }
+
+    /// Given options that are for single runs only, by their names.
+    pub(super) fn of_single_runs(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--compression", self.compression != CompressionChoice::Fast),
+            ("--keepbits", self.keepbits.is_some()),
+            ("--output-vars", self.output_vars != "all"),
+        ]
+    }
+}

@@ -1,0 +1,171 @@
+//! Missing values of a file: position, reason, and number.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use ndarray::{ArrayD, Dimension, IxDyn};
+use netcdf::Variable;
+use rayon::prelude::*;
+
+use super::packing::{FLOAT_FILL, MissingReason, Packing};
+
+/// The first missing value of a variable, and the numbers of missing values with the same and with other reasons.
+#[derive(Clone, Debug)]
+pub(super) struct MissingValue {
+    variable: String,
+    /// Position in words.
+    at: String,
+    /// Stored value there.
+    stored: f64,
+    why: MissingReason,
+    count: usize,
+    total: usize,
+}
+
+impl fmt::Display for MissingValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variable, at, stored, why, count, total } = self;
+        match why {
+            MissingReason::NeverWritten => write!(
+                f,
+                "variable {variable} was never written at {at}: it holds NetCDF's fill value {stored:e}"
+            )?,
+            MissingReason::Marked(name) => write!(
+                f,
+                "variable {variable} has no value at {at}: {stored} is what its attribute {name} marks as missing"
+            )?,
+            MissingReason::Outside(name) => write!(
+                f,
+                "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its \
+                 attribute {name} allows"
+            )?,
+            MissingReason::NotFinite => {
+                write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?;
+            }
+        }
+        match *count {
+            1 => Ok(()),
+            all if all == *total => write!(f, " (as everywhere)"),
+            many => write!(f, " (and in {} more of {total} places)", many - 1),
+        }
+    }
+}
+
+/// Variables with missing values, in the order of reading.
+#[derive(Debug, Default)]
+pub(super) struct MissingValues(RefCell<Vec<MissingValue>>);
+
+impl MissingValues {
+    /// Adds a variable.
+    pub(super) fn add(&self, hole: MissingValue) {
+        self.0.borrow_mut().push(hole);
+    }
+
+    /// Returns all variables and removes them.
+    pub(super) fn move_to(self, to: &Self) {
+        to.0.borrow_mut().append(&mut self.0.into_inner());
+    }
+
+    /// Returns `true` if nothing is missing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// List of the missing values, in words, each variable once.
+    pub(super) fn words(self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for hole in self.0.into_inner() {
+            let hole = hole.to_string();
+            if !words.contains(&hole) {
+                words.push(hole);
+            }
+        }
+        words.join("; ")
+    }
+}
+
+/// Values of a variable, NaN where missing.
+pub(super) struct Masked {
+    /// In units of the variable.
+    pub(super) values: ArrayD<f32>,
+    /// First missing value, if any.
+    pub(super) hole: Option<MissingValue>,
+}
+
+impl Masked {
+    /// Checks unpacked values of type float.
+    pub(super) fn of_single(
+        variable: &Variable<'_>,
+        packing: &Packing,
+        mut values: ArrayD<f32>,
+    ) -> Self {
+        let is_whole = match values.as_slice() {
+            // All values are read anyway, and this takes no longer than a search for one that is not finite.
+            Some(values) if packing.is_plain() => {
+                let is_there = |x: &f32| x.is_finite() && *x != FLOAT_FILL;
+                values.par_chunks(1 << 14).all(|part| part.iter().all(is_there))
+            }
+            _ => values.iter().all(|x| packing.why((*x).into()).is_none()),
+        };
+        if is_whole {
+            return Self { values, hole: None };
+        }
+        let mut holes = Count::default();
+        for (at, x) in values.indexed_iter_mut() {
+            if let Some(why) = packing.why((*x).into()) {
+                holes.add(&at, (*x).into(), why);
+                *x = f32::NAN;
+            }
+        }
+        Self { hole: holes.first(variable, values.len()), values }
+    }
+
+    /// Unpacks stored values of any type, in double precision.
+    pub(super) fn unpacked(
+        variable: &Variable<'_>,
+        packing: &Packing,
+        stored: &ArrayD<f64>,
+    ) -> Self {
+        let mut holes = Count::default();
+        for (at, x) in stored.indexed_iter() {
+            if let Some(why) = packing.why(*x) {
+                holes.add(&at, *x, why);
+            } else if !(packing.value(*x) as f32).is_finite() {
+                holes.add(&at, packing.value(*x), MissingReason::NotFinite);
+            }
+        }
+        Self {
+            values: stored.mapv(|x| packing.value_or_nan(x) as f32),
+            hole: holes.first(variable, stored.len()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    first: Option<(IxDyn, f64, MissingReason)>,
+    count: usize,
+}
+
+impl Count {
+    fn add(&mut self, at: &IxDyn, stored: f64, why: MissingReason) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (at.clone(), stored, why));
+    }
+
+    fn first(self, variable: &Variable<'_>, total: usize) -> Option<MissingValue> {
+        let (at, stored, why) = self.first?;
+        let at = position(variable, &at);
+        Some(MissingValue { variable: variable.name(), at, stored, why, count: self.count, total })
+    }
+}
+
+/// An index in words: the name of each dimension and the index along it.
+pub(super) fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
+    // Values of a single time lack the dimension Time, the first one.
+    let dimensions = variable.dimensions();
+    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
+    let words: Vec<String> =
+        names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
+    if words.is_empty() { "its only place".to_owned() } else { words.join(" ") }
+}

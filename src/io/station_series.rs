@@ -1,0 +1,238 @@
+//! Time series at stations: two CF files of discrete sampling geometry, one of precipitation and the largest
+//! reflectivity, and one of profiles.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::io::append_file::{AppendFile, VariableInfo};
+use crate::io::atomic_file::AtomicFile;
+use crate::io::layout::{Axes, SAMPLED, Variable};
+use crate::io::nc_char::NcChar;
+use crate::io::output::{AuxOutput, Header};
+use crate::io::samples::{PointSample, levels};
+use crate::io::writer::Stored;
+
+/// A station and its coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedStation {
+    /// Name of the station.
+    pub name: String,
+    /// Longitude and latitude, degrees.
+    pub on_earth: Option<[f64; 2]>,
+    /// x and y on the map, m.
+    pub on_map: Option<[f64; 2]>,
+    /// Terrain height of the model, m.
+    pub altitude: f64,
+}
+
+/// The largest reflectivity of a column.
+const STRONGEST: VariableInfo<'static> = VariableInfo {
+    name: "REFL_10CM_MAX",
+    dimensions: &["station", "time"],
+    units: "dBZ",
+    long_name: Cow::Borrowed("largest radar reflectivity of the column (lamda = 10 cm)"),
+    standard_name: None,
+    coordinates: "",
+    has_gaps: false,
+    chunks: &[],
+};
+
+/// The files of the time series, being written.
+#[derive(Debug)]
+pub struct Points {
+    ground: AppendFile,
+    profiles: AppendFile,
+    shape: Shape,
+    /// Number of the operator that interpolates to the stations.
+    operator: usize,
+    places: usize,
+    /// The passive tracers.
+    passive: Vec<Variable>,
+}
+
+impl Points {
+    /// Starts the files of planes and of profiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::error::Error::Io).
+    pub fn create<R: Stored>(
+        [ground, profiles]: [AtomicFile; 2],
+        header: &Header,
+        (places, operator): (&[PlacedStation], usize),
+    ) -> Result<Self> {
+        let shape = header.domain.grid.shape;
+        let title = "time series at places of interest";
+        let mut ground = AppendFile::create(ground, header, title)?;
+        let coordinates = define_places(&mut ground, places, "timeSeries")?;
+        let chunks = [places.len(), times_together(places.len())];
+        for variable in SAMPLED.iter().filter(|variable| variable.axes == Axes::Plane) {
+            let dimensions = ["station", "time"];
+            ground.variable::<R>(&about(variable, &dimensions, &coordinates, &chunks))?;
+            if variable.name == "RAINNC" {
+                ground.attribute(variable.name, "cell_methods", "time: sum")?;
+            }
+        }
+        ground.variable::<R>(&VariableInfo {
+            coordinates: &coordinates,
+            chunks: &chunks,
+            ..STRONGEST
+        })?;
+
+        let title = "time series of profiles above places of interest";
+        let mut profiles = AppendFile::create(profiles, header, title)?;
+        let coordinates = define_places(&mut profiles, places, "timeSeriesProfile")?;
+        profiles.define(|file| file.add_dimension("z", shape.nz).map(drop))?;
+        let coordinates = format!("{coordinates} height");
+        let chunks = [places.len(), times_together(places.len() * shape.nz), shape.nz];
+        let passive = Variable::passive(&header.tracers);
+        let volumes = SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane);
+        for variable in volumes.chain(&passive) {
+            let dimensions = ["station", "time", "z"];
+            let mut about = about(variable, &dimensions, &coordinates, &chunks);
+            if variable.name == "height" {
+                about.coordinates = "";
+                about.long_name = "geopotential height of the middle of the layers".into();
+            }
+            profiles.variable::<R>(&about)?;
+        }
+        profiles.attribute("height", "positive", "up")?;
+        profiles.attribute("height", "axis", "Z")?;
+        Ok(Self { ground, profiles, shape, operator, places: places.len(), passive })
+    }
+}
+
+/// Values of a chunk: some hundred times of few stations, or one time of very many.
+const VALUES_PER_CHUNK: usize = 1 << 15;
+
+/// Times of a chunk, if each has `values` values.
+fn times_together(values: usize) -> usize {
+    (VALUES_PER_CHUNK / values.max(1)).clamp(1, 512)
+}
+
+fn about<'a>(
+    variable: &'a Variable,
+    dimensions: &'a [&'a str],
+    coordinates: &'a str,
+    chunks: &'a [usize],
+) -> VariableInfo<'a> {
+    VariableInfo {
+        name: variable.name,
+        dimensions,
+        units: variable.units,
+        long_name: variable.description.to_lowercase().into(),
+        standard_name: variable.standard_name,
+        coordinates,
+        has_gaps: false,
+        chunks,
+    }
+}
+
+/// Adds the stations; returns the names of their coordinates.
+fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str) -> Result<String> {
+    let longest = places.iter().map(|place| place.name.len()).max().unwrap_or(1);
+    file.define(|file| {
+        file.add_attribute("featureType", feature)?;
+        file.add_dimension("station", places.len())?;
+        file.add_dimension("name_strlen", longest)?;
+        file.add_variable_with_type(
+            "station_name",
+            &["station", "name_strlen"],
+            &netcdf::types::NcVariableType::Char,
+        )?;
+        let mut names = file.variable_mut("station_name").ok_or("no variable station_name")?;
+        names.put_attribute("long_name", "name of the place")?;
+        names.put_attribute("cf_role", "timeseries_id")?;
+        if places.iter().any(|place| !place.name.is_ascii()) {
+            // Without it readers take each byte for a letter.
+            names.put_attribute("_Encoding", "utf-8")?;
+        }
+        for (n, place) in places.iter().enumerate() {
+            names.put_values(&NcChar::of(&place.name), [n..n + 1, 0..place.name.len()])?;
+        }
+        Ok(())
+    })?;
+    let mut coordinates = Vec::new();
+    let on_earth: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_earth).collect();
+    let on_map: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_map).collect();
+    let mut add = |name: &'static str, attributes: [(&str, &str); 3], values: Vec<f64>| {
+        coordinates.push(name);
+        file.fixed(name, &["station"], &attributes, &values)
+    };
+    let known = |standard_name| ("standard_name", standard_name);
+    if let Some(places) = on_earth {
+        let about = [("units", "degrees_north"), ("long_name", "latitude"), known("latitude")];
+        add("lat", about, places.iter().map(|place| place[1]).collect())?;
+        let about = [("units", "degrees_east"), ("long_name", "longitude"), known("longitude")];
+        add("lon", about, places.iter().map(|place| place[0]).collect())?;
+    }
+    if let Some(places) = on_map {
+        let about =
+            [("units", "m"), ("long_name", "distance along x"), known("projection_x_coordinate")];
+        add("x", about, places.iter().map(|place| place[0]).collect())?;
+        let about =
+            [("units", "m"), ("long_name", "distance along y"), known("projection_y_coordinate")];
+        add("y", about, places.iter().map(|place| place[1]).collect())?;
+    }
+    let long_name = "height of the ground of the model";
+    let about = [("units", "m"), ("long_name", long_name), known("surface_altitude")];
+    add("alt", about, places.iter().map(|place| place.altitude).collect())?;
+    coordinates.push("station_name");
+    Ok(coordinates.join(" "))
+}
+
+impl<R: Stored> AuxOutput<R> for Points {
+    fn target(&self) -> &Path {
+        self.ground.target()
+    }
+
+    fn sample(&mut self, operator: usize, sample: &PointSample<R>) -> Result<()> {
+        if operator != self.operator {
+            return Ok(());
+        }
+        let Self { shape, places, .. } = *self;
+        let passive = self.passive.iter().zip(&sample.passive);
+        self.ground.begin(sample.seconds)?;
+        self.profiles.begin(sample.seconds)?;
+        for (variable, field) in SAMPLED.iter().zip(&sample.fields).chain(passive) {
+            if variable.axes == Axes::Plane {
+                self.ground.now(variable.name, 1, &[places], field)?;
+                continue;
+            }
+            // Levels of a station are made contiguous; values on faces are averaged to the layers.
+            let at = |k: usize, place: usize| field[k * places + place];
+            let count = levels(variable.axes, shape);
+            let profile = |place: usize| {
+                (0..shape.nz).map(move |k| {
+                    if count == shape.nz {
+                        at(k, place)
+                    } else {
+                        R::HALF * (at(k, place) + at(k + 1, place))
+                    }
+                })
+            };
+            let values: Vec<R> = (0..places).flat_map(profile).collect();
+            self.profiles.now(variable.name, 1, &[places, shape.nz], &values)?;
+            if variable.name == "REFL_10CM" {
+                let strongest = |profile: &[R]| {
+                    profile.iter().copied().fold(profile[0], |a, b| if b > a { b } else { a })
+                };
+                let values: Vec<R> = values.chunks(shape.nz).map(strongest).collect();
+                self.ground.now(STRONGEST.name, 1, &[places], &values)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        self.ground.publish()?;
+        self.profiles.publish()
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.ground.commit()?;
+        self.profiles.commit()
+    }
+}
