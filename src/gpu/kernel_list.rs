@@ -104,12 +104,13 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
-            ("small", SMALL, Side::Specified),
-            ("medium", MEDIUM, Side::Specified),
-            ("large", LARGE, Side::Specified),
-            ("large", LARGE, Side::Periodic),
+            ("small", SMALL, TRACERS, Side::Specified),
+            ("small, many tracers", SMALL, MANY_TRACERS, Side::Specified),
+            ("medium", MEDIUM, TRACERS, Side::Specified),
+            ("large", LARGE, TRACERS, Side::Specified),
+            ("large", LARGE, TRACERS, Side::Periodic),
         ];
-        for (size, shape, side) in kinds {
+        for (size, shape, [tracers, unlimited], side) in kinds {
             // Other limiters have no other variants for larger grids.
             let is_usual = size == "small" || side == Side::Periodic;
             if limiter != Limiter::PositiveDefinite && !is_usual {
@@ -117,14 +118,10 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             }
             let shape = Shape { nz, ..shape };
             let grid = Grid::whole(shape, [1.0; 2], Sides::all(side));
-            let launch_config = LaunchConfig::of(
-                TuningPoint::choose(shape.columns(), precision),
-                &grid,
-                TRACERS[0],
-                OFFER,
-                precision,
-            );
-            let [tracers, unlimited] = TRACERS;
+            let columns = shape.columns();
+            let march = TuningPoint::for_many_tracers(columns, tracers, precision)
+                .unwrap_or_else(|| TuningPoint::choose(columns, precision));
+            let launch_config = LaunchConfig::of(march, &grid, tracers, OFFER, precision);
             let settings = TransportSettings {
                 tracers,
                 unlimited,
@@ -227,6 +224,8 @@ const MEDIUM: Shape = Shape { nx: 128, ny: 128, nz: 1 };
 const LARGE: Shape = Shape { nx: 1024, ny: 1024, nz: 1 };
 /// Number of fields of the state, and of those that are never limited.
 const TRACERS: [usize; 2] = [6, 1];
+/// Those of a state with the species of a mechanism, likewise.
+const MANY_TRACERS: [usize; 2] = [65, 1];
 /// Those of an H100 or H200, for which the kernels are tuned.
 const OFFER: DeviceLimits = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
 

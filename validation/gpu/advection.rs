@@ -148,6 +148,9 @@ fn check_pair<R: FluxConstants + Element>(
         // Short marches, in turn, and long ones, in rows, and tiles.
         let with = |levels, tiled| LaunchConfig { levels, tiled, ..chosen.launch_config };
         let mut forms = vec![with(1, false)];
+        if chosen.launch_config.linear_indexing {
+            forms.push(LaunchConfig { parts: 2, ..with(2, false) });
+        }
         if limiter == Limiter::PositiveDefinite {
             forms.push(LaunchConfig { linear_indexing: false, ..with(shape.nz, false) });
             if R::PRECISION == Precision::F32

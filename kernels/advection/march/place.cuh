@@ -2,10 +2,10 @@
 //
 // A thread has CELLS adjacent cells of a row and marches upward through LEVELS_PER_THREAD levels. The threads of a
 // block have adjacent rows of WIDTH such groups, so that values of neighbouring rows are in the L1 cache; neighbouring
-// blocks have the same cells of different tracers, which share the wind. On a small grid (LINEAR_INDEXING) threads are
-// numbered linearly through groups, rows and marches, so that only the last block of a tracer has threads without
-// cells. If CELLS does not divide a row, its last group ends with the row, and owns the cells that it shares with the
-// group before it.
+// blocks have the same cells of different tracers, which share the wind, or other cells of the same tracer
+// (TRACER_MAJOR). On a small grid (LINEAR_INDEXING) threads are numbered linearly through groups, rows and marches, so
+// that only the last block of a tracer has threads without cells. If CELLS does not divide a row, its last group ends
+// with the row, and owns the cells that it shares with the group before it.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -102,7 +102,8 @@ __device__ inline void put(const TransportArgs& args, int begin, int j, int marc
 __device__ inline bool find_place_linear(const TransportArgs& args, Place& place)
 {
     const int groups = (pitch(args) + CELLS - 1) / CELLS, ny = ny_of(args);
-    const int number = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+    const int block = static_cast<int>(TRACER_MAJOR ? blockIdx.x : blockIdx.y);
+    const int number = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
     const int row = number / groups, march = row / ny;
     if (march * LEVELS_PER_THREAD >= NZ) return false;
     put(args, (number - row * groups) * CELLS, row - march * ny, march, place);
@@ -132,7 +133,8 @@ __device__ inline bool find_place(const TransportArgs& args, int first_tracer, i
                                   Place& place)
 {
     const int block = static_cast<int>(blockIdx.x), strip = block / tracers;
-    place.tracer = first_tracer + block - strip * tracers;
+    place.tracer = TRACER_MAJOR ? static_cast<int>(args.first_tracer + blockIdx.y) + first_tracer
+                                : first_tracer + block - strip * tracers;
     return LINEAR_INDEXING ? find_place_linear(args, place) : find_place_in_rows(args, strip, place);
 }
 

@@ -33,6 +33,10 @@ pub struct LaunchConfig {
     /// without tiles, which have too little work to hide latency. Then only the last block of a tracer has idle
     /// threads.
     pub linear_indexing: bool,
+    /// Groups of tracers that take a step independently of each other, on streams of their own: more than one with many
+    /// tracers on a small grid, and only with linear indexing. Then consecutive blocks have the same tracer instead of
+    /// the same cells, so that the values of its neighbouring rows are in the L2 cache.
+    pub parts: usize,
     /// Without linear indexing: threads of a block side by side in a row; at most the threads of a block.
     pub width: usize,
     /// `true` if positive-definite tracers take their last stage in one pass, in tiles, instead of in two; needs rows
@@ -107,6 +111,13 @@ const SMALL: usize = 10_000;
 const MEDIUM: usize = 30_000;
 const LARGE: usize = 150_000;
 
+/// Fewest tracers on a small grid that are split into [`PARTS`] groups: with fewer, the blocks of a kernel fit on the
+/// device nearly at once, and the groups would wait for each other's launches.
+const MANY_TRACERS: usize = 20;
+
+/// Groups of many tracers: the kernels of one group fill the multiprocessors that the last blocks of another leave idle.
+const PARTS: usize = 2;
+
 /// Cost of starting a march, in levels.
 const MARCH_START_LEVELS: usize = 1;
 
@@ -130,6 +141,13 @@ impl TuningPoint {
             Precision::F64 => (2, 2, 2, None),
         };
         Self { cells, stages, limited, levels, tiles: precision == Precision::F32 }
+    }
+
+    /// The built-in configuration for many tracers on a small grid, the fastest on an H100; `None` for any other grid or
+    /// number of tracers.
+    pub fn for_many_tracers(columns: usize, tracers: usize, precision: Precision) -> Option<Self> {
+        let are_many = precision == Precision::F32 && columns < SMALL && tracers >= MANY_TRACERS;
+        are_many.then_some(Self { cells: 4, stages: 5, limited: 4, levels: Some(4), tiles: true })
     }
 
     /// Returns `true` if kernels can be compiled for this configuration.
@@ -198,6 +216,7 @@ impl LaunchConfig {
             cells,
             levels: 1,
             linear_indexing: shape.columns() < SMALL,
+            parts: 1,
             width,
             tiled: false,
             stages_tiled: false,
@@ -226,7 +245,10 @@ impl LaunchConfig {
                 >= STAGE_TILES_EACH * limits.multiprocessors
             && tracers <= MOST_ACROSS;
         let linear_indexing = launch_config.linear_indexing && !tiled && !stages_tiled;
-        Self { levels, linear_indexing, tiled, stages_tiled, ..launch_config }
+        let are_many = TuningPoint::for_many_tracers(shape.columns(), tracers, precision).is_some();
+        let is_split = linear_indexing && are_many && tracers <= MOST_ACROSS;
+        let parts = if is_split { PARTS } else { 1 };
+        Self { levels, linear_indexing, parts, tiled, stages_tiled, ..launch_config }
     }
 
     /// Returns `true` if stages without limiter can use tiles: rows begin at multiples of the cells of a thread, a
@@ -314,7 +336,8 @@ impl LaunchConfig {
     }
 
     /// Blocks (along the rows and by tracers, across the rows, by groups of levels) and threads of a block, at most
-    /// those of `block`; with linear indexing the blocks are by tracers, and over all cells of a tracer.
+    /// those of `block`. With linear indexing the blocks are by tracers, and over all cells of a tracer, or the other way
+    /// round if the tracers are in several parts.
     pub fn launch(
         self,
         layout: Layout,
@@ -325,7 +348,9 @@ impl LaunchConfig {
         let groups = layout.pitch().div_ceil(self.cells);
         if self.linear_indexing {
             let threads = groups * ny * nz.div_ceil(self.levels);
-            return ([tracers, threads.div_ceil(block.threads), 1], block.threads);
+            let of_tracer = threads.div_ceil(block.threads);
+            let blocks = if self.parts > 1 { [of_tracer, tracers] } else { [tracers, of_tracer] };
+            return ([blocks[0], blocks[1], 1], block.threads);
         }
         let strips = groups.div_ceil(self.width);
         // Rows are divided evenly among the blocks.
@@ -353,8 +378,12 @@ mod tests {
         // Many tracers make up enough tiles on a small grid too.
         let [few, many, large] =
             [launch_config(132, 70, 6), launch_config(132, 70, 81), launch_config(110, 100, 6)];
-        assert!(few.linear_indexing && !few.tiled);
-        assert!(many.tiled && !many.linear_indexing);
+        assert!(few.linear_indexing && !few.tiled && few.parts == 1);
+        assert!(many.tiled && !many.linear_indexing && many.parts == 1);
+        // Rows too short for tiles.
+        let [few, many] = [launch_config(71, 58, 6), launch_config(71, 58, 65)];
+        assert!(few.linear_indexing && few.parts == 1);
+        assert!(many.linear_indexing && many.parts > 1);
         assert!(!large.linear_indexing);
     }
 }

@@ -8,7 +8,9 @@ use super::{
 };
 use crate::advection::Limiter;
 use crate::cuda_abi::DevicePointer;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
+use crate::device::{
+    Branch, Buffer, Element, ForkJoin, Gpu, Kernel, KernelSource, Launch, Resources,
+};
 use crate::dry_mass::AirMass;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
@@ -57,6 +59,8 @@ pub struct Transport<R> {
     scratch: Vec<Buffer<R>>,
     /// The air, which `args` points to.
     _air: Vec<Buffer<R>>,
+    /// A stream for each part of the tracers, if they are in several.
+    fork_join: Option<ForkJoin>,
 }
 
 /// Elements of the array of scale factors.
@@ -138,6 +142,8 @@ impl<R: Real + Element> Transport<R> {
         args.incoming = room(incoming)?;
         let entered_sums = gpu.zeros(settings.tracers * shape.nz)?;
         args.entered = entered_sums.pointer();
+        let parts = settings.parts();
+        let fork_join = (parts > 1).then(|| ForkJoin::new(gpu, parts)).transpose()?;
         let mut transport = Self {
             grid: *grid,
             before: 0,
@@ -151,6 +157,7 @@ impl<R: Real + Element> Transport<R> {
             side_values: side_values(grid, settings.tracers),
             scratch,
             _air: kept,
+            fork_join,
         };
         transport.keep(gpu, 1)?;
         for launch in transport.launches() {
@@ -287,7 +294,14 @@ impl<R: Real + Element> Transport<R> {
         let [start, end] = [start, end].map(|tracers| tracers.pointer_to(before * cells));
         let stages = Stages { start, first: end, second: self.second.pointer(), end };
         let launches = self.settings.step(&self.grid, &air, &stages, dt);
-        launches.iter().try_for_each(|launch| self.launch(launch))
+        let of_part = |part, branch: Branch<'_>| {
+            let mut launches = launches.iter().filter(|launch| launch.part == part);
+            launches.try_for_each(|launch| self.launch(branch, launch))
+        };
+        match &self.fork_join {
+            Some(streams) => streams.fork_join(self.settings.parts(), of_part),
+            None => of_part(0, Branch::TRUNK),
+        }
     }
 
     /// Adds the inflow of the last step, of `dt` seconds, into the region inside the outermost cells.
@@ -298,17 +312,17 @@ impl<R: Real + Element> Transport<R> {
     /// As [`Transport::new`].
     pub fn count_entered(&self, dt: f64) -> Result<()> {
         let launch = self.settings.entering(&self.grid, &self.args, dt);
-        launch.map_or(Ok(()), |launch| self.launch(&launch))
+        launch.map_or(Ok(()), |launch| self.launch(Branch::TRUNK, &launch))
     }
 
-    fn launch(&self, launch: &TransportLaunch<R>) -> Result<()> {
+    fn launch(&self, branch: Branch<'_>, launch: &TransportLaunch<R>) -> Result<()> {
         let kernel = self.kernel(launch);
         let shared_bytes = launch.shared_bytes as u32;
         let grid = launch.blocks.map(|blocks| blocks as u32);
         let block = [launch.threads as u32, 1, 1];
         // SAFETY: the kernels take this struct; the lengths of all arrays were checked against the grid when they were
         // passed in or allocated, and memory is freed only after the device is done with it.
-        unsafe { kernel.launch(Launch { grid, block, shared_bytes }, &launch.args) }
+        unsafe { kernel.launch_on(branch, Launch { grid, block, shared_bytes }, &launch.args) }
     }
 
     /// Arguments and number of blocks of the kernel that ends a step of `dt` seconds, for summing the inflow. The
@@ -424,7 +438,11 @@ impl TransportSettings {
         tracers: [usize; 2],
         limiter: Limiter,
     ) -> Self {
-        let point = TuningPoint::for_device(gpu, grid.shape.columns(), precision, grid.shape.nz);
+        let Shape { nz, .. } = grid.shape;
+        let columns = grid.shape.columns();
+        // Launch configurations are measured with the tracers of a state.
+        let point = TuningPoint::for_many_tracers(columns, tracers[0], precision)
+            .unwrap_or_else(|| TuningPoint::for_device(gpu, columns, precision, nz));
         Self::with_tuning(point, gpu, grid, precision, tracers, limiter)
     }
 

@@ -21,6 +21,7 @@ pub(crate) fn launch_config(cells: usize, levels: usize) -> LaunchConfig {
         cells,
         levels,
         linear_indexing: false,
+        parts: 1,
         width: 3,
         tiled: false,
         stages_tiled: false,

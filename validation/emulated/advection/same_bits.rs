@@ -98,10 +98,10 @@ fn small_sizes() {
             // The combination of sizes, launch configurations and numbers of levels is pseudo-random.
             let nz = 2 + number % 4;
             let cells = if nx < 8 { 2 } else { [2, 4][number % 2] };
-            let launch_config = LaunchConfig {
-                linear_indexing: number % 3 != 0,
-                ..launch_config(cells, 1 + number % nz)
-            };
+            let linear_indexing = number % 3 != 0;
+            let parts = if linear_indexing { 1 + number % 4 } else { 1 };
+            let launch_config =
+                LaunchConfig { linear_indexing, parts, ..launch_config(cells, 1 + number % nz) };
             let shape = Shape { nx, ny, nz };
             let (seed, given) = (number as u64, number % 5 < 2);
             if number % 7 < 4 {
@@ -122,10 +122,10 @@ fn sizes_off_the_block() {
             for cells in [2, 4] {
                 number += 1;
                 let linear_indexing = number % 4 < 2;
-                let launch_config = LaunchConfig {
-                    linear_indexing,
-                    ..launch_config(cells, [1, 3, nz][number % 3])
-                };
+                let parts = if linear_indexing { 1 + number % 2 } else { 1 };
+                let levels = [1, 3, nz][number % 3];
+                let launch_config =
+                    LaunchConfig { linear_indexing, parts, ..launch_config(cells, levels) };
                 check::<f32>(
                     Shape { nx, ny, nz },
                     kind,
