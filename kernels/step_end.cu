@@ -25,7 +25,7 @@ step_end_acc64(const __grid_constant__ StepEndArgs args)
     else
         tally(args.tally, args.steps, block - args.entered_blocks);
     __syncthreads();
-    if (threadIdx.x == 0 && counted(args.notes + WATCH_BLOCKS) == blocks) {
+    if (threadIdx.x == 0 && take_ticket(args.notes + WATCH_BLOCKS) == blocks) {
         // Reset for the next steps.
         args.notes[WATCH_BLOCKS] = 0;
         show(args);

@@ -60,11 +60,11 @@ pub struct RunConfig {
     pub json: Option<PathBuf>,
     /// File for a page about the run.
     pub report: Option<PathBuf>,
-    /// A run on the GPU that was not asked for ends with a comparison.
+    /// `true` for a comparison with the CPU at the end of a run that uses a GPU by default.
     pub compare: bool,
     /// Stop before the first step.
     pub dry_run: bool,
-    /// Step in which the GPU is to fail, for tests of what is left then.
+    /// Step in which the GPU is to fail, for tests of the files that remain.
     pub failing_step: Option<usize>,
 }
 
@@ -108,18 +108,18 @@ pub struct ChemistryConfig {
 /// Going on where an earlier run stood.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RestartConfig {
-    /// Go on from a restart file, in the place of --input: it holds the state, what has fallen, the
-    /// winds that are left, dt and the options of the scheme, and the bits are those of a run without a
-    /// break. --steps and --hours count from there; times, RAINNC and the water budget from the start of
-    /// the first run. The output begins with the frame of the restart
+    /// Continue from a restart file, instead of --input: it contains the state, accumulated precipitation,
+    /// remaining winds, dt and the options of the scheme, and the results are bit-identical to those of an
+    /// uninterrupted run. --steps and --hours count from there; times, RAINNC and the water budget from the start
+    /// of the first run. The output begins with the frame of the restart
     #[arg(long, value_name = "FILE", conflicts_with = "input")]
     pub restart: Option<PathBuf>,
-    /// Write a restart file at the end, and where the run is interrupted
+    /// Write a restart file at the end, and when the run is interrupted
     #[arg(long, value_name = "FILE")]
     pub restart_output: Option<PathBuf>,
-    /// Time between restart files in seconds: each takes the place of the one before, at the end of the
-    /// first step that reaches the time, and with it the output until then is put in its place
-    /// [default: at the end only; with it the file is <input>.restart.nc in the current folder]
+    /// Time between restart files in seconds: each replaces its predecessor, at the end of the first step that
+    /// reaches the time, when the output so far is also copied to its final name [default: at the end only; with it
+    /// the file is <input>.restart.nc in the current folder]
     #[arg(long, value_name = "S")]
     pub restart_interval: Option<f64>,
 }
@@ -127,18 +127,18 @@ pub struct RestartConfig {
 /// Outputs of a run beside the main one.
 #[derive(Args, Clone, Debug, Default)]
 pub struct AuxConfig {
-    /// Write the fields on another grid too, by a weight file in the form of SCRIP or ESMF (nwp-mini
-    /// weights makes one)
+    /// Also write the fields on another grid, by a weight file in the format of SCRIP or ESMF (nwp-mini weights
+    /// creates one)
     #[arg(long, value_name = "WEIGHTS")]
     pub regrid: Option<PathBuf>,
     /// NetCDF file of the fields on the other grid (`<output>.regrid.nc` by default)
     #[arg(long, value_name = "FILE", requires = "regrid")]
     pub regrid_output: Option<PathBuf>,
-    /// Write time series at places, from a CSV file with the header name,lat,lon or name,x,y, to
+    /// Write time series at the stations of a CSV file with the header name,lat,lon or name,x,y, to
     /// `<output>.points.nc` and `<output>.points.profiles.nc`
     #[arg(long, value_name = "FILE.csv")]
     pub points: Option<PathBuf>,
-    /// Time between values at the places in seconds [default: as between output frames]
+    /// Time between values at the stations in seconds [default: as between output frames]
     #[arg(long, value_name = "S", requires = "points")]
     pub points_interval: Option<f64>,
     /// Write every column as a profile, with its totals, to `<output>.profiles.nc`

@@ -74,20 +74,21 @@ impl Advice {
             Self::UseFewerMembers => "take fewer members, a smaller grid or the CPU",
             Self::InstallDriver => "install a recent NVIDIA driver, or use the CPU",
             Self::InstallCompiler => {
-                "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or tell where the library is"
+                "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or give the \
+                 path of the library"
             }
-            Self::UseOlderCompiler => "tell where an older NVRTC is, or compute on the CPU",
+            Self::UseOlderCompiler => "give the path of an older NVRTC, or compute on the CPU",
             Self::ChooseDevice => "choose another one",
             Self::ChooseArchitecture => "choose another architecture",
             Self::ChangeTimeStep => "take another time step",
             Self::ShortenRun => "make the run shorter or the time step longer",
             Self::LengthenRun => "make the run longer",
-            Self::ChooseOverlap => "tell which file counts where several have a time",
+            Self::ChooseOverlap => "choose the file to use for a time that several files have",
             Self::MakePeriodic => "make the axis periodic",
             Self::ResumeFromFile => "resume the run from it",
-            Self::GiveRestartFile => "give a restart file",
-            Self::GiveColumns => "give columns",
-            Self::GiveTransportCase => "give a case of transport",
+            Self::GiveRestartFile => "use a restart file",
+            Self::GiveColumns => "use a file of columns",
+            Self::GiveTransportCase => "use a transport case",
             Self::ChangeWinds => {
                 "take a weaker updraft, a smaller distance between columns or a longer period"
             }
@@ -184,7 +185,7 @@ impl Error {
         };
         match near {
             Some(near) => {
-                Self::io(path, "read", format!("{error}; the nearest name there is {near}"))
+                Self::io(path, "read", format!("{error}; the nearest existing name is {near}"))
             }
             None => Self::io(path, "read", error),
         }

@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use ndarray::{Array2, Array3};
-//! use nwp_mini::advection::{self, Entering, Limiter, Wind, Workspace};
+//! use nwp_mini::advection::{self, InflowValues, Limiter, Wind, Workspace};
 //! use nwp_mini::grid::{Grid, Shape, Side, Sides};
 //! use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 //!
@@ -68,7 +68,7 @@
 //! let before = q.sum();
 //! let mut work = Workspace::new(shape);
 //! for _ in 0..20 {
-//!     advection::step(&wind, Limiter::PositiveDefinite, Entering::Nothing, &mut q, &mut work);
+//!     advection::step(&wind, Limiter::PositiveDefinite, InflowValues::Nothing, &mut q, &mut work);
 //! }
 //! // The hill is ten cells further east, its mass is conserved, and it is negative by rounding at most.
 //! let off = (0..shape.nx).map(|i| (q[[5, 4, (i + 10) % 32]] - hill(i)).abs()).fold(0.0, f64::max);

@@ -114,7 +114,7 @@ impl Plan {
             Length::Seconds(seconds) if seconds / dt > MOST_STEPS => {
                 return Err(Error::Usage(format!(
                     "a run of {:e} hours takes more than {MOST_STEPS} steps of {dt} s, the most \
-                     that a run makes",
+                     that a run can have",
                     seconds / HOUR
                 ))
                 .advise(Advice::ShortenRun));

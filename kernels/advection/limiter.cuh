@@ -10,10 +10,10 @@ __device__ inline real low_order_mass(real mass, real q, real dt, const Faces& l
 }
 
 // Fraction of the wanted amount that the room allows, at most 1, SW09, W09. See src/advection/limiter.rs.
-__device__ inline real limiter_ratio(real room, real wanted)
+__device__ inline real limiter_ratio(real available, real wanted)
 {
-    const real share = max(room / (wanted + SMALLEST), real(0));
-    return wanted > room ? share : real(1);
+    const real ratio = max(available / (wanted + SMALLEST), real(0));
+    return wanted > available ? ratio : real(1);
 }
 
 // The lower and the upper bound of a cell.

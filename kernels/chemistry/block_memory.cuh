@@ -7,7 +7,7 @@
 #pragma once
 
 // The size is set at launch.
-extern __shared__ __align__(16) double shared_room[];
+extern __shared__ __align__(16) double shared_memory[];
 
 // The block's part of the scratch in global memory.
 __device__ inline double* scratch_of_block(double* scratch)
@@ -31,7 +31,7 @@ __device__ inline void compiler_barrier() { asm volatile("" ::: "memory"); }
 template <class T, bool IS_SHARED>
 __device__ inline T* array_of(double* scratch, int place, int cell)
 {
-    if constexpr (IS_SHARED) return reinterpret_cast<T*>(shared_room + place) + cell;
+    if constexpr (IS_SHARED) return reinterpret_cast<T*>(shared_memory + place) + cell;
     else return reinterpret_cast<T*>(scratch + place) + cell;
 }
 

@@ -30,9 +30,9 @@ pub fn low_order_mass<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
 /// Source: SW09; W09.
 /// Units: kg; returns 0 to 1.
 #[inline(always)]
-pub fn limiter_ratio<R: FluxConstants>(room: R, wanted: R) -> R {
-    let share = (room / (wanted + R::SMALLEST)).larger(R::ZERO);
-    if wanted > room { share } else { R::ONE }
+pub fn limiter_ratio<R: FluxConstants>(available: R, wanted: R) -> R {
+    let ratio = (available / (wanted + R::SMALLEST)).larger(R::ZERO);
+    if wanted > available { ratio } else { R::ONE }
 }
 
 /// Lower and upper bound of a cell: the extrema of its own value and the values that the wind brings in.

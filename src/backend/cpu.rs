@@ -40,7 +40,7 @@ use crate::wsm5::reflectivity::Bins;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{self, DiagnosticFields};
 
-/// States of all members, which are computed one after the other on all cores, and the data of a step.
+/// States of all members, which are computed sequentially, each on all cores, and the data of a step.
 #[derive(Debug)]
 pub struct Cpu<R: Real> {
     grid: Grid,
@@ -48,9 +48,9 @@ pub struct Cpu<R: Real> {
     region: BudgetDomain,
     limiter: Limiter,
     members: Vec<Member<R>>,
-    /// The Kessler scheme in its place, with its work space.
+    /// The Kessler scheme, if it replaces WSM5, and its work space.
     kessler: Option<(Kessler<R>, Scratch<kessler::Work<R>>)>,
-    /// Seed of the units that the values are moved by before the next step, if they are.
+    /// Seed of the ULP perturbation before the next step, if there is one.
     disturbance: Option<u64>,
     bins: Bins<R>,
     present: CurrentForcing<R>,
@@ -60,21 +60,21 @@ pub struct Cpu<R: Real> {
     per_area: Array2<R>,
     /// Neighbours of a part of a grid, which refresh its margins.
     neighbours: Option<Box<dyn Neighbours<R>>>,
-    /// What the changes of the last call weigh where rho dz of a cell is not its dry mass, kg m⁻².
+    /// Mass mismatch of the last call: mass of its changes minus that with rho dz as the mass of a cell, kg m⁻².
     mass_mismatch: Array2<R>,
-    /// Frames under way, with the numbers of their members.
+    /// Frames that have not been collected, with the numbers of their members.
     frames: VecDeque<(usize, Box<CapturedFrame<R>>)>,
     checkpoint: Option<Box<Checkpoint<R>>>,
     operators: Vec<Operator<R>>,
     turning: Option<ProfileExtractor<R>>,
-    /// One for each of the tracers that are carried at a time.
+    /// One for each of the tracers that are transported at a time.
     workspaces: Vec<Workspace<R>>,
     scratch: Scratch<wsm5::Work<R>>,
     times: PhaseTimes,
 }
 
 impl<R: ComputePrecision> Cpu<R> {
-    /// A run of one from a state; `forcing` drives the steps until another one is given.
+    /// A run of one from a state; `forcing` drives the steps until the next [`drive`](Backend::drive).
     pub fn new(
         grid: &Grid,
         coordinate: &MassCoordinate,
@@ -137,7 +137,7 @@ impl<R: ComputePrecision> Cpu<R> {
         }
     }
 
-    /// Has the chemistry of a mechanism too, whose species are among the tracers of the state.
+    /// Adds the chemistry of a mechanism, whose species are among the tracers of the state.
     ///
     /// # Panics
     ///
@@ -156,8 +156,8 @@ impl<R: ComputePrecision> Cpu<R> {
         Self { neighbours: Some(neighbours), ..self }
     }
 
-    /// Moves all fields of the first member with the air, and lets its passive tracers decay; returns the water that
-    /// came in through the sides, kg.
+    /// Transports all fields of the first member, with the decay of its passive tracers; returns the inflow of water
+    /// through the sides, kg.
     pub fn transport(&mut self, dt: f64) -> f64 {
         self.transport_of(0, dt)
     }
@@ -226,17 +226,17 @@ impl<R: ComputePrecision> Cpu<R> {
         wsm5::diagnose(&member.scheme, &self.bins, Instructions::best(), fields);
     }
 
-    /// The microphysics of the first member, to be changed where a check is to notice it.
+    /// The microphysics of the first member, for tests that perturb it.
     pub fn scheme_mut(&mut self) -> &mut Scheme<R> {
         &mut self.members[0].scheme
     }
 
-    /// The Kessler scheme, where the run is made with it, to be changed where a check is to notice it.
+    /// The Kessler scheme, if the run uses it, for tests that perturb it.
     pub fn kessler_mut(&mut self) -> Option<&mut Kessler<R>> {
         self.kessler.as_mut().map(|(scheme, _)| scheme)
     }
 
-    /// Moves every value by one ULP up or down, by `seed`, before every later step: the effect of other rounding.
+    /// Perturbs every value by one ULP up or down, by `seed`, before every later step, as other rounding would.
     pub fn disturb(&mut self, seed: Option<u64>) {
         self.disturbance = seed;
     }
@@ -251,7 +251,7 @@ impl<R: ComputePrecision> Cpu<R> {
         &self.air
     }
 
-    /// Sets the air and the winds of a time between two frames, or those of a frame.
+    /// Sets the air and the winds at a time: between two frames of the input, or of a frame.
     fn show(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
             self.present.between().set(moment, &mut self.continuity);
@@ -260,7 +260,7 @@ impl<R: ComputePrecision> Cpu<R> {
         }
     }
 
-    /// Sets the air alone.
+    /// Sets the air only.
     fn show_air(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
             self.present.between().set_air(moment);

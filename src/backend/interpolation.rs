@@ -18,7 +18,7 @@ pub(super) struct Operator<R> {
     columns: Vec<usize>,
     /// The operator on these alone.
     matrix: Csr<R>,
-    /// Products that nobody has collected yet.
+    /// Products that have not been collected.
     pub(super) in_flight: VecDeque<Products<R>>,
 }
 

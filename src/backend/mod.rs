@@ -1,7 +1,7 @@
 //! The backends, which compute the steps.
 //!
 //! A [`Backend`] holds the states of all members for the whole run, and the winds that drive them. It may run ahead of
-//! its caller: a step, or a frame of output, is asked for and need not be done when the call returns.
+//! its caller: a call requests a step or a frame of output, and may return before it is complete.
 
 mod budget_domain;
 mod chemistry;
@@ -43,7 +43,7 @@ pub trait ComputePrecision: FluxConstants + wsm5::Vectorised + kessler::Vectoris
 
 impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> ComputePrecision for R {}
 
-/// Frames of output that a backend may be asked for before the first of them is collected.
+/// Most frames of output that may be requested before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;
 
 /// One interface to CPU and GPU, to one run and to the members of an ensemble: a run is an ensemble of one.
@@ -54,22 +54,22 @@ pub const FRAMES_IN_FLIGHT: usize = 2;
 /// The order of a run: [`start`](Backend::start); then, step by step, [`drive`](Backend::drive),
 /// [`step`](Backend::step) and [`check`](Backend::check); where output is due [`capture`](Backend::capture), and
 /// [`collect`](Backend::collect) whenever there is time for it. [`account`](Backend::account) and
-/// [`info`](Backend::info) wait for all that was asked for.
+/// [`info`](Backend::info) wait for all requested steps and outputs.
 ///
 /// # Errors
 ///
-/// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when
-/// the device does, be it in what an earlier call asked for.
+/// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed,
+/// possibly in work that an earlier call requested.
 pub trait Backend<R> {
-    /// Description of what computes, and the time spent since it was made.
+    /// Description of the backend, and the time spent since it was created.
     ///
     /// # Errors
     ///
     /// Those of the device.
     fn info(&mut self) -> Result<Info>;
 
-    /// Begins a run: from which state, after which sums of an earlier run, with which products of the fields. Times go
-    /// on.
+    /// Begins a run from given states, optionally with the sums of an earlier run, and with the operators of its
+    /// samples. Times continue to accumulate.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ pub trait Backend<R> {
     ///
     /// # Panics
     ///
-    /// When there are states, but not one for each member; when several members are to take up the sums of an earlier
+    /// When there are states, but not one for each member; when several members are to continue the sums of an earlier
     /// run; when an operator does not have as many columns as the grid, or there is not a weight for every cell.
     fn start(&mut self, start: RunStart<'_, R>) -> Result<()>;
 
@@ -97,11 +97,10 @@ pub trait Backend<R> {
     /// Those of the device.
     fn step(&mut self, dt: f64) -> Result<()>;
 
-    /// Fails where a field has become infinite or not a number. `step` is the number of the last
-    /// step that was asked for, counted from 1.
+    /// Fails if a field has become infinite or NaN. `step` is the number of the last requested step, counted from 1.
     ///
-    /// Called after every step. A backend that runs ahead looks at what is known already, unless
-    /// it is to `wait` for all that was asked for; the error names the step in any case.
+    /// Called after every step. A backend that runs ahead checks the steps that are complete, or with `wait` all
+    /// requested steps; the error names the step in any case.
     ///
     /// # Errors
     ///
@@ -109,8 +108,8 @@ pub trait Backend<R> {
     /// the member where there are several, and those of the device.
     fn check(&mut self, step: usize, wait: bool) -> Result<()>;
 
-    /// Begins an output with the state as it is after the steps asked for, what has fallen, and what is diagnosed from
-    /// them in the air and winds of `moment`, which stay until the next [`drive`](Backend::drive).
+    /// Begins an output with the state after the requested steps, the precipitation, and the diagnostics from them in
+    /// the air and winds of `moment`, which remain set until the next [`drive`](Backend::drive).
     ///
     /// # Errors
     ///
@@ -122,11 +121,11 @@ pub trait Backend<R> {
     /// [`RunStart::attached`] did not name; for operators, profiles and checkpoints of one of several members.
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()>;
 
-    /// Hands over the oldest output of a kind that was begun; `None` when it is not ready yet, or when there
-    /// is none. With `wait` it waits for it. Frames come in the order that they were begun in, whatever their members.
+    /// Returns the oldest output of a kind that was begun; `None` if it is not complete yet, or none was begun. With
+    /// `wait` it waits for the output. Frames are returned in the order in which they were begun, for all members.
     ///
-    /// Frames that were ready before a later step failed can be collected still. A frame with a
-    /// value that is not finite is never handed over; products and profiles may hold one.
+    /// Frames that were complete before a later step failed can still be collected. A frame with a value that is not
+    /// finite is never returned; products and profiles may contain one.
     ///
     /// # Errors
     ///
@@ -152,7 +151,7 @@ pub struct Info {
     pub kind: &'static str,
     /// The device and its use, for the head of a table: `CPU, 2 threads, ...`.
     pub description: String,
-    /// Name of the device as its maker has it.
+    /// Name of the device, as the manufacturer gives it.
     pub device: String,
     /// Number of members.
     pub members: usize,
@@ -163,12 +162,12 @@ pub struct Info {
 /// The beginning of a run.
 #[derive(Clone, Debug)]
 pub struct RunStart<'a, R> {
-    /// A state for each member: nothing fallen, no change of water, no output in flight. Without any, members go on
-    /// from the states that they have.
+    /// A state for each member: nothing fallen, no change of water, no output in flight. Without any, members continue
+    /// from their present states.
     pub states: &'a [State<R>],
     /// Sums of an earlier run that ended in this state.
     pub gathered: Option<&'a Accumulators<R>>,
-    /// Outputs that may be captured beside frames. What is under way of earlier ones is dropped.
+    /// Outputs that may be captured beside frames. Pending results of earlier ones are dropped.
     pub attached: SamplingRequest<R>,
 }
 

@@ -11,17 +11,17 @@ use crate::state::{Checkpoint, CloudDiagnostics, State, Surface};
 pub enum Output {
     /// A frame of output of a member.
     Frame(usize),
-    /// Products of an operator, by its place in [`SamplingRequest::operators`], with the fields and what is diagnosed
-    /// from them, level by level. No field leaves the device.
+    /// Products of an operator, by its index in [`SamplingRequest::operators`], with the fields and their
+    /// diagnostics, level by level. No field leaves the device.
     Products(usize),
-    /// The columns brought together, and what they hold.
+    /// All columns, each contiguous, and their totals.
     Profiles,
     /// The state and all sums after a step. It is complete when [`capture`](super::Backend::capture) returns, and does
     /// not depend on its moment.
     Checkpoint(usize),
 }
 
-/// An output, as a backend hands it over.
+/// A completed output.
 #[derive(Clone, Debug)]
 pub enum CollectedOutput<R> {
     /// That of [`Output::Frame`].
@@ -35,28 +35,28 @@ pub enum CollectedOutput<R> {
 }
 
 impl<R> CollectedOutput<R> {
-    /// The frame, where it is one.
+    /// The frame; `None` for another output.
     pub fn frame(self) -> Option<CapturedFrame<R>> {
         if let Self::Frame(frame) = self { Some(*frame) } else { None }
     }
 
-    /// The products, where it is some.
+    /// The products; `None` for another output.
     pub fn products(self) -> Option<Products<R>> {
         if let Self::Products(products) = self { Some(products) } else { None }
     }
 
-    /// The profiles, where it is some.
+    /// The profiles; `None` for another output.
     pub fn profiles(self) -> Option<Profiles<R>> {
         if let Self::Profiles(profiles) = self { Some(profiles) } else { None }
     }
 
-    /// The checkpoint, where it is one.
+    /// The checkpoint; `None` for another output.
     pub fn checkpoint(self) -> Option<Checkpoint<R>> {
         if let Self::Checkpoint(checkpoint) = self { Some(*checkpoint) } else { None }
     }
 }
 
-/// A frame of output, as far as a backend makes it.
+/// The part of a frame of output that a backend computes.
 #[derive(Clone, Debug)]
 pub struct CapturedFrame<R> {
     /// Tracers.
@@ -72,10 +72,10 @@ pub struct CapturedFrame<R> {
 /// Outputs of a run beside frames.
 #[derive(Clone, Debug, Default)]
 pub struct SamplingRequest<R> {
-    /// Operators, which [`Output::Products`] names by their places in the list. Each takes a level of the grid, columns
-    /// as `c = j nx + i`, to some places.
+    /// Operators, which [`Output::Products`] identifies by their indices in the list. Each maps a level of the grid,
+    /// columns as `c = j nx + i`, to its target points.
     pub operators: Vec<Arc<Csr<R>>>,
-    /// Weights of the cells in the totals of [`Profiles`]; `None` where nobody asks for these.
+    /// Weights of the cells in the totals of [`Profiles`]; `None` if they are not requested.
     /// Shape: (ny, nx, nz).
     pub weights: Option<Arc<Vec<R>>>,
 }
@@ -97,7 +97,7 @@ pub struct Products<R> {
     pub planes: [Vec<R>; PRODUCT_PLANES],
 }
 
-/// The columns of a state, each one contiguous, and what they hold. Units of the fields: their own.
+/// The columns of a state, each contiguous, and their totals. Units of the fields: their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
     /// The fields of WSM5, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.

@@ -9,7 +9,7 @@ pub struct PhaseTime {
     pub kernel_s: f64,
     /// Copies between host and device; `None` where there is no device.
     pub transfer_s: Option<f64>,
-    /// All of it, as the caller had to wait or would have had to.
+    /// Total, as the wait of a caller that needs the result.
     pub total_s: f64,
 }
 
@@ -29,7 +29,7 @@ impl PhaseTime {
         }
     }
 
-    /// Both one after the other.
+    /// The sum of two phases.
     pub fn plus(&self, other: &Self) -> Self {
         let transfer_s = match (self.transfer_s, other.transfer_s) {
             (None, None) => None,

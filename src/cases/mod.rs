@@ -158,7 +158,8 @@ impl CaseName {
     pub fn make(self, options: &CaseOptions) -> Result<IdealisedCase> {
         if let Some(period) = options.period.filter(|period| period % tracers::UNIT != 0.0) {
             return Err(Error::Usage(format!(
-                "a period of {period} s is no multiple of {} s, so that frames would not lie on whole seconds",
+                "a period of {period} s is not a multiple of {} s, so that frames would not fall \
+                 on whole seconds",
                 tracers::UNIT
             ))
             .advise(Advice::ChangePeriod));
@@ -176,8 +177,8 @@ impl CaseName {
         let most = made.strongest();
         if most > STRONGEST || !most.is_finite() {
             return Err(Error::Usage(format!(
-                "the winds of this case would reach {most:.0} m/s, and a run takes up to \
-                 {STRONGEST:.0}"
+                "the winds of this case would reach {most:.0} m/s; a run accepts at most \
+                 {STRONGEST:.0} m/s"
             ))
             .advise(Advice::ChangeWinds));
         }

@@ -8,10 +8,10 @@ pub(super) fn message(error: &Error) -> String {
         Error::Advised { error, advice } => format!("{}; {}", message(error), by_option(*advice)),
         Error::Member { member, error } => format!("member {member}: {}", message(error)),
         Error::Exists(_) => {
-            format!("{error}; give another name or allow overwriting it with --force")
+            format!("{error}; choose another name, or overwrite it with --force")
         }
         Error::BlowUp { .. } => {
-            format!("{error}; look at the input there, or try a smaller --dt")
+            format!("{error}; check the input at that cell, or try a smaller --dt")
         }
         _ => error.to_string(),
     }
@@ -22,39 +22,45 @@ fn by_option(advice: Advice) -> &'static str {
     match advice {
         Advice::UseCpu => "use --backend cpu",
         Advice::UseSmallerGridOrCpu => "use a smaller grid or --backend cpu",
-        Advice::UseFewerMembers => "give fewer, a smaller grid or --backend cpu",
+        Advice::UseFewerMembers => "use fewer members, a smaller grid or --backend cpu",
         Advice::InstallDriver => "install a recent NVIDIA driver, or use the CPU (--backend cpu)",
         Advice::InstallCompiler => {
             "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or name the library with \
              --nvrtc-lib or NWP_NVRTC"
         }
-        Advice::UseOlderCompiler => "name an older NVRTC with --nvrtc-lib, or use --backend cpu",
-        Advice::ChooseDevice => "choose with --device",
-        Advice::ChooseArchitecture => "name another with --arch",
-        Advice::ChangeTimeStep => "give another --dt",
-        Advice::ShortenRun => "give fewer hours by --hours, or a longer --dt",
-        Advice::LengthenRun => "give more by --hours",
-        Advice::ChooseOverlap => {
-            "say with --overlap first|last which file counts where several have a time"
+        Advice::UseOlderCompiler => {
+            "give the path of an older NVRTC with --nvrtc-lib, or use \
+                                     --backend cpu"
         }
-        Advice::MakePeriodic => "--boundary open,periodic has y periodic",
-        Advice::ResumeFromFile => "go on with it by run --restart",
-        Advice::GiveRestartFile => "run --restart-output writes one; an input file goes to --input",
+        Advice::ChooseDevice => "choose another one with --device",
+        Advice::ChooseArchitecture => "choose another one with --arch",
+        Advice::ChangeTimeStep => "choose another --dt",
+        Advice::ShortenRun => "reduce --hours or increase --dt",
+        Advice::LengthenRun => "increase --hours",
+        Advice::ChooseOverlap => {
+            "choose the file for a repeated time with --overlap first or --overlap last"
+        }
+        Advice::MakePeriodic => "for example, --boundary open,periodic makes y periodic",
+        Advice::ResumeFromFile => "continue from it with run --restart",
+        Advice::GiveRestartFile => {
+            "run --restart-output writes one; give an input file with \
+                                    --input"
+        }
         Advice::GiveColumns => {
-            "nwp-mini run takes it; nwp-mini columns --help tells the form of columns"
+            "use nwp-mini run for it; nwp-mini columns --help describes the format of columns"
         }
         Advice::GiveTransportCase => {
-            "nwp-mini run takes it; nwp-mini transport --help tells the form of a case"
+            "use nwp-mini run for it; nwp-mini transport --help describes the format of a case"
         }
-        Advice::ChangeWinds => "give a smaller --updraft or --dx, or a longer --period",
-        Advice::ChangePeriod => "give another --period",
+        Advice::ChangeWinds => "choose a smaller --updraft or --dx, or a longer --period",
+        Advice::ChangePeriod => "choose another --period",
         Advice::UseBilinear => {
-            "take --target xy with --method conservative, or --method bilinear for latlon"
+            "use --target xy with --method conservative, or --method bilinear with latlon"
         }
-        Advice::UseMetres => "take --target xy",
-        Advice::UseDegrees => "take --target latlon",
-        Advice::ChangeBounds => "give other --bounds",
-        Advice::ChangeSpacing => "give a larger --spacing",
-        Advice::ChangeTarget => "look at --bounds and --spacing",
+        Advice::UseMetres => "use --target xy",
+        Advice::UseDegrees => "use --target latlon",
+        Advice::ChangeBounds => "choose other --bounds",
+        Advice::ChangeSpacing => "choose a larger --spacing",
+        Advice::ChangeTarget => "check --bounds and --spacing",
     }
 }

@@ -97,9 +97,9 @@ enum MethodChoice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RatesChoice {
-    /// Those of tstart throughout, from time 0 to dt
+    /// Constant, those of tstart
     Frozen,
-    /// Anew at every stage, from tstart to tstart + dt
+    /// Recomputed at every stage, from tstart to tstart + dt
     Updated,
 }
 
@@ -214,7 +214,7 @@ impl Chemistry {
     /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] if cells failed.
     pub(super) fn run(&self) -> Result<()> {
         if self.backend == BackendChoice::Both {
-            let message = "--backend both: chemistry computes in one place; give cpu or gpu";
+            let message = "--backend both: chemistry runs on one backend only; use cpu or gpu";
             return Err(Error::Usage(message.to_owned()));
         }
         let gpu = self.backend.open(&self.gpu)?;
@@ -229,7 +229,10 @@ impl Chemistry {
             info!("{note}");
         }
         if gpu.is_none() && self.mapping != CellMapping::Auto {
-            info!("--mapping is for the GPU; the CPU has cells side by side in its lanes");
+            info!(
+                "--mapping applies to the GPU only; the CPU computes cells side by side in SIMD \
+                   lanes"
+            );
         }
         let start = Instant::now();
         let (outcomes, kernels) = match &gpu {

@@ -135,8 +135,9 @@ impl ChemistryReport {
     pub(super) fn judge(&self, about: &str) -> Result<()> {
         let Some((code, [i, j, k])) = self.first_failed else { return Ok(()) };
         Err(Error::Unsolved(format!(
-            "chemistry failed {} times in a cell, which kept its species; the first: {} (ierr {code}) in cell i={i} \
-             j={j} k={k}; {about} is complete; take a shorter --chem-dt, or look at the species there",
+            "chemistry failed {} times in a cell, which kept its species; the first: {} (ierr \
+             {code}) in cell i={i} j={j} k={k}; {about} is complete; use a shorter --chem-dt, or \
+             check the species in that cell",
             self.failed,
             Status(code).reason()
         )))

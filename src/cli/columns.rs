@@ -51,15 +51,15 @@ pub(super) struct Columns {
     /// The microphysics
     #[arg(long, value_name = "SCHEME", default_value = "wsm5")]
     physics: PhysicsChoice,
-    /// Fall of precipitation in WSM5 [default: semi-lagrangian]
+    /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
-    /// Where to compute
+    /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// Sharing of the columns of WSM5 among the threads of the GPU [default: auto]
+    /// Mapping of the columns of WSM5 to the threads of the GPU [default: auto]
     #[arg(long, value_name = "MAPPING")]
     mapping: Option<MappingChoice>,
     /// Precision of the computation and of the output
@@ -68,7 +68,7 @@ pub(super) struct Columns {
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
-    /// Make a process of the scheme one per cent too strong, to see whether a check notices
+    /// Multiply a process of the scheme by 1.01, to test whether checks detect it
     #[arg(long, hide = true, value_name = "PROCESS", value_parser = processes())]
     perturb: Option<String>,
 }
@@ -109,7 +109,10 @@ impl Columns {
             [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
         {
             if is_given {
-                let message = format!("{option} is of WSM5; leave it out with --physics kessler");
+                let message = format!(
+                    "{option} applies to WSM5 only; omit it with --physics \
+                                       kessler"
+                );
                 return Err(Error::Usage(message));
             }
         }
@@ -128,7 +131,10 @@ impl Columns {
             PhysicsChoice::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
         };
         let names = names.join(", ");
-        Error::Usage(format!("--perturb {name}: {scheme} has no such process; it has {names}"))
+        Error::Usage(format!(
+            "--perturb {name}: {scheme} has no such process; its processes are \
+                              {names}"
+        ))
     }
 
     /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
@@ -137,17 +143,20 @@ impl Columns {
         let is_of_cpu = self.perturb.is_some() && self.physics == PhysicsChoice::Wsm5;
         match self.backend {
             BackendChoice::Both if self.physics == PhysicsChoice::Wsm5 => Err(Error::Usage(
-                "--backend both: columns computes WSM5 in one place; give cpu or gpu, and compare the \
-                 two files with nwp-mini diff"
+                "--backend both: columns runs WSM5 on one backend only; use cpu or gpu, and \
+                 compare the two output files with nwp-mini diff"
                     .to_owned(),
             )),
             BackendChoice::Gpu if is_of_cpu => {
-                Err(Error::Usage("--perturb changes the CPU version only".to_owned()))
+                Err(Error::Usage("--perturb applies to the CPU only".to_owned()))
             }
             BackendChoice::Auto if is_of_cpu => Ok(None),
             BackendChoice::Auto if !possible.contains(&levels) => {
                 let most = possible.end();
-                info!("computing on the CPU: the GPU takes up to {most} levels, not {levels}");
+                info!(
+                    "computing on the CPU: the GPU supports at most {most} levels, and the \
+                       input has {levels}"
+                );
                 Ok(None)
             }
             choice => choice.open(&self.gpu),
@@ -210,8 +219,8 @@ impl Columns {
             (None, Some(dt)) => Err(Error::input(
                 &self.input,
                 format!(
-                    "attribute dt is {dt}; a positive number of seconds, {LONGEST_CALL} at most, is \
-                     needed, or --dt"
+                    "attribute dt is {dt}; a positive number of seconds, {LONGEST_CALL} at most, \
+                     is needed; correct it or use --dt"
                 ),
             )),
             (None, None) => {
@@ -230,8 +239,8 @@ impl Columns {
             (None, Some(calls)) => Err(Error::input(
                 &self.input,
                 format!(
-                    "attribute calls is {calls}; a whole number from 1 to {MOST_CALLS} is needed, or \
-                     --calls"
+                    "attribute calls is {calls}; a whole number from 1 to {MOST_CALLS} is needed; \
+                     correct it or use --calls"
                 ),
             )),
         }

@@ -30,29 +30,30 @@ use crate::tracers::TracerSet;
 #[derive(Args, Clone, Debug)]
 #[group(id = "coupled")]
 pub(super) struct Coupling {
-    /// Carry the species of this mechanism in the language of KPP as tracers (ppmv), and let them react in every cell
+    /// Transport the species of this mechanism in the language of KPP as tracers (ppmv), and integrate its
+    /// reactions in every cell
     #[arg(long, value_name = "FILE.kpp", conflicts_with = "restart")]
     chemistry: Option<PathBuf>,
     /// Time between calls of the chemistry in seconds [default: every step]
     #[arg(long, value_name = "S", requires = "chemistry")]
     chem_dt: Option<f64>,
-    /// TOML file with profiles of the species that the input has no field of: [[species]] with name, height (m above
-    /// the ground), value (ppmv) and source [default: <mechanism>.background.toml beside the mechanism, where there is
-    /// one]
+    /// TOML file with profiles of the species that are missing in the input: [[species]] with name, height (m above
+    /// the ground), value (ppmv) and source [default: <mechanism>.background.toml beside the mechanism, where there
+    /// is one]
     #[arg(long, value_name = "FILE.toml", requires = "chemistry")]
     chem_background: Option<PathBuf>,
-    /// Species to write to the output: names with commas between them, or all
+    /// Species to write to the output: names separated by commas, or all
     #[arg(long, value_name = "LIST", default_value = "all")]
     chem_output: String,
-    /// Photolysis frequencies [default: input, if its first file has fields of all that the mechanism needs, else
+    /// Photolysis frequencies [default: input, if its first file has all fields that the mechanism needs, else
     /// clear-sky]
     #[arg(long, value_name = "LIGHT", requires = "chemistry")]
     photolysis: Option<Photolysis>,
-    /// First step of each call of the chemistry in a cell: the one that its last call would have gone on with, or off
-    /// for 0.01 of the interval in every call, as WRF-Chem has it [default: last]
+    /// First step of each call of the chemistry in a cell: last for the step size proposed at the end of its last
+    /// call, or off for 0.01 of the interval in every call, as in WRF-Chem [default: last]
     #[arg(long, value_name = "STEP", requires = "chemistry")]
     hstart: Option<FirstStep>,
-    /// Latitude of all cells in degrees north [default: XLAT of the input, or what its Coriolis parameter means]
+    /// Latitude of all cells in degrees north [default: XLAT of the input, or from its Coriolis parameter]
     #[arg(long, value_name = "DEG", requires = "chemistry")]
     latitude: Option<f64>,
     /// Longitude of all cells in degrees east [default: XLONG of the input, or 0]
@@ -67,7 +68,7 @@ pub(super) struct Coupling {
 /// First step of a call in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FirstStep {
-    /// The one that the cell's last call would have gone on with
+    /// The step size proposed at the end of the cell's last call
     Last,
     /// A part of the interval
     Off,
@@ -112,7 +113,7 @@ impl Coupling {
             if self.chem_output == "all" {
                 return Ok(None);
             }
-            return Err(Error::Usage("--chem-output is for runs with --chemistry".to_owned()));
+            return Err(Error::Usage("--chem-output needs --chemistry".to_owned()));
         };
         let interval = self.chem_dt.unwrap_or(0.0);
         if self.chem_dt.is_some_and(|dt| !(dt > 0.0 && dt.is_finite())) {
@@ -143,7 +144,7 @@ impl Coupling {
         }
         if !carried.absent.is_empty() {
             info!(
-                "species that begin with nothing, as neither the input nor a background has them: {}",
+                "species that start from 0, as neither the input nor a background has them: {}",
                 carried.absent.join(", ")
             );
         }
@@ -192,14 +193,14 @@ impl Coupling {
                 return Ok(None);
             }
             return Err(Error::Usage(format!(
-                "--chem-output: the run that {} comes from has no chemistry",
+                "--chem-output: the run that wrote {} had no chemistry",
                 from.path().shown()
             )));
         };
         let damaged = |name: &str, value: &str| {
             Error::input(
                 from.path(),
-                format!("attribute {name} holds {value:?}, which no run leaves"),
+                format!("attribute {name} is {value:?}, which a run never writes"),
             )
         };
         let name = from.text(NAME)?;
@@ -279,11 +280,11 @@ impl Coupling {
             let Some((_, name)) = found else {
                 let near = nearest(asked, known.iter().map(|(species, _)| *species));
                 let hint = near.map_or_else(
-                    || "give all, or names of species with commas between them".to_owned(),
+                    || "expected all, or names of species separated by commas".to_owned(),
                     |near| format!("the nearest is {near}"),
                 );
                 return Err(Error::Usage(format!(
-                    "--chem-output: there is no species {asked:?} in {}; {hint}",
+                    "--chem-output: {asked:?} is not a species of {}; {hint}",
                     mechanism.name
                 )));
             };
@@ -307,7 +308,7 @@ fn carried(
         let near = nearest(stranger, names);
         let hint = near.map_or_else(String::new, |near| format!("; the nearest species is {near}"));
         return Err(Error::Usage(format!(
-            "{}: species {stranger:?} is none that a run with {} carries{hint}",
+            "{}: {stranger:?} is not a species of {}{hint}",
             path.shown(),
             mechanism.name
         )));
@@ -324,7 +325,7 @@ fn beside(mechanism: &Path) -> Option<PathBuf> {
 
 fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
     calendar::parse(text).ok_or_else(|| {
-        Error::Usage(format!("--date {text:?}: give a date as in 2005-06-21_12:00:00"))
+        Error::Usage(format!("--date {text:?}: expected a date such as 2005-06-21_12:00:00"))
     })
 }
 
@@ -340,8 +341,8 @@ impl ChemistryConfig {
             return Ok(());
         }
         Err(Error::Usage(format!(
-            "--restart-output: {} includes other files, which a restart file cannot keep; put the mechanism into one \
-             file",
+            "--restart-output: {} includes other files, which a restart file cannot store; put \
+             the mechanism into one file",
             self.mechanism.name
         )))
     }
@@ -367,7 +368,7 @@ impl ChemistryConfig {
                 let degrees = of_coriolis.unwrap_or(0.0);
                 assumed.push(match of_coriolis {
                     Some(degrees) => format!("latitude {degrees:.2} by the Coriolis parameter"),
-                    None => "latitude 0, as the input tells none".to_owned(),
+                    None => "latitude 0, as the input has none".to_owned(),
                 });
                 self.latitude = Some(degrees);
                 Degrees::One(degrees)

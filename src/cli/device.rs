@@ -63,7 +63,7 @@ impl MappingChoice {
 /// Use of measured settings.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct TuningChoice {
-    /// Use the built-in settings of the kernels, not those that nwp-mini tune has kept
+    /// Use the built-in settings of the kernels, not those measured by nwp-mini tune
     #[arg(long, env = "NWP_NO_TUNING", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) no_tuning: bool,
 }

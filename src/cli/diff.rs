@@ -40,7 +40,7 @@ pub(super) struct Diff {
     /// The file to compare with it
     #[arg(value_name = "B.nc", required_unless_present = "print_tolerance")]
     b: Option<PathBuf>,
-    /// TOML file with the limits of what may differ
+    /// TOML file with tolerances
     #[arg(long, value_name = "FILE")]
     tolerance: Option<PathBuf>,
     /// Write the figures to a JSON file
@@ -54,18 +54,24 @@ pub(super) struct Diff {
     print_tolerance: bool,
 }
 
-const HELP: &str = "\
-Tolerance file:
+const HELP: &str = "Tolerance file:
   [variables]
-  QRAIN = { atol = 1e-9, rtol = 1e-4, outliers = 1e-3, rms_percent = 2 }
-  [default]            # of all other variables; without it they must be the same
+  QRAIN = { atol = 1e-9, rtol = 1e-4, outliers \
+                    = 1e-3, rms_percent = 2 }
+  [default]            # of all other variables; \
+                    without it they must be the same
   atol = 0
-  [totals]             # relative; RAINNC SNOWNC rain snow water
+  [totals]             # \
+                    relative; RAINNC SNOWNC rain snow water
   water = 1e-6
-A value passes where |a - b| <= atol + rtol |a|; outliers is the share of values that need not;
-rms_percent limits the root mean square of the errors, in per cent of that of A, plus atol.
+A value passes if |a - \
+                    b| <= atol + rtol |a|; outliers is the fraction of values that may \
+                    fail;
+rms_percent limits the root mean square of the errors, in per cent of \
+                    that of A, plus atol.
 
-Exit codes: 0 the same within the limits, 1 different, 2 wrong usage, 3 could not compare";
+Exit codes: 0 the same within the limits, 1 different, \
+                    2 wrong usage, 3 could not compare";
 
 /// The figures, for programs.
 #[derive(Debug, Serialize)]
@@ -137,7 +143,7 @@ impl Diff {
 
     fn prepare(&self, json: &Path, inputs: [&Path; 2]) -> Result<AtomicFile> {
         if inputs.iter().any(|input| is_same(json, input)) {
-            return Err(Error::Usage("--json is an input file; give another name".to_owned()));
+            return Err(Error::Usage("--json is an input file; choose another name".to_owned()));
         }
         AtomicFile::new(json, self.force)
     }

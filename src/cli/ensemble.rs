@@ -44,8 +44,8 @@ use crate::wsm5::scheme::Scheme;
 pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
     match of_single_runs.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Error::Usage(format!(
-            "--ensemble does not go together with {option}, which is for single runs; leave one of \
-             them out"
+            "--ensemble cannot be combined with {option}, which applies to single runs; omit one \
+             of them"
         ))),
         None => Ensemble::parse(path, &text::read(path)?),
     }
@@ -107,7 +107,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
     let written = output.finish();
     let (mut outcome, fates) = result.inspect_err(|_| {
         if let Ok(written) = &written {
-            info!("{} holds the {written} frames before that", config.output.shown());
+            info!("{} contains the {written} frames before that", config.output.shown());
         }
     })?;
     let written = written?;
@@ -121,7 +121,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
     facts.print()?;
     if outcome.interrupted {
         return Err(Error::Interrupted(format!(
-            "stopped after step {} of {}; {} holds {written} frames",
+            "stopped after step {} of {}; {} contains {written} frames",
             outcome.steps,
             plan.steps,
             config.output.shown()
@@ -134,8 +134,8 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
     match (config.microphysics, ensemble.changes.first()) {
         (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
-            "{}: [parameters] {} is of WSM5, and --physics kessler has no such parameter; leave [parameters] out and \
-             let members differ by [initial.NAME]",
+            "{}: [parameters] {} is a parameter of WSM5, which --physics kessler does not have; \
+             remove [parameters] and perturb the members by [initial.NAME]",
             ensemble.path.shown(),
             change.parameter.name
         ))),
@@ -349,7 +349,7 @@ impl EnsembleFacts {
     fn print(&self, out: &mut impl Write) -> Result<()> {
         let widths: Vec<usize> =
             self.parameters.iter().map(|parameter| parameter.name.len().max(11) + 2).collect();
-        writeln!(out, "precipitation  inside the outermost rows, mm; water that nothing explains")?;
+        writeln!(out, "precipitation  inside the outermost rows, mm; unexplained water")?;
         write!(out, "  {:<8}{:>12}{:>12}{:>12}", "member", "mean", "frozen", "most")?;
         write!(out, "{:>14}", "unexplained")?;
         for (ParameterFacts { name, .. }, width) in self.parameters.iter().zip(&widths) {

@@ -47,14 +47,12 @@ impl Import {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         if is_same(&self.input, &self.output) {
-            return Err(Error::Usage("--output is the input file; give another name".to_owned()));
+            return Err(Error::Usage("--output is the input file; choose another name".to_owned()));
         }
         drop(AtomicFile::new(&self.output, self.force)?);
         let Benchmark { shape, case, differing } = Benchmark::read(&self.input)?;
         for (name, found, ours) in differing {
-            warn!(
-                "the constant {name} is {found} in the file and {ours} here, which is what counts"
-            );
+            warn!("the constant {name} is {found} in the file and {ours} here; the latter is used");
         }
         let Shape { nx, ny, nz } = shape;
         let about = [

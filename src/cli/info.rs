@@ -33,7 +33,7 @@ use crate::os_text::{Shown, serialize_option};
 /// Example: nwp-mini info data/chemistry/radm2.kpp
 #[derive(Debug, Args)]
 pub(super) struct Info {
-    /// WRF file, or mechanism in the language of KPP (.kpp, .def, .eqn), to look over
+    /// WRF file, or mechanism in the language of KPP (.kpp, .def, .eqn), to inspect
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -96,7 +96,7 @@ impl Info {
     pub(super) fn run(&self) -> Result<()> {
         let (file, json) = (self.file.as_deref(), self.json.as_deref());
         if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {
-            return Err(Error::Usage("--json is the input file; give another name".to_owned()));
+            return Err(Error::Usage("--json is the input file; choose another name".to_owned()));
         }
         let json = self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
         let survey = device::survey(&self.place.options());
@@ -153,7 +153,8 @@ impl Facts {
         writeln!(out, "memory         {memory}")?;
         let cache = self.cache.as_deref().map_or_else(
             || {
-                "nowhere: neither XDG_CACHE_HOME nor HOME tells a folder; kernels are compiled anew"
+                "none: neither XDG_CACHE_HOME nor HOME names a folder; every run compiles its \
+                 kernels"
                     .to_owned()
             },
             |folder| folder.shown().into_owned(),
@@ -169,7 +170,7 @@ impl TuningFacts {
     fn new(gpu: &str, ignored: bool) -> Self {
         let path = Tuning::path(gpu);
         let found = match &path {
-            Some(_) if ignored => Err("--no-tuning or NWP_NO_TUNING says so".to_owned()),
+            Some(_) if ignored => Err("as --no-tuning or NWP_NO_TUNING requests".to_owned()),
             Some(path) => Tuning::load(path, gpu, Knob::is_possible),
             None => Ok(None),
         };
@@ -184,7 +185,7 @@ impl TuningFacts {
         let path = self.path.as_deref().unwrap_or(Path::new("nowhere")).shown();
         let Some(tuning) = &self.tuning else {
             let why = self.refused.as_deref().map_or_else(
-                || "none has been measured; nwp-mini tune does it".to_owned(),
+                || "none has been measured; run nwp-mini tune".to_owned(),
                 |why| format!("{path} is not used: {why}"),
             );
             writeln!(out, "settings       built in; {why}")?;
@@ -264,9 +265,8 @@ impl FileFacts {
     fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
         let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
         let is_small = series.is_small(&domain);
-        let unread = (!is_small && series.len() > 1).then(|| {
-            "times after the first: as good as the first; they are too large to look at".to_owned()
-        });
+        let unread = (!is_small && series.len() > 1)
+            .then(|| "times after the first: not checked, as they are large".to_owned());
         if cells > CHEAP {
             return Ok((None, unread));
         }

@@ -44,16 +44,16 @@ pub(super) struct Init {
     /// Distance between rows in metres [default: as --dx]
     #[arg(long, value_name = "M")]
     dy: Option<f64>,
-    /// Time step that run takes by default, in seconds [default: by winds and spacing]
+    /// Time step that run uses by default, in seconds [default: from winds and spacing]
     #[arg(long, value_name = "S")]
     dt: Option<f64>,
     /// Strongest ascent in m/s, for all cases that have one
     #[arg(long, value_name = "M/S")]
     updraft: Option<f64>,
-    /// How the wind of the supercell turns with height [default: quarter-circle]
+    /// Hodograph of the supercell [default: quarter-circle]
     #[arg(long, value_name = "SHEAR")]
     shear: Option<ShearChoice>,
-    /// Time in seconds after which rotation and deformation are back at their start
+    /// Period in seconds of rotation and deformation
     #[arg(long, value_name = "S")]
     period: Option<f64>,
     /// Overwrite the output file
@@ -88,9 +88,9 @@ enum CaseChoice {
     KidMixed,
     /// A line of ascent in sheared wind
     SquallLine,
-    /// Three bodies of vapour in solid-body rotation; the file holds the exact answer
+    /// Three bodies of vapour in solid-body rotation; the file contains the exact solution
     Rotation,
-    /// The same bodies drawn into threads and back; the file holds the exact answer
+    /// The same bodies in reversing deformational flow; the file contains the exact solution
     Deformation,
     /// A cyclone in balance, with moist ascent
     Storm,
@@ -149,7 +149,7 @@ impl Init {
         if let Some(free) = free_memory().filter(|free| needed > *free) {
             return Err(Error::Usage(format!(
                 "a case of {nx}x{ny}x{nz} cells takes about {:.1} GB of memory, and {:.1} GB are \
-                 free; give a smaller --nx, --ny or --nz",
+                 free; choose a smaller --nx, --ny or --nz",
                 needed as f64 / 1e9,
                 free as f64 / 1e9
             )));
@@ -157,7 +157,7 @@ impl Init {
         let case = name.make(&options)?;
         if case.dt > case.longest {
             warn!(
-                "--dt {}: run will reduce it; these winds admit {:.3} s at most",
+                "--dt {}: run will reduce it; these winds allow {:.3} s at most",
                 case.dt, case.longest
             );
         }
@@ -221,7 +221,7 @@ impl Init {
         ] {
             if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
                 let value = value.unwrap_or_default();
-                return Err(Error::Usage(format!("{option} {value}: give a positive number")));
+                return Err(Error::Usage(format!("{option} {value}: a positive number is needed")));
             }
         }
         for (option, value) in [("--dx", self.dx), ("--dy", self.dy)] {
@@ -243,9 +243,7 @@ impl Init {
             ("--period", self.period.is_some(), name.has_period(), "rotation and deformation"),
         ] {
             if is_given && !belongs {
-                return Err(Error::Usage(format!(
-                    "{option} belongs to {cases}; leave it out here"
-                )));
+                return Err(Error::Usage(format!("{option} applies to {cases} only; omit it")));
             }
         }
         let count = |n: Option<u32>| n.map(|n| n as usize);

@@ -38,8 +38,7 @@ pub(super) struct Kernels {
     /// Compile without fast-math
     #[arg(long)]
     no_fast_math: bool,
-    /// Fail with exit code 1 where a kernel that the speed hangs on spills registers or
-    /// calculates in double precision in float32
+    /// Fail with exit code 1 if a performance-critical kernel spills registers, or uses double precision in float32
     #[arg(long)]
     check: bool,
     /// Compile the chemistry of this mechanism alone; may be repeated [default: everything, with the

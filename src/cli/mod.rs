@@ -73,14 +73,15 @@ struct Cli {
     command: Command,
 }
 
-const EXIT_CODES: &str = "\
-Exit codes:
+const EXIT_CODES: &str = "Exit codes:
   0    good
   1    a comparison failed
   2    wrong usage
-  3    bad input, or reading or writing failed
-  4    the GPU was asked for and cannot be used
-  5    the numbers blew up: not a number, or infinite
+  3    bad \
+                          input, or reading or writing failed
+  4    the GPU was requested and \
+                          cannot be used
+  5    a field became NaN or infinite
   130  interrupted";
 
 /// Options of every command.
@@ -91,13 +92,13 @@ struct Common {
     /// its --json
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more, and when; twice for everything
+    /// Log more, with times; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Number of CPU threads [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// How log lines are written to standard error
+    /// Format of the log lines on standard error
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 }
@@ -145,10 +146,10 @@ enum PhysicsChoice {
 /// Scheme of sedimentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FalloutChoice {
-    /// Layers carried down whole, as WRF does since 3.2
+    /// Semi-Lagrangian, as in WRF since version 3.2
     SemiLagrangian,
-    /// Many short steps, with the rest of the scheme as it was in WRF in July 2008; where a step
-    /// is so long that the scheme divides it, rainncv, snowncv and sr tell of the last part only
+    /// Sub-stepped, with the rest of the scheme as in WRF of July 2008; if a step is so long that the scheme
+    /// divides it, rainncv, snowncv and sr are those of the last part only
     Substepped,
 }
 
@@ -204,7 +205,7 @@ impl From<Limiter> for LimiterChoice {
 /// Which file counts where several have a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum OverlapChoice {
-    /// None: a time that two files have is an error
+    /// Neither: a time that two files have is an error
     #[default]
     Refuse,
     /// The earlier file

@@ -15,9 +15,9 @@ use crate::io::wrf::photolysis::{Frequency, of_wrf_chem};
 pub(super) enum Photolysis {
     /// Fields of the input: `Pj_*` of the mechanism (s-1), or WRF-Chem's PHOTR* (min-1)
     Input,
-    /// A clear sky, by place and date
+    /// A clear sky, from position and date
     ClearSky,
-    /// None: it is dark
+    /// No photolysis (darkness)
     None,
 }
 
@@ -35,12 +35,12 @@ impl RunLight {
         Self { light, frequencies: Vec::new(), stand_ins: Vec::new() }
     }
 
-    /// The light that is asked for; without a choice that of the input, of which `fields` are the fields in the cells,
+    /// The requested photolysis frequencies; without a choice that of the input, of which `fields` are the fields in the cells,
     /// where it has all that the mechanism needs, else a clear sky.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] for fields that are asked for and missing, [`Error::Usage`] for frequencies under a clear sky
+    /// [`Error::Input`] for requested fields that are missing, [`Error::Usage`] for frequencies under a clear sky
     /// that nothing is known of.
     pub(super) fn choose(
         choice: Option<Photolysis>,
@@ -63,8 +63,8 @@ impl RunLight {
             Some(Photolysis::Input) if !is_complete => Err(Error::input(
                 path,
                 format!(
-                    "--photolysis input: {} needs photolysis frequencies that the file has no field of: {}; add them, \
-                     or give --photolysis clear-sky",
+                    "--photolysis input: {} needs photolysis frequencies that are missing in the \
+                     file: {}; add them, or use --photolysis clear-sky",
                     mechanism.name,
                     missing()
                 ),
@@ -73,7 +73,7 @@ impl RunLight {
             None if is_complete && !found.is_empty() => Ok(Self::of_input(found)),
             None if found.iter().any(Option::is_some) => {
                 info!(
-                    "photolysis is that of a clear sky, as the input has no field of {}",
+                    "photolysis frequencies are those of a clear sky, as the input has no field {}",
                     missing()
                 );
                 Self::clear_sky(mechanism)
@@ -108,8 +108,9 @@ impl RunLight {
     fn clear_sky(mechanism: &Mechanism) -> Result<Self> {
         let (light, stand_ins) = Light::clear_sky(mechanism).map_err(|names| {
             Error::Usage(format!(
-                "--photolysis clear-sky: nothing is known of {} of {}; rename them to frequencies that nwp-mini \
-                 mechanism lists, give fields of them in the input, or give --photolysis none",
+                "--photolysis clear-sky: there are no parameters for {} of {}; rename them to \
+                 frequencies that nwp-mini mechanism lists, add fields of them to the input, or \
+                 use --photolysis none",
                 names.join(", "),
                 mechanism.name
             ))

@@ -26,7 +26,7 @@ impl Progress {
 
     pub(super) fn at(&mut self, step: usize) {
         if step == 1 {
-            debug!("the first step has been asked for");
+            debug!("the first step was requested");
         }
         if let Some(bar) = &self.bar {
             bar.set_position(step as u64);

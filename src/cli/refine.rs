@@ -36,8 +36,8 @@ pub(super) fn refined(
         let gigabytes = |bytes: usize| bytes as f64 / 1e9;
         let bound = free.unwrap_or_default() / bytes / domain.grid.shape.cells();
         return Err(Error::Usage(format!(
-            "--refine {count}: a run of {cells} cells needs about {:.1} GB, and {:.1} GB are free; \
-             give --refine {} at most",
+            "--refine {count}: a run of {cells} cells needs about {:.1} GB, and {:.1} GB are \
+             free; use --refine {} or less",
             gigabytes(needed),
             gigabytes(free.unwrap_or_default()),
             ((bound as f64).sqrt() as usize).max(1)

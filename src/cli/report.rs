@@ -351,7 +351,7 @@ fn print_tracers(out: &mut impl Write, tracers: &[TracerBudget]) -> Result<()> {
         )?;
     }
     if let more @ 1.. = tracers.len().saturating_sub(TRACERS_PRINTED) {
-        writeln!(out, "  and {more} more, which --json tells of")?;
+        writeln!(out, "  and {more} more, see --json")?;
     }
     Ok(())
 }

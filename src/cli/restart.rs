@@ -114,8 +114,8 @@ fn kept<T>(
 
 fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
     Error::Usage(format!(
-        "--{name} {given}: the run that {} comes from was made with {its}, and a run that goes on keeps \
-         to that; leave the option out, or begin anew with --input",
+        "--{name} {given}: the run that wrote {} used {its}, which its continuation must keep; \
+         omit the option, or start again with --input",
         file.path().shown()
     ))
 }
@@ -126,7 +126,8 @@ pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
     let its = file.text("backend").unwrap_or_default();
     if its != kind {
         warn!(
-            "{} was computed by the backend {its}, and this is {kind}: results go on, but rounded otherwise",
+            "{} was computed by the backend {its}, and this is {kind}: results continue with \
+             other rounding",
             file.path().shown()
         );
     }

@@ -71,7 +71,7 @@ pub(super) struct Run {
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// Do not end with a comparison of CPU and GPU
+    /// Skip the comparison of CPU and GPU at the end
     #[arg(long)]
     no_compare: bool,
     /// Number of time steps
@@ -81,7 +81,7 @@ pub(super) struct Run {
     /// Time to simulate in hours [default: 1]
     #[arg(long, value_name = "H")]
     hours: Option<f64>,
-    /// Time step in seconds [default: DT of the input, or 60, reduced to what the winds admit]
+    /// Time step in seconds [default: DT of the input, or 60, reduced to the longest that the winds allow]
     #[arg(long, value_name = "S")]
     dt: Option<f64>,
     /// NetCDF file to write [default: <input>.out.nc in the current folder]
@@ -95,9 +95,9 @@ pub(super) struct Run {
     /// members, their mean and their spread
     #[arg(long, value_name = "FILE.toml")]
     ensemble: Option<PathBuf>,
-    /// Carry passive tracers beside the water, which a TOML file describes: [[tracer]] with name, units, initial
-    /// (constant, layer, box, gaussian, field or tracer), sides, limiter and decay. A number adds that many
-    /// tracers for benchmarks
+    /// Transport passive tracers, which a TOML file describes: [[tracer]] with name, units, initial (constant,
+    /// layer, box, gaussian, field or tracer), sides, limiter and decay. A number adds that many tracers for
+    /// benchmarks
     #[arg(long, value_name = "FILE.toml|N", conflicts_with = "restart")]
     tracers: Option<PathBuf>,
     #[command(flatten)]
@@ -132,13 +132,13 @@ pub(super) struct Run {
     /// Write the figures of the run to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page about the run, with pictures, tables and provenance, that any browser shows
+    /// Write an HTML page about the run, with pictures, tables and provenance
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Simulate a GPU failure in this step, to test the files that remain
     #[arg(long, hide = true, value_name = "STEP")]
     fail_at_step: Option<usize>,
-    /// Do everything but the time steps
+    /// Do everything except the time steps
     #[arg(long)]
     dry_run: bool,
     /// Overwrite the output file
@@ -280,7 +280,7 @@ fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
             _ => "another file of this run",
         }));
         if let Some(what) = same {
-            return Err(Error::Usage(format!("{option} is {what}; give another name")));
+            return Err(Error::Usage(format!("{option} is {what}; choose another name")));
         }
     }
     Ok(())
@@ -365,7 +365,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let written = output.finish()?;
     drop(waits);
     let (mut outcome, mut report) = result.inspect_err(|_| {
-        info!("{} holds the {written} frames before that", config.output.shown());
+        info!("{} contains the {written} frames before that", config.output.shown());
     })?;
     outcome.output += waiting.elapsed();
     // For a pair the run itself is reported, not those that it is compared with.
@@ -378,7 +378,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     if let Some(start) = start_state.as_ref().filter(|_| !outcome.interrupted && report.is_none()) {
         let most = CELLS_COMPARED / job.case.domain.grid.shape.cells();
         let steps = plan.steps.min(most.clamp(1, STEPS_COMPARED));
-        info!("comparing the first {steps} steps with the CPU; --no-compare leaves it out");
+        info!("comparing the first {steps} steps with the CPU; skip it with --no-compare");
         let short = Plan { steps, last_dt: plan.dt_of(steps), ..plan };
         let mut job = Job { plan: short, frames: Frames::default(), ..job };
         (_, report) = job.run(&mut *backend, Some(start), &mut NullSink)?;
@@ -392,9 +392,9 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     if outcome.interrupted {
         let restart = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
         let restart = restart
-            .map_or_else(String::new, |path| format!("; go on with --restart {}", path.shown()));
+            .map_or_else(String::new, |path| format!("; continue with --restart {}", path.shown()));
         return Err(Error::Interrupted(format!(
-            "stopped after step {} of {}; {about} holds {written} frames{restart}",
+            "stopped after step {} of {}; {about} contains {written} frames{restart}",
             outcome.steps, plan.steps
         )));
     }

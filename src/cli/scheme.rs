@@ -24,7 +24,7 @@ pub(super) fn microphysics(
 ) -> Result<Microphysics> {
     match (physics, fallout) {
         (PhysicsChoice::Kessler, Some(_)) => Err(Error::Usage(
-            "--fallout is of WSM5; leave it out with --physics kessler".to_owned(),
+            "--fallout applies to WSM5 only; omit it with --physics kessler".to_owned(),
         )),
         (PhysicsChoice::Kessler, None) => Ok(Microphysics::Kessler),
         (PhysicsChoice::Wsm5, fallout) => Ok(fallout
@@ -51,7 +51,8 @@ pub(super) fn left_out(
     match asked {
         None => Ok(left_out),
         Some(name) => Err(Error::Usage(format!(
-            "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; leave it out"
+            "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; \
+             omit it"
         ))),
     }
 }
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(of_wsm5, Microphysics::Wsm5(Sedimentation::Substepped));
         assert_eq!(microphysics(PhysicsChoice::Wsm5, None).ok(), Some(Microphysics::default()));
         let error = microphysics(PhysicsChoice::Kessler, substepped).expect_err("of WSM5");
-        assert!(error.to_string().contains("--fallout is of WSM5"), "{error}");
+        assert!(error.to_string().contains("--fallout applies to WSM5 only"), "{error}");
     }
 
     #[test]

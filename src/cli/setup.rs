@@ -94,8 +94,8 @@ pub(super) fn ready<R: RunPrecision>(
     let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?.after(past);
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(
-            "the run starts at {} and would end after the year 9999, which dates of four digits \
-             cannot tell; make fewer --steps or --hours",
+            "the run starts at {} and would end after the year 9999, the last that dates can \
+             have; reduce --steps or --hours",
             calendar::format(begin)
         )));
     }
@@ -126,7 +126,7 @@ impl<R: Stored> InitialRun<R> {
             let past = restart.past;
             let seconds = past.steps as f64 * restart.dt - past.lack;
             info!(
-                "{}: {} cells, {:.0} m, goes on at {}, {seconds} s and {} steps after the start",
+                "{}: {} cells, {:.0} m, continues at {}, {seconds} s and {} steps after the start",
                 file.path().shown(),
                 domain.grid.shape,
                 domain.grid.dx,
@@ -152,8 +152,8 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "the steps of the run that {} comes from are {dt} s long, and the winds that follow admit at \
-         most {most:.4} s; begin anew with --input and a shorter --dt, or make the run shorter",
+        "the run that wrote {} has time steps of {dt} s, but the winds that follow allow at most \
+         {most:.4} s; start again with --input and a shorter --dt, or shorten the run",
         path.shown()
     )))
 }

@@ -11,17 +11,17 @@ use crate::passive::PassiveTracers;
 /// The form of the output.
 #[derive(Args, Clone, Debug)]
 pub(super) struct StorageOptions {
-    /// How the fields of the output are compressed; the values have the same bits
+    /// Compression of the fields of the output; lossless
     #[arg(long, value_name = "HOW", default_value = "fast")]
     compression: CompressionChoice,
     /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or
-    /// auto: as many for every variable as hold 99 % of the information that neighbouring cells share, 7 at least;
-    /// cells with the commonest value and bits below one without information do not count. Attributes tell the
-    /// largest error. Restart files are not rounded [default: all]
+    /// auto: for every variable the bits that hold 99 % of the information that neighbouring cells share, at least
+    /// 7; cells with the most common value, and bits below one without information, are not counted. Attributes
+    /// state the largest error. Restart files are not rounded [default: all]
     #[arg(long, value_name = "N|auto", value_parser = keep)]
     keepbits: Option<Keep>,
-    /// Variables to write: names with commas between them, to which times and positions are added, or
-    /// minimal (state and precipitation), wrf (those that WRF writes too) or all
+    /// Variables to write: names separated by commas, to which times and positions are added, or minimal (state and
+    /// precipitation), wrf (those that WRF writes too) or all
     #[arg(long, value_name = "LIST", default_value = "all")]
     output_vars: String,
 }
@@ -34,18 +34,18 @@ fn keep(text: &str) -> Result<Keep, String> {
     match text.parse() {
         _ if text == "auto" => Ok(Keep::Auto),
         Ok(bits) if (1..=MOST_BITS).contains(&bits) => Ok(Keep::Bits(bits)),
-        _ => Err(format!("give auto or a whole number from 1 to {MOST_BITS}")),
+        _ => Err(format!("expected auto or a whole number from 1 to {MOST_BITS}")),
     }
 }
 
 /// Compression of volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompressionChoice {
-    /// Not at all
+    /// None
     None,
-    /// In little time: bytes shuffled, deflate of level 1
+    /// Fast: byte shuffle, deflate level 1
     Fast,
-    /// To little room: bytes shuffled, deflate of level 6
+    /// Smallest: byte shuffle, deflate level 6
     Small,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn recipe(
     for tracer in recipe.set().passive() {
         if let Some(what) = is_taken(tracer.variable) {
             return Err(Error::Usage(format!(
-                "{}: tracer {:?}: the output has {what} of that name; give another one",
+                "{}: tracer {:?}: the output has {what} of that name; choose another one",
                 path.shown(),
                 tracer.name
             )));

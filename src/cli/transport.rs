@@ -36,10 +36,10 @@ pub(super) struct Transport {
     /// NetCDF file to write: q after the last step; mass, min and max after every step
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// What limits the fluxes of the last stage
+    /// Limiter of the fluxes of the last stage
     #[arg(long, default_value = "pd")]
     scheme: Scheme,
-    /// Where to compute
+    /// Processor to compute on
     #[arg(long, default_value = "auto")]
     backend: BackendChoice,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct Transport {
     /// Overwrite the output file
     #[arg(long)]
     force: bool,
-    /// Make a term of the scheme one per cent too large, to see whether a check notices
+    /// Multiply a term of the scheme by 1.01, to test whether checks detect it
     #[arg(long, hide = true, value_name = "TERM", value_parser = Term::ALL.map(Term::name))]
     perturb: Option<String>,
 }
@@ -59,9 +59,9 @@ pub(super) struct Transport {
 enum Scheme {
     /// No limiter
     Plain,
-    /// Nothing becomes negative
+    /// Positive definite
     Pd,
-    /// No new extremes
+    /// Monotonic
     Monotonic,
 }
 
@@ -99,8 +99,8 @@ impl Transport {
     fn device(&self) -> Result<Option<Gpu>> {
         if self.backend == BackendChoice::Both {
             return Err(Error::Usage(
-                "--backend both: transport computes in one place; give cpu or gpu, and compare \
-                 the two files with nwp-mini diff"
+                "--backend both: transport runs on one backend only; use cpu or gpu, and compare \
+                 the two output files with nwp-mini diff"
                     .to_owned(),
             ));
         }
@@ -108,7 +108,7 @@ impl Transport {
             return self.backend.open(&self.gpu);
         }
         if self.backend == BackendChoice::Gpu {
-            return Err(Error::Usage("--perturb changes the CPU version only".to_owned()));
+            return Err(Error::Usage("--perturb applies to the CPU only".to_owned()));
         }
         Ok(None)
     }
@@ -124,8 +124,8 @@ impl Transport {
         let longest = longest_time_step(case.grid.shape, &air, &flux);
         if case.dt > longest {
             tracing::warn!(
-                "the step of {} s is longer than {longest:.4} s, with which no cell would lose \
-                 more than it holds; the result may be negative or unstable",
+                "the step of {} s is longer than {longest:.4} s, at which outflow would empty a \
+                 cell; the result may be negative or unstable",
                 case.dt
             );
         }

@@ -22,22 +22,22 @@ use crate::os_text::{Shown, command_line};
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Weights {
-    /// WRF file with the grid that the weights start from; it needs no fields, as geo_em files have none
+    /// WRF file with the source grid; fields are not needed (geo_em files suffice)
     #[arg(short, long, value_name = "FILE")]
     input: PathBuf,
     /// Weight file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Coordinates along which the cells of the target lie
+    /// Coordinates of the target grid
     #[arg(long, value_name = "GRID")]
     target: TargetChoice,
-    /// Side of a cell of the target, in degrees for latlon and in metres for xy
+    /// Cell size of the target, in degrees for latlon and in metres for xy
     #[arg(long, value_name = "SIZE")]
     spacing: f64,
     /// Edges of the target [default: around the whole grid]
     #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", allow_hyphen_values = true)]
     bounds: Option<Bounds>,
-    /// How values get to the target
+    /// Interpolation method
     #[arg(long, value_name = "METHOD", default_value = "bilinear")]
     method: MethodChoice,
     /// Divide every cell of the input into N x N first, as run --refine does
@@ -67,7 +67,7 @@ enum TargetChoice {
 enum MethodChoice {
     /// Linear interpolation along both axes
     Bilinear,
-    /// Means over the part of a cell that the grid covers, which keep totals; for xy
+    /// Conservative: means over the part of a cell that the grid covers; for xy
     Conservative,
 }
 
@@ -79,7 +79,7 @@ impl Weights {
             return Err(Error::Usage(format!("--spacing {spacing}: give a positive number")));
         }
         if is_same(&self.input, &self.output) {
-            return Err(Error::Usage("--output is the input file; give another name".to_owned()));
+            return Err(Error::Usage("--output is the input file; choose another name".to_owned()));
         }
         drop(AtomicFile::new(&self.output, self.force)?);
         let mut domain = wrf::grid::read(&self.input)?;
@@ -99,8 +99,8 @@ impl Weights {
         let (needed, free) = (cells.saturating_mul(BYTES_A_CELL), free_memory());
         if free.is_some_and(|free| needed > free) {
             return Err(Error::Usage(format!(
-                "--spacing {spacing}: weights for {cells} cells need about {:.1} GB of memory, and {:.1} \
-                 GB are free; give a larger --spacing or narrower --bounds",
+                "--spacing {spacing}: weights for {cells} cells need about {:.1} GB of memory, \
+                 and {:.1} GB are free; choose a larger --spacing or narrower --bounds",
                 needed as f64 / 1e9,
                 free.unwrap_or_default() as f64 / 1e9
             )));

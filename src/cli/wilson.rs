@@ -36,12 +36,12 @@ pub(super) struct Wilson {
     /// Floating-point precision
     #[arg(long, default_value = "f32")]
     precision: Precision,
-    /// Where to compute
+    /// Processor to compute on
     #[arg(long, default_value = "auto")]
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// How the system is solved
+    /// Solver of the system
     #[arg(long, value_name = "SOLVER", default_value = "cg")]
     solver: SolverChoice,
     /// Overwrite the output file
@@ -61,14 +61,13 @@ impl Wilson {
     pub(super) fn run(&self) -> Result<()> {
         if self.backend == BackendChoice::Both {
             return Err(Error::Usage(
-                "--backend both: wilson computes in one place; give cpu or gpu".to_owned(),
+                "--backend both: wilson runs on one backend only; use cpu or gpu".to_owned(),
             ));
         }
         let corrects = self.solver == SolverChoice::DefectCorrection;
         if corrects && matches!(self.precision, Precision::F32) {
             return Err(Error::Usage(
-                "--solver defect-correction gives digits of double precision; add --precision f64"
-                    .to_owned(),
+                "--solver defect-correction needs --precision f64".to_owned(),
             ));
         }
         let cases = lattice::read(&self.input)?;

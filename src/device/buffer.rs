@@ -59,7 +59,7 @@ impl Gpu {
         // SAFETY: the address is owned by the buffer, and nothing is read before it is set to 0.
         let address = unsafe { result::malloc_sync(bytes.max(1)) }.map_err(|error| {
             let free = self.memory().map_or(0, |[free, _]| free);
-            failed(format!("take {bytes} bytes of memory, {free} are free"))(error)
+            failed(format!("allocate {bytes} bytes of memory, {free} are free"))(error)
         })?;
         let buffer = Buffer { gpu: self.clone(), address, len, element: PhantomData };
         buffer.clear()?;
@@ -132,7 +132,7 @@ impl<T: Element> Buffer<T> {
         let stream = self.gpu.compute().cu_stream();
         // SAFETY: the range is that of the buffer.
         unsafe { result::memset_d8_async(self.address, value, bytes, stream) }
-            .map_err(failed("fill memory of the device"))
+            .map_err(failed("fill device memory"))
     }
 
     /// Copies values to the device; the caller may change them as soon as this returns.

@@ -66,7 +66,7 @@ impl Cache {
         }
         let Compiled { code, .. } = compiler.compile(source, device, &[])?;
         if let Err(error) = self.keep(&path, &code) {
-            debug!("compiled kernels are not kept: {}: {error}", path.display());
+            debug!("compiled kernels are not cached: {}: {error}", path.display());
         }
         Ok(code)
     }

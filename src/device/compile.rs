@@ -86,7 +86,7 @@ impl std::str::FromStr for Architecture {
         number
             .parse()
             .map(Self)
-            .map_err(|_| format!("\"{text}\" is no architecture; expected one like sm_90"))
+            .map_err(|_| format!("\"{text}\" is not an architecture; expected one such as sm_90"))
     }
 }
 
@@ -232,7 +232,7 @@ impl Compiler {
         match known.into_iter().filter(|&other| other < device).max() {
             Some(below) => Ok((format!("compute_{}", below.0), false)),
             None => Err(Error::Gpu(format!(
-                "NVRTC {major}.{minor} makes no code for {device}, which is too old for it ({list})"
+                "NVRTC {major}.{minor} does not support {device}, which is too old for it ({list})"
             ))
             .advise(Advice::UseOlderCompiler)),
         }
@@ -320,9 +320,7 @@ impl<'a> Running<'a> {
         let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
         match code {
             0 => Ok(log),
-            code if log.is_empty() => {
-                Err(format!("error {code} of NVRTC, which says nothing more"))
-            }
+            code if log.is_empty() => Err(format!("error {code} of NVRTC, without a message")),
             _ => Err(log),
         }
     }

@@ -153,7 +153,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
         let line = text.lines().next().unwrap_or_default();
-        Err(Error::Gpu(format!("the driver's library will not do: {line}; update the driver")))
+        Err(Error::Gpu(format!("the driver library cannot be used: {line}; update the driver")))
     })
 }
 
@@ -175,7 +175,8 @@ fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     Tuning::load(&path, name, is_possible).unwrap_or_else(|why| {
         let path = path.display();
         warn!(
-            "built-in settings are used, not those of {path}: {why}; nwp-mini tune makes it anew"
+            "built-in settings are used, not those of {path}: {why}; nwp-mini tune rewrites the \
+             file"
         );
         None
     })

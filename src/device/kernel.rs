@@ -253,7 +253,7 @@ impl Kernel {
         self.module.loaded.gpu.bind()?;
         // SAFETY: the function belongs to a loaded module.
         unsafe { result::function::set_function_attribute(self.function, SIZE, bytes as i32) }
-            .map_err(failed(format!("give {bytes} bytes of shared memory to {}", self.name)))
+            .map_err(failed(format!("reserve {bytes} bytes of shared memory for {}", self.name)))
     }
 
     /// The same kernel with at most `blocks` blocks of `threads` threads on a multiprocessor: it reserves shared memory

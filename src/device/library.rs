@@ -132,7 +132,7 @@ fn ask_driver(library: &Library) -> Result<String, String> {
             library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"cuDriverGetVersion\0");
         match (init, version) {
             (Ok(init), Ok(version)) => (init, version),
-            _ => return Err("it lacks cuInit or cuDriverGetVersion: no real driver".to_owned()),
+            _ => return Err("it lacks cuInit or cuDriverGetVersion and is not a driver".to_owned()),
         }
     };
     let mut version = 0;
@@ -144,7 +144,7 @@ fn ask_driver(library: &Library) -> Result<String, String> {
     // SAFETY: 0 is the only value that the flags may have.
     match unsafe { init(0) } {
         0 => Ok(version_text(version)),
-        STUB => Err("it is a stub for linking, no real driver".to_owned()),
+        STUB => Err("it is a stub for linking, not a driver".to_owned()),
         NO_DEVICE => Err("it sees no GPU".to_owned()),
         MISMATCH => Err("the library and the driver of the kernel differ in version".to_owned()),
         code => Err(format!("cuInit failed with CUDA error {code}")),

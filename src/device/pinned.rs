@@ -32,7 +32,7 @@ impl<T: Element> Pinned<T> {
         // SAFETY: the memory is owned by this value, and zero bits are a valid T.
         let address = unsafe {
             let address = result::malloc_host(bytes, 0)
-                .map_err(failed(format!("pin {bytes} bytes of the host's memory")))?;
+                .map_err(failed(format!("pin {bytes} bytes of host memory")))?;
             std::ptr::write_bytes(address.cast::<u8>(), 0, bytes);
             address.cast::<T>()
         };

@@ -36,7 +36,7 @@ pub fn ptxas_reports(
     if !known.contains(&architecture) {
         let list = known.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         return Err(Error::Usage(format!(
-            "this NVRTC makes code for {list} only, not for {architecture}"
+            "this NVRTC compiles for {list} only, not for {architecture}"
         ))
         .advise(Advice::ChooseArchitecture));
     }

@@ -72,9 +72,10 @@ pub struct Tuning {
 pub type IsPossible = fn(&Choice) -> bool;
 
 /// Head of a file.
-const HEAD: &str = "\
-# Written by `nwp-mini tune`: the fastest settings on this GPU. Every later run uses them; delete the file,
-# or give --no-tuning, to do without. It counts only for the program and the kernels that it names.
+const HEAD: &str = "# Written by `nwp-mini tune`: the fastest settings on this GPU. Later runs \
+                    use them; delete the file,
+# or use --no-tuning, to ignore them. It is valid \
+                    only for the program and the kernels that it names.
 ";
 
 /// Bytes that a valid file does not exceed.
@@ -118,7 +119,7 @@ impl Tuning {
             Err(error) => return Err(format!("it cannot be read: {error}")),
         }
         if text.len() as u64 == LONGEST {
-            return Err(format!("it has {LONGEST} bytes or more, which is none of ours"));
+            return Err(format!("it has {LONGEST} bytes or more, too many for such a file"));
         }
         let tuning: Self = toml::from_str(&text)
             .map_err(|error| format!("it is damaged: {}", error.message().replace('\n', " ")))?;
@@ -137,8 +138,8 @@ impl Tuning {
             if !is_possible(choice) {
                 let Choice { knob, setting, precision, nz, .. } = choice;
                 return Err(format!(
-                    "it is damaged: \"{setting}\" is no setting of \"{knob}\" for {nz} levels of \
-                     \"{precision}\""
+                    "it is damaged: \"{setting}\" is not a setting of \"{knob}\" for {nz} levels \
+                     of \"{precision}\""
                 ));
             }
         }
@@ -308,7 +309,7 @@ mod tests {
             Tuning::load(folder.path(), GPU, is_possible).unwrap_err().contains("cannot be read")
         );
         assert!(read("\u{0}\u{1}").is_err());
-        assert!(read(&" ".repeat(1 << 20)).unwrap_err().contains("none of ours"));
+        assert!(read(&" ".repeat(1 << 20)).unwrap_err().contains("too many for such a file"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ const MOLES: f64 = PPM * 1e3 / MOLAR_MASS_OF_AIR;
 ///
 /// With the atoms w of the species and the differences Δy of the states before and after the integration, `reacted` is
 /// (P w)·Δy and `integration` (w - P w)·Δy, where P w is the part that reactions can change by their stoichiometry
-/// ([`reach`]): nothing at all of an element that all of them balance.
+/// ([`conserved_sums`]): nothing at all of an element that all of them balance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AtomBudget {
     /// Symbol of the element.

@@ -52,7 +52,8 @@ impl FromStr for Bounds {
                 Ok(Self([west, south, east, north]))
             }
             _ => Err(format!(
-                "{text:?} are no bounds; give the west, south, east and north edge as in 5,44,12,48"
+                "{text:?} are not bounds; expected the west, south, east and north edge as in \
+                 5,44,12,48"
             )),
         }
     }
@@ -130,7 +131,8 @@ pub fn weights(domain: &Domain, regular: Regular, method: Method) -> Result<Weig
         }
         (Method::Conservative, ..) => {
             return Err(Error::Usage(
-                "conservative weights are for a target in metres, along whose axes the cells of the run lie"
+                "conservative weights need a target in metres, whose axes are those of the grid \
+                 of the run"
                     .to_owned(),
             )
             .advise(Advice::UseBilinear));
@@ -166,8 +168,8 @@ fn cells(domain: &Domain, locator: &Locator, regular: Regular) -> Result<[Cells;
     let is_odd = south < -90.0 || north > 90.0 || east - west > 360.0;
     if coordinates == Coordinates::Degrees && bounds.is_some() && is_odd {
         return Err(Error::Usage(format!(
-            "bounds of {west},{south},{east},{north}: latitudes lie between -90 and 90, and \
-             longitudes go once around the Earth"
+            "bounds of {west},{south},{east},{north}: latitudes must be between -90 and 90, and \
+             longitudes span 360 degrees at most"
         ))
         .advise(Advice::ChangeBounds));
     }

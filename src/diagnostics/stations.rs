@@ -28,14 +28,14 @@ pub fn locate(
         Coordinates::Degrees if !locator.is_on_earth() => {
             return Err(Error::input(
                 path,
-                "has lat and lon, and the grid of the run has none; give x and y in m, counted from \
-                 the south-western corner of the grid",
+                "has lat and lon, but the grid of the run has none; use x and y in m from the \
+                 south-western corner of the grid",
             ));
         }
         Coordinates::Metres if locator.map().is_none() => {
             return Err(Error::input(
                 path,
-                "has x and y, and the grid of the run has no map in m; give lat and lon",
+                "has x and y, but the grid of the run has no map in m; use lat and lon",
             ));
         }
         _ => {}
@@ -62,7 +62,7 @@ pub fn locate(
         places.push(PlacedStation { name: name.clone(), on_earth, on_map, altitude });
         let parts = around.into_iter().filter(|(_, weight)| *weight > 0.0);
         triplets.extend(parts.map(|(cell, weight)| (row, cell, weight)));
-        tracing::debug!("{}: line {line}, {name} lies among the cells {around:?}", path.shown());
+        tracing::debug!("{}: line {line}, {name} is between the cells {around:?}", path.shown());
     }
     let matrix = Csr::from_triplets(places.len(), domain.grid.shape.columns(), &triplets)?;
     Ok((places, matrix))
@@ -84,9 +84,9 @@ fn outside(
             let [south, north] = range(&mut latitude.iter().map(|x| f64::from(*x)));
             let [west, east] = range(&mut longitude.iter().map(|x| f64::from(*x)));
             format!(
-                "line {line}: {name} at latitude {y} and longitude {x} lies outside of the grid, \
-                 whose outermost centres lie at latitudes {south:.3} to {north:.3} and longitudes \
-                 {west:.3} to {east:.3}"
+                "line {line}: {name} at latitude {y} and longitude {x} is outside of the grid, \
+                 whose outermost cell centres are at latitudes {south:.3} to {north:.3} and \
+                 longitudes {west:.3} to {east:.3}"
             )
         }
         (_, _, _, map) => {
@@ -94,8 +94,8 @@ fn outside(
             let shape = domain.grid.shape;
             let last = |[first, step]: [f64; 2], n: usize| first + step * (n - 1) as f64;
             format!(
-                "line {line}: {name} at x {x} and y {y} lies outside of the grid, whose outermost \
-                 centres lie at x {:.0} to {:.0} and y {:.0} to {:.0} m",
+                "line {line}: {name} at x {x} and y {y} is outside of the grid, whose outermost \
+                 cell centres are at x {:.0} to {:.0} and y {:.0} to {:.0} m",
                 along_x[0],
                 last(along_x, shape.nx),
                 along_y[0],

@@ -122,8 +122,8 @@ impl Ensemble {
             };
             if let Some(levels) = levels.as_ref().filter(|levels| levels.end > shape.nz) {
                 return refused(format!(
-                    "levels = [{}, {}]: the grid has {} levels, and the second number is the first \
-                     level that stays as it is",
+                    "levels = [{}, {}]: the grid has {} levels, and the second number is the \
+                     first level that is not perturbed",
                     levels.start, levels.end, shape.nz
                 ));
             }
@@ -141,7 +141,10 @@ impl ChangeText {
     fn read(self, name: &str, members: usize) -> Result<Change, String> {
         let Some(parameter) = Tuning::PARAMETERS.iter().find(|known| known.name == name) else {
             let known: Vec<_> = Tuning::PARAMETERS.iter().map(|known| known.name).collect();
-            return Err(format!("is no parameter of the scheme; these are: {}", known.join(", ")));
+            return Err(format!(
+                "is not a parameter of the scheme; the parameters are: {}",
+                known.join(", ")
+            ));
         };
         let law = match (self.factor, self.range, self.values) {
             (Some(ends), None, None) => ParameterSource::Factor(rising(ends, f64::MIN_POSITIVE)?),
@@ -164,8 +167,8 @@ impl ChangeText {
         let Parameter { bounds: [least, most], .. } = *parameter;
         match least_and_most.into_iter().find(|value| !(least..=most).contains(value)) {
             Some(value) => Err(format!(
-                "{value:e} is not between {least:e} and {most:e}, where the scheme makes sense; \
-                 its own value is {scheme:e}"
+                "{value:e} is not between {least:e} and {most:e}, the valid range; the default is \
+                 {scheme:e}"
             )),
             None => Ok(Change { parameter: *parameter, law }),
         }
@@ -187,7 +190,7 @@ impl DisturbanceText {
         let known: Vec<_> = set.iter().map(|tracer| tracer.variable).collect();
         let Some(field) = known.iter().position(|known| *known == name) else {
             let known = known.join(", ");
-            return Err(format!("is no field of the state; these are: {known}"));
+            return Err(format!("is not a field of the state; the fields are: {known}"));
         };
         let Self { amplitude, length, levels } = self;
         for (key, value, unit) in [
@@ -201,8 +204,8 @@ impl DisturbanceText {
         let levels = match levels {
             Some([first, end]) if first >= end => {
                 return Err(format!(
-                    "levels = [{first}, {end}]: give the first level, counted from 0 at the ground, \
-                     and the first one above that stays as it is"
+                    "levels = [{first}, {end}]: give the first level, counted from 0 at the \
+                     ground, and the first one above that is not perturbed"
                 ));
             }
             levels => levels.map(|[first, end]| first..end),

@@ -118,7 +118,7 @@ impl AtomicFile {
         match append() {
             Ok(()) => Error::io(&self.target, "write to", reason),
             Err(cause) => {
-                let reason = format!("{cause}; make room or write elsewhere ({reason})");
+                let reason = format!("{cause}; free space or write elsewhere ({reason})");
                 Error::io(&self.target, "write to", reason)
             }
         }
@@ -192,8 +192,8 @@ impl AtomicFile {
         let copy = TempPath::try_from_path(copy_of(&self.temporary)).map_err(failed)?;
         destination::create(&copy, &self.place).map_err(failed)?;
         if let Err(e) = fs::copy(&self.temporary, &copy) {
-            let reason = format!("{e}; make room or write elsewhere");
-            return Err(Error::io(&self.target, "write a copy of what there is of", reason));
+            let reason = format!("{e}; free space or write elsewhere");
+            return Err(Error::io(&self.target, "write a copy of the unfinished", reason));
         }
         give_name(copy, [&self.target, &self.place], self.may_replace)?;
         self.may_replace = true;
@@ -239,7 +239,11 @@ impl FileLock {
         loop {
             // The lock file must not be opened through a link.
             if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
-                return Err(Error::input(&path, "is a link and in the way of a run; remove it"));
+                return Err(Error::input(
+                    &path,
+                    "is a symbolic link, where a run needs a file of \
+                                                its own; remove it",
+                ));
             }
             let mut file = OpenOptions::new()
                 .create(true)
@@ -259,14 +263,17 @@ impl FileLock {
                     return Err(Error::input(
                         target,
                         format!(
-                            "is being written by another run{who}; wait for its end, or give \
+                            "is being written by another run{who}; wait for its end, or choose \
                              another name"
                         ),
                     ));
                 }
                 Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
                     let target = target.shown();
-                    warn!("{target}: this file system has no locks; let no other run write it");
+                    warn!(
+                        "{target}: this file system has no locks; make sure that no other run \
+                           writes it"
+                    );
                 }
                 Err(TryLockError::Error(e)) => return Err(failed(e)),
             }

@@ -35,9 +35,7 @@ pub(super) fn check(file: File, length: u64) -> Checked<()> {
     header.version = magic[3];
     match header.version {
         1 | 2 | 5 => header.check(),
-        other => {
-            Err(format!("is of the NetCDF version {other}, which is none; 1, 2 and 5 are known"))
-        }
+        other => Err(format!("has the NetCDF version {other}; supported are 1, 2 and 5")),
     }
 }
 
@@ -94,8 +92,8 @@ impl Header {
             let end = variable.begin.saturating_add(before).saturating_add(variable.size);
             if end > self.length {
                 return Err(format!(
-                    "is cut off or damaged: variable {} ends at byte {end}, and the file has {}; copy \
-                     or make it again",
+                    "is truncated or damaged: variable {} ends at byte {end}, and the file has \
+                     {}; copy or create it again",
                     variable.name, self.length
                 ));
             }
@@ -170,7 +168,7 @@ impl Header {
         self.pass(bytes.len().next_multiple_of(WORD as usize) as u64 - bytes.len() as u64)?;
         String::from_utf8(bytes).map_err(|e| {
             let name = String::from_utf8_lossy(e.as_bytes()).into_owned();
-            self.damaged(&format!("the name {name:?} is no text"))
+            self.damaged(&format!("the name {name:?} is not text"))
         })
     }
 
@@ -224,7 +222,8 @@ impl Header {
 
     fn damaged(&self, why: &str) -> String {
         format!(
-            "is cut off or damaged: its header makes no sense at byte {} ({why}); copy or make it again",
+            "is truncated or damaged: its header is invalid at byte {} ({why}); copy or create it \
+             again",
             self.at
         )
     }
@@ -274,7 +273,7 @@ mod tests {
         let whole = words(1, &good);
         for length in 4..whole.len() {
             let why = checked(&whole[..length]).expect_err("a cut file");
-            assert!(why.contains("is cut off or damaged"), "{why}");
+            assert!(why.contains("is truncated or damaged"), "{why}");
         }
     }
 
@@ -289,7 +288,7 @@ mod tests {
         broken(1, 7, "7 stands where the list of dimensions should begin");
         broken(2, u32::MAX, "it counts 4294967295 dimensions");
         broken(3, 300, "a name has 300 bytes");
-        broken(4, 0xff00_0000, "is no text");
+        broken(4, 0xff00_0000, "is not text");
         broken(5, u32::MAX, "variable v ends at byte");
         broken(11, 1 << 28, "it counts 268435456 values of attribute a");
         broken(10, 77, "77 is no type");

@@ -53,7 +53,10 @@ fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
         let why = reason(&*panic);
         Error::input(
             path,
-            format!("is damaged inside ({why}); copy or make it again, ncdump -h shows how far it is good"),
+            format!(
+                "is damaged inside ({why}); copy or create it again; ncdump -h shows its \
+                     intact part"
+            ),
         )
     })
 }
@@ -104,8 +107,9 @@ pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String>
     let bytes = (values as u64).saturating_mul(variable.vartype().size() as u64);
     (bytes > most_bytes).then(|| {
         format!(
-            "variable {} would have {values} values, {bytes} bytes, by its dimensions, and the whole \
-             file can hold {most_bytes} at most; it is cut off, damaged, or was never filled",
+            "variable {} would have {values} values, {bytes} bytes, by its dimensions, and the \
+             whole file can hold {most_bytes} at most; it is truncated, damaged, or was never \
+             filled",
             variable.name()
         )
     })

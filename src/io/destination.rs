@@ -40,7 +40,10 @@ pub fn resolve(target: &Path) -> Result<PathBuf> {
         // A relative link starts from the folder of the link; an absolute one replaces the path.
         path = folder_of(&path).join(to);
     }
-    let message = format!("is a link after {MOST_LINKS} links, in a circle; give another name");
+    let message = format!(
+        "is a circular symbolic link ({MOST_LINKS} links were followed); choose \
+                           another name"
+    );
     Err(Error::input(target, message))
 }
 
@@ -89,7 +92,7 @@ pub(super) fn take_after(path: &Path, replaced: &Path) -> io::Result<()> {
     let Ok(old) = fs::metadata(replaced) else { return Ok(()) };
     if old.nlink() > 1 {
         warn!(
-            "{} is one of {} names of its file; the others keep what the file held",
+            "{} is one of {} hard links to its file; the others keep the old contents",
             replaced.shown(),
             old.nlink()
         );

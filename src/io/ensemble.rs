@@ -122,7 +122,7 @@ fn write<R: Stored>(
             }
             Message::Commit if book.members > 0 => {
                 let reason = format!(
-                    "the last time has {} of {} members; nothing was kept",
+                    "the last time has {} of {} members; it is incomplete and was discarded",
                     book.members, roll.members
                 );
                 return Err(Error::io(pending.target(), "complete", reason));

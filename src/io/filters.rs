@@ -49,8 +49,9 @@ pub(super) fn explained(path: &Path, name: &str, error: &str) -> Option<String> 
         |(number, filter)| format!("{filter} (filter {number})"),
     );
     Some(format!(
-        "variable {name} is compressed with {filter}, which this program cannot undo; write the file anew without \
-         it: nccopy -F none in.nc out.nc, or -d 1 for the compression that all programs have"
+        "variable {name} is compressed with {filter}, which this program cannot decompress; \
+         rewrite the file without it: nccopy -F none in.nc out.nc, or -d 1 for deflate, which all \
+         programs support"
     ))
 }
 

@@ -28,7 +28,7 @@ pub(super) fn check(file: impl Read) -> Result<(), String> {
         .find(|at| number(&bytes, *at) == Some(BEGIN) && is_endless(&bytes[*at..]));
     endless.map_or(Ok(()), |at| {
         Err(format!(
-            "is damaged: the global heap at byte {at} holds an object that takes no room; copy or make \
+            "is damaged: the global heap at byte {at} holds an object of length 0; copy or create \
              the file again"
         ))
     })

@@ -144,9 +144,9 @@ fn check_links(file: &Reader, name: &str, extents: Extents, links: &[f64]) -> Re
             let [x, y, z, t] =
                 [site % nx, site / nx % ny, site / (nx * ny) % nz, site / (nx * ny * nz)];
             return Err(file.error(format!(
-                "variable {name} is no matrix of SU(3) at mu={mu} t={t} z={z} y={y} x={x}: U U† - 1 or \
-                 det U - 1 is {distance:.3e}, {MOST_DISTANCE:e} is the most; the links must be without \
-                 the sign of the boundary"
+                "variable {name} is not a matrix of SU(3) at mu={mu} t={t} z={z} y={y} x={x}: U \
+                 U† - 1 or det U - 1 is {distance:.3e}, at most {MOST_DISTANCE:e} is needed; the \
+                 links must not include the sign of the boundary"
             )));
         }
         largest = largest.max(distance);
@@ -237,9 +237,9 @@ pub fn write<R: Stored>(
 pub fn failed(path: &Path, case: &LatticeCase, iterations: usize, residual: f64) -> Error {
     let of = if case.name.is_empty() { String::new() } else { format!(" of case {}", case.name) };
     Error::NotConverged(format!(
-        "{}: the system{of} is not solved after {iterations} iterations, its residual is {residual:.3e} \
-         of the right-hand side; no file is written. Look at kappa, {}, which may lie beyond the \
-         critical one, and at the tolerance",
+        "{}: the system{of} is not solved after {iterations} iterations, its residual is \
+         {residual:.3e} of the right-hand side; no file is written. Check kappa, {}, which may be \
+         beyond the critical value, and the tolerance",
         path.display(),
         case.kappa
     ))

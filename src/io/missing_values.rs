@@ -32,12 +32,13 @@ impl fmt::Display for MissingValue {
             )?,
             MissingReason::Marked(name) => write!(
                 f,
-                "variable {variable} has no value at {at}: {stored} is what its attribute {name} marks as missing"
+                "variable {variable} has no value at {at}: its attribute {name} marks {stored} as \
+                 missing"
             )?,
             MissingReason::Outside(name) => write!(
                 f,
-                "variable {variable} has no value at {at}: {stored}, as stored, lies outside of what its \
-                 attribute {name} allows"
+                "variable {variable} has no value at {at}: its attribute {name} excludes \
+                 {stored}, the value as stored"
             )?,
             MissingReason::NotFinite => {
                 write!(f, "variable {variable} is {stored} at {at}; every value must be finite")?;

@@ -408,7 +408,7 @@ impl Reader {
         self.file.variable(name).ok_or_else(|| {
             let names = self.variable_names();
             let hint = nearest(name, names.iter().map(String::as_str))
-                .map_or_else(String::new, |near| format!("; the nearest name it has is {near}"));
+                .map_or_else(String::new, |near| format!("; the nearest existing name is {near}"));
             self.error(format!("has no variable {name}{hint}"))
         })
     }

@@ -150,14 +150,12 @@ impl Selection {
             let near = nearest(name, names.chain(passive.iter().copied()));
             let hint = near.map_or_else(
                 || {
-                    "give all, wrf, minimal or names of variables, with commas between them"
+                    "expected all, wrf, minimal or names of variables separated by commas"
                         .to_owned()
                 },
                 |near| format!("the nearest is {near}"),
             );
-            return Err(Error::Usage(format!(
-                "there is no variable {name:?} in the output; {hint}"
-            )));
+            return Err(Error::Usage(format!("the output has no variable {name:?}; {hint}")));
         }
         Ok(Self::Listed(names))
     }

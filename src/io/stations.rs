@@ -58,7 +58,7 @@ impl Stations {
             .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let Some((line, header)) = lines.next() else {
             return Err(format!(
-                "is empty; a header {HEADERS} is needed, then a line for each place"
+                "is empty; a header {HEADERS} is needed, then a line for each station"
             ));
         };
         let header: Vec<String> = fields(header, line)?.iter().map(|x| x.to_lowercase()).collect();
@@ -78,7 +78,7 @@ impl Stations {
             let station =
                 Station { name: fields[name].clone(), x: number(x)?, y: number(y)?, line };
             if station.name.is_empty() {
-                return Err(format!("line {line} has no name; every place needs one"));
+                return Err(format!("line {line} has no name; every station needs one"));
             }
             if let Some(before) = known.insert(station.name.clone(), line) {
                 return Err(format!(
@@ -89,7 +89,7 @@ impl Stations {
             list.push(station);
         }
         if list.is_empty() {
-            return Err("has a header and no place; give one in each line below".to_owned());
+            return Err("has a header and no station; add one in each line below".to_owned());
         }
         Ok(Self { coordinates, list })
     }
@@ -100,7 +100,7 @@ fn columns(header: &[String], line: usize) -> Result<(Coordinates, [usize; 3]), 
     for (n, column) in header.iter().enumerate() {
         if !COLUMNS.contains(&column.as_str()) {
             let hint = nearest(column, COLUMNS.into_iter())
-                .map_or_else(String::new, |near| format!("; the nearest that is known is {near}"));
+                .map_or_else(String::new, |near| format!("; the nearest known name is {near}"));
             return Err(format!(
                 "line {line} has a column {column:?}{hint}; the header must be {HEADERS}"
             ));
@@ -135,7 +135,7 @@ fn number(text: &str, column: &str, line: usize) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if range.contains(&x) => Ok(x),
         Ok(x) if x.is_finite() => Err(format!(
-            "line {line} has {column} {text}; it must lie between {} and {} degrees",
+            "line {line} has {column} {text}; it must be between {} and {} degrees",
             range.start(),
             range.end()
         )),
@@ -191,7 +191,7 @@ mod tests {
         for (text, words) in [
             ("", &["is empty", "name,lat,lon"][..]),
             ("# nothing\n", &["is empty"]),
-            ("name,lat,lon\n", &["no place"]),
+            ("name,lat,lon\n", &["no station"]),
             ("lat,lon\n1,2", &["line 1", "no column name"]),
             ("name,lat\na,1", &["line 1", "has lat", "name,lat,lon"]),
             ("name,lat,y\na,1,2", &["line 1", "lat, y"]),

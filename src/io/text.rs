@@ -47,7 +47,7 @@ mod tests {
         assert!(told(&path).contains("run.toml: line 2 is not text"), "{}", told(&path));
         let near = told(&folder.path().join("rnu.toml"));
         assert!(
-            near.contains("cannot read") && near.contains("the nearest name there is run.toml"),
+            near.contains("cannot read") && near.contains("the nearest existing name is run.toml"),
             "{near}"
         );
         let far = told(&folder.path().join("storm.csv"));

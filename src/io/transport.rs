@@ -187,7 +187,7 @@ pub fn write<R: Stored>(mut file: Writer, q: &Array3<R>, history: &[TracerExtent
 fn read_grid(file: &Reader) -> Result<Grid> {
     if file.has("ZNW") && file.has("QVAPOR") {
         return Err(file
-            .error("is a file of WRF's form, input of a run; a case of transport has a form of its own")
+            .error("is a WRF file, the input of a run; a transport case has its own format")
             .advise(Advice::GiveTransportCase));
     }
     let shape =
@@ -240,8 +240,8 @@ fn read_sides(file: &Reader) -> Result<Sides> {
             (false, true) => Ok(Side::Open),
             (false, false) if specified => Ok(Side::Specified),
             (false, false) => Err(file.error(format!(
-                "nothing says what lies beyond a side of axis {axis}: set the global attribute \
-                 {periodic}, {open} or specified to 1"
+                "axis {axis} has no boundary condition: set the global attribute {periodic}, \
+                 {open} or specified to 1"
             ))),
         }
     };
@@ -293,7 +293,7 @@ fn check_mass(file: &Reader, coordinate: &MassCoordinate, mu: &Array2<f64>) -> R
         if let Some(((j, i), &mu)) = mu.indexed_iter().find(|(_, mu)| mass(**mu) <= 0.0) {
             return Err(file.error(format!(
                 "the mass of the layer, c1h mu + c2h, is {} Pa at z={k} y={j} x={i}; it must be \
-                 positive: look at c1h, c2h and the column mass {mu} Pa (mub + mu_old, or mut)",
+                 positive: check c1h, c2h and the column mass {mu} Pa (mub + mu_old, or mut)",
                 mass(mu)
             )));
         }

@@ -59,7 +59,7 @@ impl Extents {
         let [x, y, z, t] = extents;
         if reals.is_none_or(|reals| i32::try_from(reals / LINK_REALS).is_err()) {
             return Err(Error::Usage(format!(
-                "a lattice of {x}x{y}x{z}x{t} sites is more than 32 bits can number"
+                "a lattice of {x}x{y}x{z}x{t} sites is too large for 32-bit indices"
             )));
         }
         Ok(Self { extents })

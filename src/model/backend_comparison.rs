@@ -157,7 +157,7 @@ pub fn run<R: RunPrecision + Value>(
         interrupted: theirs.outcome.interrupted,
     };
     if theirs.outcome.steps < steps {
-        // By the user, or because nobody takes the frames.
+        // By the user, or because the writer of the frames has failed.
         report.interrupted = true;
         return Ok(report);
     }
@@ -342,7 +342,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
     }
 }
 
-/// Keeps what is compared, and hands on what was asked for.
+/// Stores the compared data, and forwards the requested outputs.
 struct ComparisonSink<'a, R> {
     plan: Plan,
     frames: Frames,

@@ -246,9 +246,8 @@ impl Frames {
 
 /// Runs a case step by step, from the state that the backend holds.
 ///
-/// `sink` takes the frames of output and the samples that it asks for; where it says no, the run
-/// ends. `watch` is told the number of steps done after each of them. The loop ends early
-/// when `stop` is set.
+/// `sink` receives the frames of output and the samples that it requests; the run ends when it returns `false`. `watch`
+/// is called after each step with the number of completed steps. The run ends early when `stop` is set.
 ///
 /// # Errors
 ///

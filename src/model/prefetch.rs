@@ -32,7 +32,7 @@ impl PrefetchedFrame {
 impl Drop for PrefetchedFrame {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // What it has read, or could not read, nobody asks for.
+            // Its result is not needed.
             let _ = thread.join();
         }
     }

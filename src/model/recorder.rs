@@ -29,7 +29,7 @@ pub(super) struct Recorder<'a, R> {
     is_wanted: bool,
     pub(super) spent: Duration,
     ledger: OutputTimes,
-    /// Steps asked for.
+    /// Requested steps.
     steps: usize,
     plan: &'a Plan,
     frames: Frames,

@@ -44,8 +44,8 @@ impl FromStr for Replication {
                 Ok(Self { nx, ny })
             }
             _ => Err(format!(
-                "{text:?} is not a number of columns along x and y; give it as 1024x1024, each \
-                 from {} to {}",
+                "{text:?} is not a number of columns along x and y; expected a size such as \
+                 1024x1024, each from {} to {}",
                 SIDE.start(),
                 SIDE.end()
             )),

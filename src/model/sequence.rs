@@ -246,7 +246,7 @@ impl<R: RunPrecision> Sequence<R> {
         }
         if self.after.is_none() && !self.has_warned {
             warn!(
-                "the input ends at {}; its last winds and boundary values hold from there on",
+                "the input ends at {}; its last winds and boundary values are used from then on",
                 self.series.time(self.number)
             );
             self.has_warned = true;

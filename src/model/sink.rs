@@ -41,7 +41,7 @@ pub trait OutputSink<R> {
         OutputTimes::default()
     }
 
-    /// Operators to sample with; asked for once, before the run.
+    /// Operators of the samples; called once, before the run.
     fn probes(&self) -> Vec<Probe<R>> {
         Vec::new()
     }

@@ -158,14 +158,14 @@ impl TracerText {
             && name.len() <= LONGEST_NAME;
         if !is_name {
             return Err(
-                "a name begins with a letter and holds letters, digits and _ alone".to_owned()
+                "a name must begin with a letter and contain only letters, digits and _".to_owned()
             );
         }
         if before.iter().any(|other| other.tracer.name == name) {
             return Err("the name is given twice".to_owned());
         }
         if TracerSet::moist_air().position(&name).is_some() {
-            return Err("is the name of a field of the air; give another one".to_owned());
+            return Err("is the name of a field of the model; choose another one".to_owned());
         }
         if !is_known(&units) {
             return Err(format!(
@@ -197,9 +197,7 @@ impl TracerText {
             }
         };
         if let Some(decay) = decay.filter(|decay| !(*decay > 0.0 && decay.is_finite())) {
-            return Err(format!(
-                "decay = {decay}: give the time in which it falls to 1/e, s, above 0"
-            ));
+            return Err(format!("decay = {decay}: give its e-folding time, s, above 0"));
         }
         let words = description.unwrap_or_else(|| format!("passive tracer {name}"));
         let tracer = Tracer {
@@ -349,7 +347,7 @@ mod tests {
             (String::new(), &["describes no tracer"][..]),
             ("tracer = 3".to_owned(), &["line 1"]),
             (one_of("a", "colour = 3\n") + CONSTANT, &["line 4", "colour"]),
-            (one_of("1a", CONSTANT), &["\"1a\"", "begins with a letter"]),
+            (one_of("1a", CONSTANT), &["\"1a\"", "must begin with a letter"]),
             (one_of("a b", CONSTANT), &["letters, digits"]),
             (one_of("QVAPOR", CONSTANT), &["QVAPOR", "field of the air"]),
             (one_of("a", CONSTANT) + &one_of("a", CONSTANT), &["\"a\"", "given twice"]),

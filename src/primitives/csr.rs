@@ -69,7 +69,7 @@ impl<R: Real> Csr<R> {
                 if column < next {
                     return Err(invalid(&format!(
                         "column {column} of row {row} is repeated or out of order; build the \
-                         matrix from triplets instead"
+                         matrix from triplets"
                     )));
                 }
                 if !value.is_finite() {

@@ -83,8 +83,8 @@ impl Faces {
                 let [j, i] = face;
                 return Err(refuse(format!(
                     "the {direction:?} face i={i} j={j} has the map factors {across} across and \
-                     {along} along it and the column mass {mu} Pa; all must be positive (files of \
-                     idealised cases may hold zero map factors that stand for 1)"
+                     {along} along it and the column mass {mu} Pa; all must be positive \
+                     (idealised cases may have map factors of 0 that mean 1)"
                 )));
             }
         }

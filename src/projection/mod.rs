@@ -127,8 +127,8 @@ pub fn project<R: Real>(
     if residual_after.is_nan() || residual_after > ADMITTED {
         return Err(faces::refuse(format!(
             "the mass of a column still changes by {residual_after:.2e} Pa/h after {iterations} \
-             iterations, {residual_before:.2e} Pa/h before; {ADMITTED:.0e} Pa/h is needed: look \
-             for winds, map factors or column masses that jump from cell to cell"
+             iterations, {residual_before:.2e} Pa/h before; {ADMITTED:.0e} Pa/h is needed: check \
+             for discontinuities of winds, map factors or column masses"
         )));
     }
 

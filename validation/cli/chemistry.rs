@@ -240,7 +240,7 @@ fn faults_of_a_mechanism_are_told_together() {
     let output = nwp_mini(folder.path(), &["mechanism", "m.kpp"]);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), ""));
     let message = text(&output.stderr);
-    for part in ["m.kpp:3:5: the species BB", "m.kpp:4:9: ARR3 is no known function", "^^^^"] {
+    for part in ["m.kpp:3:5: the species BB", "m.kpp:4:9: ARR3 is not a known function", "^^^^"] {
         assert!(message.contains(part), "{part}: {message}");
     }
     let output = nwp_mini(folder.path(), &["mechanism", "none.kpp"]);

@@ -85,7 +85,7 @@ fn every_broken_driver_is_told_in_one_line() {
         (driver(999, 13_000), "CUDA error 999"),
         (driver(0, 12_040), "CUDA up to 12.4, 12.8 is needed"),
         // cudarc panics at the first function that it misses.
-        (driver(0, 13_000), "will not do"),
+        (driver(0, 13_000), "cannot be used"),
         (Library::of_c("libcuda.so", "int nothing;\n"), "lacks cuInit"),
         (Library::of_text("libcuda.so", "no library at all\n"), "libcuda.so: "),
     ];

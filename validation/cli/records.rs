@@ -163,7 +163,7 @@ fn records_of_two_machines_become_one_table_and_one_picture() {
     // Files are not overwritten unasked.
     refused(3, &[&merge[..], &files].concat(), &["a.svg", "--force"]);
     let none = ["--svg", "b.svg", "--tile", "99x99"];
-    refused(2, &[&merge[..], &none].concat(), &["--svg", "hold no time"]);
+    refused(2, &[&merge[..], &none].concat(), &["--svg", "contain no time"]);
     assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("b.svg").exists());
 }
 
@@ -198,7 +198,7 @@ fn what_is_no_record_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.json");
     fs::write(&path, "[{\"bench\": \"wsm5\"}").expect("written");
-    refused(3, &["bench", "--merge", text(&path)], &["a.json", "no record"]);
+    refused(3, &["bench", "--merge", text(&path)], &["a.json", "not a record"]);
     refused(3, &["bench", "--merge", "nowhere.json"], &["nowhere.json"]);
     refused(3, &["bench", "--merge", "data/soc.nc"], &["soc.nc"]);
     refused(2, &["bench", "wsm5", "--merge", text(&path)], &["--merge"]);

@@ -102,7 +102,7 @@ fn mechanisms_have_kernels_as_measured() {
     let [table, _] =
         said(cache.path(), &["tune", "chemistry", "--mechanism", MECHANISM, "--runs", "3"]);
     println!("{table}");
-    assert!(table.contains("(built in)") && !table.contains("left out"), "{table}");
+    assert!(table.contains("(built in)") && !table.contains("skipped"), "{table}");
     let load = || Tuning::load(&path, &gpu.device().name, Knob::is_possible).unwrap();
     let tuning = load().expect("a file");
     // Factors in both precisions, each for all numbers of cells or for few and for many.
@@ -155,7 +155,7 @@ fn settings_are_measured_kept_and_used() {
         "5",
     ];
     let [dry, _] = said(cache.path(), &[&tune[..], &["--dry-run"]].concat());
-    assert!(dry.contains("nothing is kept") && !path.exists(), "{dry}");
+    assert!(dry.contains("no settings are written") && !path.exists(), "{dry}");
     let json = cache.path().join("trials.json");
     let [table, _] = said(cache.path(), &[&tune[..], &["--json", json.to_str().unwrap()]].concat());
     println!("{table}");

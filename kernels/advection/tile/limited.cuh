@@ -11,13 +11,13 @@ struct LimitSmem {
     Tile low, correction;   // fluxes through southern faces
     Tile factor;            // of the corrections out of cells
 };
-static_assert(sizeof(LimitSmem) == LIMIT_SMEM, "as much room as Rust asks for");
+static_assert(sizeof(LimitSmem) == LIMIT_SMEM, "the size that Rust reserves");
 
 // Coefficients of levels that are the same for all cells.
 struct LevelNumbers {
     real *sure_x, *sure_y, *sure_z;   // lower bounds of the capacities; NZ + 1 of them along z
     real *c1, *c2;                    // of the mass of the cells
-    static_assert(LIMIT_LEVEL_NUMBERS == 5, "the room behind LimitRoom");
+    static_assert(LIMIT_LEVEL_NUMBERS == 5, "numbers behind LimitSmem");
 
     __device__ inline explicit LevelNumbers(real* smem)
         : sure_x(smem), sure_y(sure_x + NZ), sure_z(sure_y + NZ), c1(sure_z + NZ + 1), c2(c1 + NZ)

@@ -371,7 +371,7 @@ template <int HERE>
 __device__ inline void advance_in_stage(const TransportArgs& args, const Place& place, Line* smem_lines)
 {
     static_assert(sizeof(StageSmem<HERE>) == (HERE == 1 ? STAGE_SMEM_OF_ONE : STAGE_SMEM_OF_TWO),
-                  "as much room as Rust asks for");
+                  "the size that Rust reserves");
     auto& smem = *reinterpret_cast<StageSmem<HERE>*>(smem_lines);
     if (place.near_y) {
         StageMarch<HERE>(args, place, smem).template go<1>();

@@ -111,8 +111,8 @@ impl<R: Real + Element> Transport<R> {
         let faces = layout.face_pitch() * (shape.ny + 1) * (shape.nz + 1);
         if faces > countable {
             return Err(Error::Gpu(format!(
-                "a grid of {shape} cells is more than the kernels of the transport can count \
-                 ({countable})"
+                "a grid of {shape} cells is too large: the transport kernels number at most \
+                 {countable}"
             ))
             .advise(Advice::UseSmallerGridOrCpu));
         }

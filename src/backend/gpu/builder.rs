@@ -198,7 +198,7 @@ fn refuse_margins(grid: &Grid) -> Result<()> {
     }
     let (part, global) = (grid.shape, grid.global());
     let found = format!(
-        "a part of {part} cells of a grid of {global}, whose margins the GPU cannot refresh"
+        "the GPU cannot refresh the margins of a part ({part} cells) of a grid of {global}"
     );
     Err(Error::Gpu(found).advise(Advice::UseCpu))
 }
@@ -210,8 +210,8 @@ fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::Gpu(format!(
-        "{states} states of {tracers} tracers are {fields} fields, more than the notes of the kernels can tell \
-         apart ({most})"
+        "{states} states of {tracers} tracers have {fields} fields; the kernels number at most \
+         {most}"
     ))
     .advise(Advice::UseCpu))
 }

@@ -10,7 +10,7 @@ use crate::state::{STATE_FIELDS, WATER_SPECIES};
 use crate::wsm5::gpu::launch::SURFACE_PLANES;
 
 impl<R: GpuPrecision> GpuBackend<R> {
-    /// Begins a frame of a member as the steps asked for so far leave it.
+    /// Begins a frame of a member, with its state after the requested steps.
     pub(super) fn begin_frame(&mut self, member: usize, moment: &TimeInterpolant<R>) -> Result<()> {
         self.flush_pending_steps()?;
         self.drive(moment)?;

@@ -5,7 +5,7 @@ use crate::backend::Accumulators;
 use crate::error::Result;
 
 impl<R: GpuPrecision> GpuBackend<R> {
-    /// State and sums after all steps asked for.
+    /// State and sums after all requested steps.
     pub(super) fn checkpoint(&mut self, step: usize) -> Result<Checkpoint<R>> {
         let state = self.state();
         let state = state.map_err(|error| self.in_step(error))?;

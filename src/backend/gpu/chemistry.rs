@@ -77,7 +77,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         Ok(self)
     }
 
-    /// Counts a step, and asks for the chemistry of all steps since the last call where it is due.
+    /// Counts a step; if a call is due, launches the chemistry of all steps since the last call.
     pub(super) fn react(&mut self, dt: f64) -> Result<()> {
         let Some(mut chemist) = self.chemist.take() else { return Ok(()) };
         let done = self.react_with(&mut chemist, dt);

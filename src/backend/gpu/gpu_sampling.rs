@@ -1,4 +1,4 @@
-//! Operators that are applied on the device, and columns that are brought together there.
+//! Samples on the device: products of operators with the fields, and contiguous columns.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::primitives::csr::Csr;
 use crate::primitives::gpu::sampling::{Levels, Sampling};
 use crate::wsm5::gpu::launch::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
 
-/// Operators, and what they need beside the state.
+/// Operators, and the work memory that they need besides the state.
 #[derive(Debug)]
 pub(super) struct GpuSampling<R> {
     operators: Vec<Sampling<R>>,
     columns: Option<ProfileKernels<R>>,
-    /// State, in the order of the set, and ground of the last sample, where they lie with gaps or in another order
-    /// otherwise.
+    /// Copies of state and ground of the last sample without padding and in the order of the tracer set; `None` if the
+    /// fields on the device have that layout already.
     picked: Option<[Buffer<R>; 2]>,
     /// Diagnosed fields of the last sample.
     diagnosed: Buffer<R>,
-    /// When that was: steps done, number of the frame before, and weight of the air.
+    /// Time of the last sample: completed steps, number of the preceding frame, and weight of the air.
     moment: Option<(usize, usize, u64)>,
 }
 
-/// Planes that operators are applied to: rain and snow, which are neighbours, and sr.
-const PLANE_GROUPS: usize = 2;
+/// Planes `rain` and `snow`, which are adjacent in memory; operators are applied to these and to `sr`.
+const ADJACENT_PLANES: usize = 2;
 
 /// Number of a plane of the ground.
 fn plane(name: &str) -> usize {
@@ -73,7 +73,7 @@ impl<R: GpuPrecision> GpuSampling<R> {
         Ok(Self { operators, columns, picked, diagnosed: gpu.zeros(cells)?, moment: None })
     }
 
-    /// Drops what is under way.
+    /// Drops all pending results.
     pub(super) fn clear(&mut self) -> Result<()> {
         self.moment = None;
         for operator in &mut self.operators {
@@ -107,13 +107,13 @@ impl<R: GpuPrecision> GpuBackend<R> {
             Levels { array: state, first: 0, count: STATE_FIELDS * nz },
             Levels { array: &self.samples.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
             Levels { array: state, first: STATE_FIELDS * nz, count: self.passive() * nz },
-            Levels { array: surface, first: plane("rain"), count: PLANE_GROUPS },
-            Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - PLANE_GROUPS },
+            Levels { array: surface, first: plane("rain"), count: ADJACENT_PLANES },
+            Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - ADJACENT_PLANES },
         ];
         self.samples.operators[operator].send(&groups)
     }
 
-    /// Begins to bring the columns together in the air of a moment.
+    /// Begins to gather the columns, diagnosed in the air of a moment.
     pub(super) fn begin_profiles(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.diagnose_once(moment)?;
         let GpuSampling { columns, picked, diagnosed, .. } = &mut self.samples;
@@ -126,7 +126,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.order.set.passive().len()
     }
 
-    /// The oldest columns under way.
+    /// The oldest pending columns.
     pub(super) fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
         let Some(columns) = &mut self.samples.columns else { return Ok(None) };
         if !wait && !columns.are_complete()? {
@@ -147,7 +147,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         }))
     }
 
-    /// Diagnoses the state in the air of a moment, and closes the gaps in it, unless that has been done.
+    /// Diagnoses the state in the air of a moment, and copies it without padding, unless that has been done.
     fn diagnose_once(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let now = (self.steps, moment.number, moment.air_weight.to_bits());
         if self.samples.moment != Some(now) {

@@ -72,7 +72,7 @@ impl MemoryEstimate {
 
     fn bytes<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>, states: usize) -> usize {
         let shape = setting.grid.shape;
-        // Room for no state at all is not asked for.
+        // A run has at least one state.
         let order = FieldOrder::new(setting.tracers, setting.limiter, states.max(1));
         let (fields, of_one) = (order.len(), order.set.len());
         let settings = transport_settings::<R>(gpu, setting, &order);

@@ -96,7 +96,7 @@ pub struct GpuBackend<R> {
     uploaded: Option<(usize, bool)>,
     /// Step that is to fail, counted from 1.
     failing: Option<usize>,
-    /// Steps asked for that the device does not know of yet, and how many may wait for each other.
+    /// Requested steps that have not been launched, and the most steps of a graph.
     waiting: QueuedSteps,
     together: usize,
     /// Steps that it knows of, and up to which of them any end together with others.
@@ -146,7 +146,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.sole_member().clouds.mapping()
     }
 
-    /// The state, as it is after all steps asked for. Waits for the device.
+    /// The state after all requested steps. Waits for the device.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Steps on the device: graphs of one or several, which are handed to it when there are enough of them, or when
-//! somebody waits for what they leave.
+//! Steps on the device: requested steps are queued and launched as graphs of one or several steps, when a graph is full
+//! or when the host needs a result.
 
 use super::{GpuBackend, GpuPrecision};
 use crate::advection::gpu::transport::{Wind, side_values};
@@ -10,20 +10,20 @@ use crate::grid::Grid;
 use crate::grid::gpu::Layout;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
-/// Steps of a graph, from the most to a single one. Between two graphs the device is idle for a while, and what ends
-/// steps takes as long for one as for several.
+/// Numbers of steps in a graph. The device is idle for a while between two graphs, and the launch that ends steps takes
+/// as long for one as for several.
 const BATCH_SIZES: [usize; 3] = [32, 8, 1];
 
-/// Memory that several steps may take to keep what is added up at their end, bytes. On grids where that is not enough
-/// a step takes so long that its end does not count.
+/// Most memory for the terms that the steps of a graph store until they are added up at its end, bytes. On grids that
+/// need more, a step takes so long that the launch at its end does not matter.
 const MOST_KEPT: usize = 32 << 20;
 
-/// One step in how many is timed phase by phase, at least, in a graph of its own, since marks between kernels take time
-/// themselves. Those between two of them fill a graph.
+/// Fewest steps from one whose phases are timed to the next. A timed step is a graph of its own, since events between
+/// kernels take time themselves; the steps between two timed ones fill a graph.
 const TIMED_EVERY: usize = 10;
 
-/// The most steps that end together, of `tracers` tracers of a number of states, and the bytes that all but one of them
-/// take for that.
+/// Most steps of a graph, for a number of states with `tracers` tracers, and the bytes that all but one of them need
+/// for their terms.
 pub(super) fn together<R>(
     grid: &Grid,
     layout: Layout,
@@ -36,7 +36,7 @@ pub(super) fn together<R>(
     [steps, bytes(steps)]
 }
 
-/// Steps asked for that wait for others, all of the same length.
+/// Requested steps that have not been launched, all of the same length.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueuedSteps {
     count: usize,
@@ -53,7 +53,7 @@ pub(super) struct StepGraph {
 /// Properties that all steps of a graph share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct GraphKey {
-    /// Which of the two states the first starts from.
+    /// Index of the state, of two, that the first step starts from.
     now: usize,
     count: usize,
     dt: f64,
@@ -64,7 +64,7 @@ struct GraphKey {
 }
 
 impl<R: GpuPrecision> GpuBackend<R> {
-    /// Asks for a step of `dt` seconds.
+    /// Requests a step of `dt` seconds.
     pub(super) fn request_step(&mut self, dt: f64) -> Result<()> {
         self.clock.read()?;
         // The first step may still wait for memory and code.
@@ -84,8 +84,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         if self.waiting.count == self.together { self.flush_pending_steps() } else { Ok(()) }
     }
 
-    /// Hands all steps that have been asked for to the device, so that what is asked of it from here on comes
-    /// after them.
+    /// Launches all queued steps, so that later work of the device follows them.
     pub(super) fn flush_pending_steps(&mut self) -> Result<()> {
         let QueuedSteps { mut count, dt } = std::mem::take(&mut self.waiting);
         let most = self.together;
@@ -200,12 +199,12 @@ impl<R: GpuPrecision> GpuBackend<R> {
         }
     }
 
-    /// An error of the device with the step that it came in.
+    /// An error of the device with the number of its step.
     pub(super) fn in_step(&self, error: Error) -> Error {
         match error {
             Error::Gpu(message) => {
                 let (step, kernel) = (self.watch.steps() + 1, self.watch.kernel());
-                // Of those that end together nobody knows which have been done.
+                // It is unknown which steps of a batch are complete.
                 let later = if step <= self.launched_together { " or soon after it" } else { "" };
                 Error::Gpu(format!("in step {step}{later}, kernel {kernel}: {message}"))
             }

@@ -93,8 +93,8 @@ impl Mapping {
             }
             Self::Warp => ThreadMapping::team(kinetics, lu, shared_bytes).ok_or_else(|| {
                 Error::Gpu(format!(
-                    "--mapping warp: the factors of {} entries do not fit into {shared_bytes} bytes of \
-                     shared memory; give --mapping thread",
+                    "--mapping warp: the factors of {} entries do not fit into {shared_bytes} \
+                     bytes of shared memory; use --mapping thread",
                     kinetics.lu.entries()
                 ))
             }),

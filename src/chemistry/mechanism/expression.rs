@@ -182,7 +182,7 @@ impl Parser<'_, '_> {
             }
             None => expected,
         };
-        self.refuse(name.span, format!("{text} is no quantity that a rate can use"), help)
+        self.refuse(name.span, format!("{text} is not a quantity that a rate can depend on"), help)
     }
 
     fn call(&mut self, name: Token, depth: usize) -> Result<Expression, ErrorRecorded> {
@@ -201,7 +201,7 @@ impl Parser<'_, '_> {
                 }
                 near => near,
             };
-            return self.refuse(name.span, format!("{text} is no known function"), help);
+            return self.refuse(name.span, format!("{text} is not a known function"), help);
         };
         let mut arguments = Vec::new();
         if self.lexer.peek().kind != Kind::Sign(b')') {

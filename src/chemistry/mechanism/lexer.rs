@@ -187,7 +187,7 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
                     end + 1
                 } else {
                     let span = Span { file, start: i, end: i + 1 };
-                    diagnostics.error(span, "the comment that begins here has no end", "add }");
+                    diagnostics.error(span, "the comment that begins here is not closed", "add }");
                     bytes.len()
                 }
             }
@@ -200,7 +200,7 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
                 } else {
                     let span = Span { file, start: i, end: i + "#INLINE".len() };
                     let help = "add #ENDINLINE after the code";
-                    diagnostics.error(span, "the code that begins here has no end", help);
+                    diagnostics.error(span, "the code that begins here is not closed", help);
                     bytes.len()
                 }
             }

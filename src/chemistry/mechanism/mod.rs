@@ -57,7 +57,7 @@ impl ParsedMechanism {
                 let text = diagnostics.text(Severity::Error);
                 let count = diagnostics.errors();
                 let faults = if count == 1 { "one fault" } else { "faults" };
-                Err(format!("is no mechanism that can be used, {faults}:\n{text}"))
+                Err(format!("is not a valid mechanism, {faults}:\n{text}"))
             },
             |mechanism| Ok((mechanism, diagnostics.clone())),
         )
@@ -94,7 +94,8 @@ fn load(path: &Path, most: u64) -> Result<String, String> {
     }
     let too_long = || {
         format!(
-            "holds {} bytes; a mechanism has at most {LONGEST_TEXT} with all files that it includes",
+            "has {} bytes; a mechanism has at most {LONGEST_TEXT}, including the files that it \
+             includes",
             about.len()
         )
     };

@@ -44,7 +44,7 @@ impl Bench {
         if !bed.has_winds {
             self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
         } else if self.dense {
-            self.check_parts("--dense takes columns out of their winds")?;
+            self.check_parts("--dense selects columns, without winds")?;
         }
         self.chosen(bed)
     }
@@ -57,7 +57,8 @@ impl Bench {
         };
         let part = part.to_possible_value();
         Err(Error::Usage(format!(
-            "{why}, which the part {} needs; measure wsm5, or give a WRF file as it is",
+            "{why}, but the part {} needs winds; measure wsm5 only, or use a WRF file without \
+             --dense",
             part.as_ref().map_or("", |part| part.get_name())
         )))
     }
@@ -69,7 +70,7 @@ impl Bench {
         }
         let shape = bed.grid.shape;
         let dense = bed.dense().ok_or_else(|| {
-            let message = "has no column with condensate, as --dense asks for";
+            let message = "has no column with condensate, which --dense needs";
             Error::input(&self.input, message)
         })?;
         Ok(dense.repeated(Replication { nx: shape.nx, ny: shape.ny }))

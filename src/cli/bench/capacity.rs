@@ -54,8 +54,8 @@ fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
     let needed = count.saturating_mul(bytes);
     let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };
     Err(Error::Usage(format!(
-        "{option} {size}: {count} elements of {bytes} bytes need about {:.1} GB of memory, and {:.1} \
-         GB are free; give a smaller size",
+        "{option} {size}: {count} elements of {bytes} bytes need about {:.1} GB of memory, and \
+         {:.1} GB are free; choose a smaller size",
         needed as f64 / 1e9,
         free as f64 / 1e9
     )))

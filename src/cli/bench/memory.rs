@@ -31,45 +31,46 @@ struct Lesson {
 }
 
 const OFFSET: Lesson = Lesson {
-    title: "offset: a copy that begins so many elements behind a boundary",
+    title: "offset: a copy that starts n elements after an aligned address",
     published: None,
-    teaches: "a warp's 128 bytes are fetched in sectors of 32, and the neighbour uses what was \
-              fetched too much: a bad start costs next to nothing today",
+    teaches: "a warp's 128 bytes are fetched in sectors of 32 bytes, and the next warp finds the \
+              excess in the cache: misalignment costs almost nothing",
 };
 const STRIDE: Lesson = Lesson {
-    title: "stride: a copy of one element in so many; GB/s of those that are wanted",
+    title: "stride: a copy of every n-th element; GB/s of the elements that are used",
     published: Some(
         "transpose of 4000x4000: copy 112.4 GB/s, strided writes 5.3, strided both \
                      ways 2.7",
     ),
-    teaches: "memory comes in sectors of 32 bytes whether they are wanted or not: from stride 8 on \
-              seven eighths of the traffic are for nothing, so let neighbours read neighbours",
+    teaches: "memory is fetched in sectors of 32 bytes: from stride 8 on seven eighths of the \
+              traffic are unused, so adjacent threads should read adjacent elements (coalesced \
+              access)",
 };
 const COPIES: Lesson = Lesson {
-    title: "width and pattern: a copy by loads of 4, 8 or 16 bytes, shared out in three ways",
+    title: "width and pattern: a copy by loads of 4, 8 or 16 bytes, distributed among threads in \
+            three ways",
     published: Some("copy in the transpose of 4000x4000: 112.4 GB/s"),
-    teaches: "with neighbours side by side any width comes near the limit, wide loads with fewer \
-              instructions; a piece for each thread, natural on a CPU, makes every warp a strided \
-              reader",
+    teaches: "coalesced loads of any width come near the limit, wide ones with fewer \
+              instructions; a contiguous piece for each thread, natural on a CPU, makes the loads \
+              of a warp strided",
 };
 const SHARED: Lesson = Lesson {
-    title: "banks: words of shared memory that the lanes of a warp read so far apart",
+    title: "banks: loads from shared memory with n words between the lanes of a warp",
     published: Some("transpose of 4000x4000 by tiles: 75.1 GB/s with conflicts, 93.4 with padding"),
-    teaches: "lanes that want different words of one bank queue, as many as there are; one word for \
-              all is handed out at once, and a row padded to 33 words has no conflict in its \
-              columns",
+    teaches: "loads of different words of one bank are serialised; one word for all lanes is \
+              broadcast, and rows padded to 33 words have no bank conflicts in their columns",
 };
 const GATHER: Lesson = Lesson {
-    title: "gather: elements at random places, at most so far away; GB/s of places and values",
+    title: "gather: elements at random indices within a window; GB/s of indices and values",
     published: None,
-    teaches: "random reads are cheap as long as their window fits into a cache; beyond, each wants \
-              a sector of 32 bytes for 4, so sort what is gathered",
+    teaches: "random reads are cheap if their window fits into a cache; otherwise each fetches a \
+              sector of 32 bytes for 4, so sort the indices",
 };
 const READ_ONLY: Lesson = Lesson {
-    title: "read-only path: the same gathers by the loads for what nobody writes",
+    title: "read-only path: the same gathers by loads for read-only data",
     published: None,
-    teaches: "early devices cached textures and constants only; today all loads pass through the \
-              same cache, and the special path gains little",
+    teaches: "early devices cached textures and constants only; today all loads use the same \
+              cache, and the read-only path gains little",
 };
 
 impl Bench {

@@ -100,15 +100,15 @@ pub(super) struct Bench {
     /// Repeat the columns of the input on a grid of this size; may be given several times
     #[arg(long, value_name = "NXxNY")]
     tile: Vec<Replication>,
-    /// Where to compute
+    /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto", env = "NWP_BACKEND")]
     backend: BackendChoice,
     #[command(flatten)]
     gpu: GpuChoice,
-    /// How the GPU shares out columns among threads [default: column and tile]
+    /// Mapping of columns to the threads of the GPU [default: column and tile]
     #[arg(long, value_name = "MAPPING")]
     mapping: Option<MappingChoice>,
-    /// How precipitation falls [default: both ways]
+    /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
     /// Limiter of the transport [default: all of them, and pd in whole steps]
@@ -142,14 +142,13 @@ pub(super) struct Bench {
     /// Lattice of `wilson`, as 32x32x32x32; may be given several times [default: that and four others]
     #[arg(long, value_name = "XxYxZxT")]
     lattice: Vec<wilson::Lattice>,
-    /// Let `wilson` measure its best kernel by occupancy, too, and draw that to an SVG file
+    /// Also measure the best kernel of `wilson` by occupancy, and draw the result to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     occupancy: Option<PathBuf>,
     #[command(flatten)]
     range: scale::Range,
-    /// Measure nothing, and print tables in Markdown of what was measured before, here and elsewhere:
-    /// files of --json; with --svg, draw the platforms side by side, on the grids of --tile or on the one
-    /// that most of them have
+    /// Do not measure, but print Markdown tables of earlier measurements, given as files of --json; with --svg,
+    /// draw the platforms side by side, on the grids of --tile or on the grid that most of them have
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "parts")]
     merge: Vec<PathBuf>,
     /// Timed calls of each part
@@ -165,7 +164,7 @@ pub(super) struct Bench {
     /// Write the figures to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with the figures, rooflines and ladders, that any browser shows
+    /// Write an HTML page with the figures, rooflines and ladders
     #[arg(long, value_name = "FILE.html", conflicts_with = "merge")]
     report: Option<PathBuf>,
     /// Overwrite the files of --json, --svg and --report
@@ -191,11 +190,11 @@ enum Part {
     Wilson,
     /// Gas-phase chemistry of independent cells
     Chemistry,
-    /// Experiments with the memory of the GPU and the way to it
+    /// Experiments with GPU memory and host-device transfers
     Memory,
-    /// How time and memory for a cell grow with the grid; takes some minutes
+    /// Time and memory of a cell by the size of the grid; takes some minutes
     Scale,
-    /// Frames of output: how fast they are compressed and written
+    /// Speed of compressing and writing frames of output
     Output,
     /// Everything but chemistry, scale and output
     All,
@@ -225,7 +224,7 @@ impl Bench {
         }
         if self.range.svg.is_some() && !self.wants(Part::Scale) {
             return Err(Error::Usage(
-                "--svg draws what scale measures or --merge reads; give one of them".to_owned(),
+                "--svg needs scale or --merge, whose figures it draws".to_owned(),
             ));
         }
         self.check_ladders()?;

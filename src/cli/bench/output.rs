@@ -55,7 +55,7 @@ pub(super) struct OutputBenchOptions {
     /// Folder that `output` writes to [default: that of the system for temporary files]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// WRF file that `output` reads as a run does, in the place of writing
+    /// WRF file that `output` reads like a run, instead of writing
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
 }
@@ -188,7 +188,7 @@ impl Bench {
         };
         let frames = Frames::default();
         model::run(&mut case, &plan, frames, &mut backend, &stop, &mut keep, &mut |_| {})?;
-        let none = || Error::input(&self.input, "the run of it makes no frame of output");
+        let none = || Error::input(&self.input, "a run of this input writes no output frame");
         Ok((header, last.ok_or_else(none)?))
     }
 }

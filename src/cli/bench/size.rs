@@ -20,7 +20,7 @@ impl FromStr for Elements {
         let number: Option<usize> = digits.parse().ok().filter(|number| *number > 0);
         number.and_then(|number| number.checked_mul(1 << power)).map(Self).ok_or_else(|| {
             format!(
-                "\"{text}\" is no number of elements; expected one from 1, as 1000, 64Ki or 4Mi"
+                "\"{text}\" is not a number of elements; expected 1 or more, as 1000, 64Ki or 4Mi"
             )
         })
     }

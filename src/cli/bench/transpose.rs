@@ -40,8 +40,8 @@ impl FromStr for Extent {
         let elements = |m: &Matrices| m.count.checked_mul(m.rows)?.checked_mul(m.columns);
         matrices.filter(|m| elements(m).is_some()).map(Self).ok_or_else(|| {
             format!(
-                "\"{text}\" is no extent; expected rows and columns as 4000x3000, or number, rows \
-                 and columns as 6x27x4118"
+                "\"{text}\" is not an extent; expected rows and columns as 4000x3000, or number, \
+                 rows and columns as 6x27x4118"
             )
         })
     }

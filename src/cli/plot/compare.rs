@@ -104,7 +104,7 @@ pub(super) fn draw(
         return Err(Error::input(
             b.path(),
             format!(
-                "has {} cells and {} has {}; files of one grid are needed",
+                "has {} cells and {} has {}; both files must have the same grid",
                 b.shape(),
                 a.path().shown(),
                 a.shape()
@@ -115,7 +115,7 @@ pub(super) fn draw(
     if let Some(kind) = only.iter().find(|kind| !possible.contains(kind)) {
         let names: Vec<&str> = possible.iter().map(|kind| kind.name()).collect();
         return Err(Error::Usage(format!(
-            "--compare has no picture {}; it has {}, and without --only more maps",
+            "--compare has no picture {}; it has {} (and more maps without --only)",
             kind.name(),
             names.join(", ")
         )));
@@ -137,7 +137,7 @@ pub(super) fn draw(
     }
     if drawn.is_empty() {
         let message =
-            format!("and {} have nothing in common that could be drawn", b.path().shown());
+            format!("and {} have no variables in common that can be drawn", b.path().shown());
         return Err(Error::input(a.path(), message));
     }
     Ok(drawn)
@@ -162,7 +162,7 @@ fn is_possible(
                 format!("no {name}: it has no variable {missing}"),
             ));
         }
-        info!("{name} is left out: {} has no variable {missing}", album.path().shown());
+        info!("{name} is skipped: {} has no variable {missing}", album.path().shown());
         return Ok(false);
     }
     Ok(true)

@@ -35,7 +35,10 @@ impl<const N: usize> FromStr for PointNumbers<N> {
             Some(("xy", numbers)) => (Kind::Metres, numbers),
             Some(("latlon", numbers)) => (Kind::Degrees, numbers),
             Some((other, _)) => {
-                return Err(format!("{other}: is no kind of place; ij:, xy: and latlon: are"));
+                return Err(format!(
+                    "{other}: is not a kind of coordinates; use ij:, xy: or \
+                                    latlon:"
+                ));
             }
         };
         let parsed: Option<Vec<f64>> = numbers
@@ -43,7 +46,7 @@ impl<const N: usize> FromStr for PointNumbers<N> {
             .map(|number| number.trim().parse().ok().filter(|x: &f64| x.is_finite()))
             .collect();
         let numbers = parsed.and_then(|numbers| numbers.try_into().ok());
-        let numbers = numbers.ok_or_else(|| format!("{N} numbers with commas between them"))?;
+        let numbers = numbers.ok_or_else(|| format!("{N} numbers separated by commas"))?;
         Ok(Self { kind, numbers, typed: text.to_owned() })
     }
 }
@@ -76,13 +79,13 @@ impl<const N: usize> PointNumbers<N> {
             .map(|[a, b]| {
                 let found = match self.kind {
                     Kind::Degrees if !locator.is_on_earth() => {
-                        let message = "has no latitudes and longitudes; give cells, or metres \
-                                       with xy:";
+                        let message = "has no latitudes and longitudes; use cell indices, or \
+                                       metres with xy:";
                         return Err(Error::input(album.path(), message));
                     }
                     Kind::Metres if locator.map().is_none() => {
                         let message =
-                            "lies on a map of angles; give cells, or degrees with latlon:";
+                            "is on a map in degrees; use cell indices, or degrees with latlon:";
                         return Err(Error::input(album.path(), message));
                     }
                     Kind::Degrees => locator.on_earth(b, a),
@@ -135,7 +138,7 @@ impl PointNumbers<4> {
             return Ok(line);
         }
         Err(Error::Usage(format!(
-            "--section {}: both ends are the same place; a line is needed",
+            "--section {}: both ends are the same point; choose two points",
             self.typed
         )))
     }

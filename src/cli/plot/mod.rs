@@ -46,14 +46,14 @@ pub(super) struct Plot {
     /// The file; with --compare two files
     #[arg(value_name = "FILE.nc", required = true, num_args = 1..=2)]
     files: Vec<PathBuf>,
-    /// Folder for the pictures, made where it is missing [default: <file>.plots in the current folder]
+    /// Folder for the pictures, created if it is missing [default: <file>.plots in the current folder]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Form of the pictures
+    /// Format of the pictures
     #[arg(long, value_name = "FORMAT", default_value = "png")]
     format: Format,
-    /// Pictures to draw, with commas between them: precipitation, reflectivity, section, profiles, sounding, series,
-    /// or of a tracer tracer:NAME, a map of the lowest layer, tracer-section:NAME and tracer-series:NAME [default: all
+    /// Pictures to draw, separated by commas: precipitation, reflectivity, section, profiles, sounding, series, or
+    /// of a tracer tracer:NAME, a map of the lowest layer, tracer-section:NAME and tracer-series:NAME [default: all
     /// that the file has variables for, but tracers]
     #[arg(long, value_name = "PICTURE", value_delimiter = ',', value_parser = kind)]
     only: Vec<Kind>,
@@ -67,7 +67,7 @@ pub(super) struct Plot {
     /// Place of the sounding, as i,j or xy:x,y or latlon:lat,lon
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     point: Option<PointNumbers<2>>,
-    /// Draw how the second file differs from the first
+    /// Draw the differences between two files
     #[arg(long)]
     compare: bool,
     /// Overwrite pictures
@@ -187,19 +187,18 @@ impl Plot {
         match (&*self.files, self.compare) {
             ([a, b], true) => {
                 if self.section.is_some() || self.point.is_some() {
-                    let message = "--section and --point are of no use with --compare, which draws \
-                                   maps and profiles";
+                    let message = "--section and --point cannot be used with --compare, which \
+                                   draws maps and profiles";
                     return Err(Error::Usage(message.to_owned()));
                 }
                 self.compare(&folder, a, b)
             }
-            ([_], true) => {
-                Err(Error::Usage("--compare: give two files, the second after the first".to_owned()))
-            }
+            ([_], true) => Err(Error::Usage(
+                "--compare: give two files, the second after the first".to_owned(),
+            )),
             ([file], false) => self.draw(&folder, file),
             _ => Err(Error::Usage(
-                "two files: add --compare to see how the second differs from the first, or give one"
-                    .to_owned(),
+                "two files: add --compare to draw their differences, or give one file".to_owned(),
             )),
         }
     }
@@ -222,7 +221,7 @@ impl Plot {
             }
         }
         if drawn.is_empty() {
-            let message = "holds nothing that could be drawn; nwp-mini info tells what it offers";
+            let message = "has no variables that can be drawn; nwp-mini info lists its contents";
             return Err(Error::input(file, message));
         }
         self.write(folder, &drawn)
@@ -262,7 +261,7 @@ impl Plot {
 
     fn write(&self, folder: &Path, drawn: &[(&str, Box<Picture>)]) -> Result<()> {
         if folder.exists() && !folder.is_dir() {
-            return Err(Error::input(folder, "is not a folder; give another name with --output"));
+            return Err(Error::input(folder, "is not a folder; choose another name with --output"));
         }
         // A link may refer to a folder that does not exist yet.
         fs::create_dir_all(resolve(folder)?)

@@ -125,7 +125,7 @@ impl<'a> Scene<'a> {
         if self.album.has_times() {
             format!("{name}, valid {}", date(self.album.times()[self.time]))
         } else {
-            format!("{name}, which tells no time")
+            format!("{name}, which has no time")
         }
     }
 

@@ -152,12 +152,12 @@ impl Scene<'_> {
     pub(super) fn minutes(&self) -> std::result::Result<Vec<f64>, &'static str> {
         let times = self.album.times();
         if times.len() < 2 {
-            return Err("the file has one time only, and two are needed");
+            return Err("the file has one time; at least two are needed");
         }
         let minutes: Vec<f64> =
             times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
         if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
-            return Err("its times do not follow one another, or are not told by a variable Times");
+            return Err("its times do not increase, or the variable Times is missing");
         }
         Ok(minutes)
     }

@@ -118,7 +118,7 @@ impl<W: Write> Trials<'_, W> {
             kernels.timed(&on_device, &settings)?;
             let found = on_device.concentrations()?;
             if expected.get_or_insert_with(|| found.clone()) != &found {
-                writeln!(self.out, "{form} is left out: its results are others")?;
+                writeln!(self.out, "{form} is skipped: its results differ")?;
                 continue;
             }
             let runs = (0..self.tune.runs).map(|_| kernels.timed(&on_device, &settings));

@@ -49,7 +49,7 @@ pub(super) struct Tune {
     /// Parts to tune [default: advection and wsm5, and chemistry with --mechanism]
     #[arg(value_name = "PART")]
     parts: Vec<Part>,
-    /// WRF file, or columns as nwp-mini columns takes them: the levels and the weather to measure on
+    /// WRF file, or columns as for nwp-mini columns: levels and weather of the measurement
     #[arg(short, long, value_name = "FILE", default_value = "data/soc.nc")]
     input: PathBuf,
     /// Group of the input that holds the columns, with the dimensions k and col
@@ -61,7 +61,7 @@ pub(super) struct Tune {
     /// The large grid; cut to what fits
     #[arg(long, value_name = "NXxNY", default_value = "1024x1024")]
     large: Replication,
-    /// How precipitation falls [default: both ways]
+    /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<FalloutChoice>,
     /// Mechanism of reactions to tune the chemistry for [default with chemistry: data/chemistry/radm2.kpp]
@@ -75,14 +75,14 @@ pub(super) struct Tune {
     device: usize,
     #[command(flatten)]
     place: CompilerPlace,
-    /// Timed calls of the settings that come to the final
+    /// Timed calls of the settings in the final round
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Time step in seconds
     #[arg(long, value_name = "S", default_value = "60")]
     dt: f64,
-    /// Write to this file instead of the one that later runs use
+    /// Write to this file instead of the file that later runs read
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Measure and print only; write no settings
@@ -148,7 +148,11 @@ impl Tune {
         if self.dry_run {
             let mut tuning = Tuning::empty(name);
             tuning.replace(choices);
-            writeln!(out, "\nnothing is kept; the file would say\n\n{}", tuning.text())?;
+            writeln!(
+                out,
+                "\nno settings are written; the file would contain\n\n{}",
+                tuning.text()
+            )?;
             return Ok(());
         }
         let kept = match output {
@@ -208,7 +212,7 @@ impl Tune {
                 continue;
             }
             if knob == Knob::Transport && !source.has_winds {
-                writeln!(out, "\n{}: left out, there are no winds", knob.name())?;
+                writeln!(out, "\n{}: skipped, as the input has no winds", knob.name())?;
                 continue;
             }
             let mut contest =
@@ -224,8 +228,8 @@ impl Tune {
 fn keep(gpu: &str, choices: Vec<Choice>) -> Result<PathBuf> {
     let path = Tuning::path(gpu).ok_or_else(|| {
         Error::Usage(
-            "there is no cache folder to keep the settings in: neither XDG_CACHE_HOME nor HOME \
-             names a folder; set one of them, or give --output or --dry-run"
+            "there is no cache folder for the settings: neither XDG_CACHE_HOME nor HOME names a \
+             folder; set one of them, or give --output or --dry-run"
                 .to_owned(),
         )
     })?;

@@ -149,12 +149,12 @@ impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         let (mut sound, mut faults) = (Vec::new(), Vec::new());
         for setting in settings {
             match result(setting) {
-                Err(error) => faults.push(format!("{setting} is left out: {error}")),
+                Err(error) => faults.push(format!("{setting} is skipped: {error}")),
                 Ok(found) => {
                     let part = part_off(&found, &expected, test_grid.shape().cells());
                     if part > FATES {
                         let percent = 100.0 * part;
-                        faults.push(format!("{setting} is left out: {percent:.1} % differ"));
+                        faults.push(format!("{setting} is skipped: {percent:.1} % differ"));
                     } else {
                         sound.push(setting);
                     }

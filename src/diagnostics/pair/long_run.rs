@@ -107,7 +107,7 @@ pub fn judge_later<R: Real + Value>(
         Precision::F64 => FLOOR_F64,
     };
     let limits = |most: f64, size: f64, what: &str| {
-        let of_runs = format!("{FACTOR} x what runs on the CPU come apart by rounding");
+        let of_runs = format!("{FACTOR} x the difference of runs on the CPU by rounding");
         [(FACTOR * most, of_runs), (part * size.abs(), format!("{part:e} of {what}"))]
     };
     let mut scratch = Vec::new();
@@ -135,7 +135,7 @@ pub fn judge_later<R: Real + Value>(
         // A single difference of sums may be small by chance; the sum over columns is not.
         let most = apart.totals[n].max(apart.by_chance);
         let [of_runs, floor] = limits(most, both[0], "the total");
-        let of_columns = format!("{FACTOR} x what the differences of columns add up to by chance");
+        let of_columns = format!("{FACTOR} x the random sum of differences of columns");
         let limits = [of_runs, (FACTOR * by_chance, of_columns), floor];
         verdicts.push(Verdict::on_total(
             name,

@@ -216,7 +216,7 @@ fn the_sum_of_the_rain_fails_where_columns_err_alike() {
         verdicts.into_iter().find(|verdict| verdict.field == "rain of the domain").expect("a sum")
     };
     let one = of_the_sum(1, 0.05);
-    assert!(one.pass && one.checks[0].origin.contains("add up to by chance"), "{one:?}");
+    assert!(one.pass && one.checks[0].origin.contains("random sum of differences"), "{one:?}");
     // The same total in kg, spread over all columns.
     assert!(!of_the_sum(1000, 5e-5).pass);
     // The rain is 1 mm everywhere.

@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
     ) -> Result<Self> {
         if reader.has("ZNW") && reader.has("QVAPOR") && group.is_empty() {
             return Err(reader
-                .error("is a file of WRF's form, input of a run; columns have a form of their own")
+                .error("is a WRF file, the input of a run; columns have their own format")
                 .advise(Advice::GiveColumns));
         }
         let [nz, nx] = dimensions.map(|name| reader.dimension(&format!("{group}{name}")));
@@ -96,8 +96,8 @@ impl<'a> Fields<'a> {
             return Ok(field);
         };
         Err(self.reader.error(format!(
-            "variable {name} is {value} at level={k} column={i}; {:e} to {:e} is expected; look \
-             at its units",
+            "variable {name} is {value} at level={k} column={i}; {:e} to {:e} is expected; check \
+             its units",
             range.start(),
             range.end()
         )))

@@ -96,7 +96,7 @@ fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {
     }
     if past.steps > MOST_STEPS {
         let message =
-            format!("attribute steps is {}; {MOST_STEPS} at most is expected", past.steps);
+            format!("attribute steps is {}; at most {MOST_STEPS} is expected", past.steps);
         return Err(reader.error(message));
     }
     let whole = past.steps as f64 * dt;
@@ -108,8 +108,8 @@ fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {
     }
     if !calendar::reaches(*begin, whole) {
         return Err(reader.error(format!(
-            "{} steps of {dt} s from {} on end after the year 9999; look at the attributes steps, dt and \
-             begin",
+            "{} steps of {dt} s from {} on end after the year 9999; check the attributes steps, \
+             dt and begin",
             past.steps,
             calendar::format(*begin)
         )));
@@ -123,7 +123,8 @@ fn frames<R>(reader: &Reader, restart: &Restart<R>, times: &[PrimitiveDateTime])
     let first = series.first();
     if reports.len() != first {
         return Err(reader.error(format!(
-            "holds reports of {} frames and says that {first} are past; both must agree",
+            "contains reports of {} frames, but {first} frames are past; the two numbers must be \
+             equal",
             reports.len()
         )));
     }
@@ -138,8 +139,8 @@ fn frames<R>(reader: &Reader, restart: &Restart<R>, times: &[PrimitiveDateTime])
     let present = past.steps as f64 * dt - past.lack;
     if since < 0.0 || since > present + SAME_TIME * dt {
         return Err(reader.error(format!(
-            "its first frame is that of {}, {since} s after the start, and it stands at {present} s; a \
-             frame of the start or later, and not after the present, is needed",
+            "its first frame is that of {}, {since} s after the start, and its own time is \
+             {present} s; a frame from the start on, and not after the present, is needed",
             calendar::format(times[0])
         )));
     }
@@ -200,8 +201,8 @@ fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
         let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
         if let Some(((k, j, i), x)) = bad {
             return Err(reader.error(format!(
-                "variable {name} is {} in cell i={i} j={j} k={k}, which no run leaves behind; take \
-                 another restart file, or begin anew from the input",
+                "variable {name} is {} in cell i={i} j={j} k={k}, which a run never writes; use \
+                 another restart file, or start again from the input",
                 x.f64()
             )));
         }

@@ -60,8 +60,8 @@ impl RestartFile {
                 [version, own.to_owned()]
             };
             return Err(file.reader.error(format!(
-                "was written by nwp-mini {theirs}, and this is {ours}, which may compute otherwise; \
-                 go on with the version that wrote it, or begin anew from its input"
+                "was written by nwp-mini {theirs}, and this is {ours}, whose results may differ; \
+                 continue with the version that wrote it, or start again from its input"
             )));
         }
         let commit = file.reader.text("git_hash").unwrap_or_default();
@@ -140,14 +140,14 @@ impl RestartFile {
         let told = self.text(DIGEST)?;
         let found = self.reader.with_file(digest);
         let found = found.map_err(|e| {
-            self.reader.error(format!("cannot be read whole ({e}); is it complete?"))
+            self.reader.error(format!("cannot be read completely ({e}); is it complete?"))
         })?;
         if found == told {
             return Ok(());
         }
         Err(self.reader.error(
-            "is damaged, or was changed: its contents are not those that were written; take another \
-             restart file, or begin anew from the input",
+            "is damaged or was modified: its contents do not match its checksum; use another \
+             restart file, or start again from the input",
         ))
     }
 

@@ -77,7 +77,7 @@ pub(super) fn row_sums(reader: &Reader, weights: &Weights) -> Result<Sums> {
         fraction.get(row).copied().unwrap_or_default()
     );
     if defect > REFUSED {
-        return Err(reader.error(format!("{message}; the attribute or the weights are wrong")));
+        return Err(reader.error(format!("{message}; the attribute or the weights are invalid")));
     }
     if defect > NOTED {
         warn!("{}: {message}", reader.path().shown());
@@ -114,7 +114,7 @@ pub(super) fn conservation(reader: &Reader, weights: &Weights) -> Result<Option<
     );
     if off > REFUSED {
         return Err(reader.error(format!(
-            "says that it conserves ({}), but {message}; the areas or the weights are wrong",
+            "claims to be conservative ({}), but {message}; the areas or the weights are wrong",
             weights.method
         )));
     }

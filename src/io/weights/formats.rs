@@ -78,8 +78,8 @@ impl WeightNames {
         let [fraction_a, fraction_b] = self.fractions;
         if !reader.has(fraction_b) {
             return Err(reader.error(format!(
-                "has no variable {fraction_b}, the part of each target cell that the source covers, \
-                 which its weights cannot be checked without; write the weights with their fractions"
+                "has no variable {fraction_b}, the covered fraction of each target cell, which is \
+                 needed to check its weights; write the weights with their fractions"
             )));
         }
         let fraction = numbers(reader, fraction_b, targets)?;
@@ -129,8 +129,8 @@ impl WeightNames {
         let known = all.map(Normalisation::name).join(", ");
         let Some(text) = reader.text(NORMALISATION) else {
             return Err(reader.error(format!(
-                "has no global attribute {NORMALISATION}, which tells what the weights of a target \
-                 cell add up to; set it to one of {known} as the program that made {} means them",
+                "has no global attribute {NORMALISATION}, which defines the sum of the weights of \
+                 a target cell; set it to one of {known}, as used by the program that wrote {}",
                 self.links[2]
             )));
         };
@@ -157,9 +157,9 @@ impl WeightNames {
         let is_conservative = check::is_conservative(method);
         if each != 1 && !(each == CONSERVATIVE_WEIGHTS && is_conservative) {
             return Err(reader.error(format!(
-                "variable {weight} has {each} weights for each link ({method}); those beyond the \
-                 first belong to gradients, which a run does not compute; make weights of the first \
-                 order, with one for each link"
+                "variable {weight} has {each} weights for each link ({method}); those after the \
+                 first apply to gradients, which a run does not compute; create first-order \
+                 weights, with one for each link"
             )));
         }
         if each != 1 {
@@ -182,7 +182,8 @@ impl WeightNames {
     fn target(&self, reader: &Reader, cells: usize) -> Result<Target> {
         let lacking = |name: &str| {
             reader.error(format!(
-                "has no variable {name}; the output on the target grid needs the places of its cells"
+                "has no variable {name}; the output on the target grid needs the coordinates of \
+                 its cells"
             ))
         };
         if let Some(name) = self.target.into_iter().find(|name| !reader.has(name)) {
@@ -229,7 +230,7 @@ fn dimensions(reader: &Reader, name: &str, cells: usize) -> Result<Vec<usize>> {
     if found.iter().product::<f64>() != cells as f64 || found.iter().any(|n| *n < 1.0) {
         return Err(reader.error(format!(
             "variable {name} is {found:?}, whose product is not {cells}, the number of cells; the \
-             file contradicts itself"
+             file is inconsistent"
         )));
     }
     Ok(found.into_iter().map(|n| n as usize).collect())
@@ -264,7 +265,7 @@ fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> A
 /// All values of a variable of any shape with `count` values, every one finite.
 fn numbers(reader: &Reader, name: &str, count: usize) -> Result<Vec<f64>> {
     let values = whole(reader, name, count)?.wide().ok_or_else(|| {
-        reader.error(format!("variable {name} is not made of numbers; numbers are needed"))
+        reader.error(format!("variable {name} is not numeric; numbers are needed"))
     })?;
     if let Some(at) = values.iter().position(|x| !x.is_finite()) {
         return Err(reader.error(format!(

@@ -168,8 +168,8 @@ impl WeightFile {
         let form =
             [&SCRIP, &ESMF].into_iter().find(|form| form.is_of(&reader)).ok_or_else(|| {
                 reader.error(format!(
-                    "is no weight file: it has neither {} (SCRIP) nor {} (ESMF); nwp-mini weights \
-                     makes one",
+                    "is not a weight file: it has neither {} (SCRIP) nor {} (ESMF); nwp-mini \
+                     weights writes one",
                     SCRIP.links.join(", "),
                     ESMF.links.join(", ")
                 ))
@@ -199,8 +199,8 @@ impl WeightFile {
             return Err(Error::input(
                 &self.path,
                 format!(
-                    "leads from a grid of {found}; the run has {nx}x{ny}, {}; make weights for that \
-                     grid, for instance with nwp-mini weights",
+                    "has a source grid of {found}; the run has {nx}x{ny}, {}; create weights for \
+                     that grid, for example with nwp-mini weights",
                     nx * ny
                 ),
             ));

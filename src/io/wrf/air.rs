@@ -106,8 +106,8 @@ pub(super) fn within<R: Real>(
     let (_, ny, nx) = field.dim();
     let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
     Err(reader.error(format!(
-        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is expected; look at the \
-         units of the file",
+        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is expected; check the \
+         units in the file",
         values[at].f64(),
         range.start(),
         range.end()

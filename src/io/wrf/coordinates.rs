@@ -65,7 +65,8 @@ pub(super) fn read(source: &TimeReader<'_>, distances: Distances<'_>) -> Result<
 
 fn refusal(reader: &Reader, why: &str) -> crate::error::Error {
     reader.error(format!(
-        "{why}; correct them, or leave XLAT and XLONG out (ncks -x -v XLAT,XLONG) to have the grid without them"
+        "{why}; correct them, or remove XLAT and XLONG (ncks -x -v XLAT,XLONG) for a grid without \
+         them"
     ))
 }
 
@@ -100,9 +101,7 @@ pub(super) fn judged(
             if !(1.0 / MOST..=MOST).contains(ratio) {
                 return Err(why);
             }
-            doubt = Some(format!(
-                "{why}: a file that was thinned, cropped or renamed? {name} is what counts"
-            ));
+            doubt = Some(format!("{why}: is the file thinned, cropped or renamed? {name} is used"));
         }
     }
     Ok(Coordinates { latitude, longitude, doubt })

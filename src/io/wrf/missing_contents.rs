@@ -43,8 +43,8 @@ pub(super) fn refuse(
         drop(fallen.optional_plane(name, Stagger::Centre));
     }
     Err(source.reader.error(format!(
-        "cannot be used at {}: {}; a run needs every value: leave that time out (as with ncks -d Time), or write \
-         the file again",
+        "cannot be used at {}: {}; a run needs every value: remove that time (as with ncks -d \
+         Time), or write the file again",
         calendar::format(time),
         holes.words()
     )))

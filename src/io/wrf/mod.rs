@@ -195,7 +195,7 @@ fn warn_of_what_is_left_out(source: &TimeReader<'_>, domain: &Domain) -> Result<
                 .indexed_iter()
                 .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
                 .sum();
-            warn!("{name} is not carried by WSM5 and is left out ({mass:.3e} kg)");
+            warn!("{name} is not a species of WSM5 and is ignored ({mass:.3e} kg)");
         }
     }
     Ok(())
@@ -366,7 +366,7 @@ pub(super) fn check_masses(
     {
         return Err(reader.error(format!(
             "MU + MUB is {mu:.6e} Pa at south_north={j} west_east={i}; at most \
-             {MOST_COLUMN_MASS:e} Pa is expected; look at the units of the file"
+             {MOST_COLUMN_MASS:e} Pa is expected; check the units in the file"
         )));
     }
     for k in 0..grid.shape.nz {

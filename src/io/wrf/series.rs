@@ -128,12 +128,13 @@ impl Series {
                 && before > 0
                 && moments.first().is_none_or(|first| first.path != files[0])
             {
-                return Err(reader.error(format!(
-                    "begins at or before {}, of which nothing would be left where the last file counts; leave \
-                     that file out",
-                    files[0].display()
-                ))
-                .advise(Advice::ChooseOverlap));
+                return Err(reader
+                    .error(format!(
+                        "begins at or before {}, of which no time would be used, as the later file \
+                     has precedence; omit that file",
+                        files[0].display()
+                    ))
+                    .advise(Advice::ChooseOverlap));
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
@@ -320,7 +321,7 @@ fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Re
     if time == last.time {
         return Err(reader
             .error(format!(
-                "holds {this}, which was there before (in {}); give every time once",
+                "contains {this}, which is also in {}; give every time once",
                 last.path.display()
             ))
             .advise(Advice::ChooseOverlap));
@@ -328,7 +329,8 @@ fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Re
     if time < last.time {
         return Err(reader
             .error(format!(
-                "holds {this} after {before} (in {}); give the files in the order of their times",
+                "contains {this} after {before} (in {}); give the files in the order of their \
+                 times",
                 last.path.display()
             ))
             .advise(Advice::ChooseOverlap));
@@ -341,8 +343,8 @@ fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
     let reader = source.reader;
     let differs = |what: &str, found: &str, expected: &str| {
         Err(reader.error(format!(
-            "is on another grid than {}: {what} is {found} here and {expected} there; frames of \
-             one grid are needed",
+            "is on another grid than {}: {what} is {found} here and {expected} there; all frames \
+             must have the same grid",
             domain.path.display()
         )))
     };
@@ -399,8 +401,9 @@ fn check_same_place(
         let differs = |(a, b): (&f32, &f32)| !is_near((*a).into(), (*b).into());
         if found.iter().zip(expected).any(differs) {
             return Err(source.reader.error(format!(
-                "is on another grid at {} than at its first time: {name} is {} in the south-western corner \
-                 then and {} before; a nest that moves cannot be followed, give its times one by one",
+                "is on another grid at {} than at its first time: {name} is {} in the \
+                 south-western corner then and {} before; moving nests are not supported; run its \
+                 times one by one",
                 calendar::format(time),
                 found[[0, 0]],
                 expected[[0, 0]]

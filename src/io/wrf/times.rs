@@ -79,8 +79,8 @@ pub(super) fn read(reader: &Reader) -> Result<Times> {
     }
     if count > 1 {
         return Err(reader.error(
-            "has several times and neither the variable Times nor XTIME, one of which is needed to tell \
-             when they are",
+            "has several times, but neither of the variables Times and XTIME; one of them is \
+             needed",
         ));
     }
     let start = |name: &&'static str| Some((calendar::parse(&reader.text(name)?)?, *name));
@@ -104,8 +104,8 @@ fn by_text(reader: &Reader, count: usize) -> Result<Vec<PrimitiveDateTime>> {
     let parse = |(number, text): (usize, &String)| {
         if text.trim_matches(['\0', ' ']).is_empty() {
             return Err(reader.error(format!(
-                "variable Times was never written at time number {number}; leave that time out (ncks -d \
-                 Time), or write its date"
+                "variable Times was never written at time number {number}; remove that time (ncks \
+                 -d Time), or write its date"
             )));
         }
         calendar::parse(text).ok_or_else(|| {
@@ -153,7 +153,10 @@ fn by_number(
     let calendar = reader.text_of("XTIME", "calendar").unwrap_or_default().to_lowercase();
     let when = |value: &f64| {
         since.when(*value).ok_or_else(|| {
-            reader.error(format!("variable XTIME holds {value}, which is no time of this calendar"))
+            reader.error(format!(
+                "variable XTIME holds {value}, which is not a time of this \
+                                  calendar"
+            ))
         })
     };
     let moments = values.iter().take(count).map(when).collect::<Result<Vec<_>>>()?;

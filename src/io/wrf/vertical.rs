@@ -180,8 +180,8 @@ fn check_hybrid(source: &TimeReader<'_>, has_c1h: bool) -> Result<()> {
     let option = source.reader.number("HYBRID_OPT")?.unwrap_or(0.0);
     if option > 0.0 && !has_c1h {
         return Err(source.reader.error(format!(
-            "is on the hybrid coordinate (attribute HYBRID_OPT is {option}) and lacks C1H; without \
-             C1H and C2H the mass of its layers is not known"
+            "is on the hybrid coordinate (attribute HYBRID_OPT is {option}) and lacks C1H; the \
+             mass of its layers needs C1H and C2H"
         )));
     }
     Ok(())

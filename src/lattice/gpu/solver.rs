@@ -273,7 +273,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
                 match self.words.to_vec()?[..] {
                     [RUNNING, done, _] if done as usize == ITERATIONS => Ok(time),
                     ref other => {
-                        Err(Error::Gpu(format!("the solver stopped by itself: {other:?}")))
+                        Err(Error::Gpu(format!("the solver stopped with verdict {other:?}")))
                     }
                 }
             })

@@ -174,7 +174,8 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Kessler<R> {
         }
         if nz * places.level > i32::MAX as usize {
             return Err(Error::Gpu(format!(
-                "{nz} levels of {} places are more than the kernel of the Kessler scheme can count ({})",
+                "{nz} levels of {} columns are too many: the Kessler kernel numbers at most {} \
+                 cells",
                 places.level,
                 i32::MAX
             ))

@@ -114,7 +114,7 @@ impl GpuSolver {
         let whole = |n: usize| {
             i32::try_from(n).map_err(|_| {
                 let most = i32::MAX;
-                Error::Gpu(format!("a matrix with {n} entries; {most} are the most on the device"))
+                Error::Gpu(format!("a matrix with {n} entries; the device supports at most {most}"))
             })
         };
         let starts: Vec<i32> = matrix.starts().iter().map(|&n| whole(n)).collect::<Result<_>>()?;

@@ -176,8 +176,8 @@ impl<R: Real> Arrays<R> {
         let filled = entries.next_multiple_of(AT_A_TIME);
         if i32::try_from(rows.max(columns).max(filled) + BEYOND).is_err() {
             return Err(Error::Gpu(format!(
-                "a sparse matrix of {rows} x {columns} with {entries} entries is more than its \
-                 kernels can number by 32 bits; split it by rows"
+                "a sparse matrix of {rows} x {columns} with {entries} entries is too large for \
+                 the 32-bit indices of its kernels; split it by rows"
             )));
         }
         let mut column_of: Vec<i32> = matrix.column_of().iter().map(|&c| c as i32).collect();

@@ -208,8 +208,8 @@ impl<R: Real + Element> Transpose<R> {
         let numbers = (whole(count), whole(rows), whole(columns), most.map(whole).contains(&None));
         let (Some(matrices_), Some(rows_), Some(columns_), false) = numbers else {
             return Err(Error::Gpu(format!(
-                "{count} matrices of {rows} x {columns} are more than a kernel can number by 32 \
-                 bits; transpose them in parts"
+                "{count} matrices of {rows} x {columns} are too large for the 32-bit indices of \
+                 the kernels; transpose them in parts"
             )));
         };
         let module = gpu.module(&shape.source(R::PRECISION))?;

@@ -15,7 +15,7 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::wsm5::scheme::Scheme;
 use crate::wsm5::{Sedimentation, Vectorised, check_length};
 
-/// The compiled kernels for some columns, and the planes of the water budget, which nobody reads.
+/// The compiled kernels for some columns, and planes for the water budget, which are not read.
 #[derive(Debug)]
 pub struct Wsm5Launcher<R> {
     clouds: Wsm5Gpu<R>,

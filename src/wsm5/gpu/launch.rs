@@ -162,8 +162,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         }
         if layout.cells() > i32::MAX as usize {
             return Err(Error::Gpu(format!(
-                "a grid of {shape} cells is more than the kernels of the microphysics can count \
-                 ({})",
+                "a grid of {shape} cells is too large: the WSM5 kernels number at most {}",
                 i32::MAX
             ))
             .advise(Advice::UseSmallerGridOrCpu));

@@ -148,7 +148,7 @@ fn what_is_wrong_is_told() {
             assert!(error.contains(word), "{what}: {word:?} is not in {error:?}");
         }
     };
-    refused("no links", &|f| f.remove("src_address"), &["no weight file", "src_address", "col"]);
+    refused("no links", &|f| f.remove("src_address"), &["not a weight file", "src_address", "col"]);
     refused(
         "no normalisation",
         &|f| drop(f.attributes.remove("normalization")),

@@ -190,7 +190,7 @@ fn what_cannot_be_made_is_refused() {
     refused(&plane(), metres(1.0, None), Method::Bilinear, &["a spacing of 1", "cells"]);
     refused(&small(), degrees(0.1), Method::Conservative, &["a target in metres", "bilinear"]);
     for (text, word) in
-        [("1,2,3", "no bounds"), ("1,2,3,x", "no bounds"), ("4,2,3,5", "no bounds"), ("", "no")]
+        [("1,2,3", "not bounds"), ("1,2,3,x", "not bounds"), ("4,2,3,5", "not bounds"), ("", "no")]
     {
         let error = text.parse::<Bounds>().expect_err(text);
         assert!(error.contains(word), "{error}");

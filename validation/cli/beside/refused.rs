@@ -145,7 +145,7 @@ fn weights_that_cannot_be_made() {
         (&["--target", "latlon"], USAGE, "--spacing"),
         (&["--target", "xy", "--spacing", "5"], USAGE, "GB are free"),
         (&["--target", "globe", "--spacing", "1"], USAGE, "latlon, xy"),
-        (&["--target", "xy", "--spacing", "1e3", "--bounds", "1,2,3"], USAGE, "no bounds"),
+        (&["--target", "xy", "--spacing", "1e3", "--bounds", "1,2,3"], USAGE, "not bounds"),
         (&["--target", "latlon", "--spacing", "1", "--method", "conservative"], USAGE, "xy"),
         (&["--target", "latlon", "--spacing", "1", "--bounds", "0,-99,9,9"], USAGE, "-90 and 90"),
         (

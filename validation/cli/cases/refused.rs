@@ -22,12 +22,12 @@ fn impossible_wishes() {
     refuses(2, &["rotation", "--hight", "3"], &["--hight"]);
     for option in ["--dx", "--dy", "--dt", "--updraft"] {
         for value in ["0", "-1", "inf", "nan"] {
-            refuses(2, &["storm", option, value], &[option, "give a positive number"]);
+            refuses(2, &["storm", option, value], &[option, "a positive number is needed"]);
         }
     }
-    refuses(2, &["storm", "--shear", "linear"], &["--shear belongs to supercell"]);
-    refuses(2, &["rotation", "--updraft", "3"], &["--updraft belongs to cases with an ascent"]);
-    refuses(2, &["storm", "--period", "3600"], &["--period belongs to rotation and deformation"]);
+    refuses(2, &["storm", "--shear", "linear"], &["--shear applies to supercell"]);
+    refuses(2, &["rotation", "--updraft", "3"], &["--updraft applies to cases with an ascent"]);
+    refuses(2, &["storm", "--period", "3600"], &["--period applies to rotation and deformation"]);
     refuses(
         2,
         &["rotation", "--period", "30"],

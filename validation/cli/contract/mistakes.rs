@@ -23,7 +23,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
         2,
         &["a time step of 10000 s", "--dt", "longest time step"],
     ),
-    (&["run", "-i", "small.nc", "--hours", "1e9"], 2, &["--hours", "fewer hours"]),
+    (&["run", "-i", "small.nc", "--hours", "1e9"], 2, &["--hours", "reduce --hours"]),
     (&["run", "-i", "small.nc", "-o", "away/x.nc"], 3, &["away/x.nc", "does not exist; create it"]),
     (
         &["run", "-i", "small.nc", "-o", "small.nc"],
@@ -34,7 +34,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (
         &["run", "-i", "small.nc", "small.nc"],
         3,
-        &["small.nc", "was there before", "every time once"],
+        &["small.nc", "which is also in", "every time once"],
     ),
     (
         &["run", "-i", "small.nc", "--boundary", "cyclic"],
@@ -58,7 +58,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (
         &["run", "-i", "small.nc", "--regrid", "small.nc"],
         3,
-        &["no weight file", "nwp-mini weights"],
+        &["not a weight file", "nwp-mini weights"],
     ),
     (&["rum", "-i", "small.nc"], 2, &["'rum'", "'run'"]),
     (&["diff", "small.nc"], 2, &["<B.nc>"]),
@@ -83,7 +83,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["info", "text.txt"], 3, &["text.txt", "not a readable NetCDF file"]),
     (&["info", "small.nc", "--json", "folder"], 3, &["folder", "is a folder"]),
     (&["bench", "wsm6"], 2, &["wsm6", "wsm5"]),
-    (&["bench", "--merge", "text.txt"], 3, &["text.txt", "no record", "bench --json"]),
+    (&["bench", "--merge", "text.txt"], 3, &["text.txt", "not a record", "bench --json"]),
     (&["bench", "wsm5", "--tile", "10"], 2, &["\"10\"", "1024x1024"]),
     (&["kernels", "--arch", "h100"], 2, &["h100", "sm_90"]),
     (&["kernels", "--nvrtc-lib", "away.so"], 4, &["away.so", "--nvrtc-lib"]),

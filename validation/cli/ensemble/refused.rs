@@ -30,7 +30,7 @@ fn options_of_single_runs_are_refused() {
         &["--report", "r.html"],
     ] {
         let ended = place.run_small(&[&["--ensemble", "e.toml"], options].concat());
-        ended.refused(USAGE, &["--ensemble does not go together with", options[0]]);
+        ended.refused(USAGE, &["--ensemble cannot be combined with", options[0]]);
     }
     let ended = place.run_small(&["--ensemble", "e.toml", "--json", "e.toml", "--force"]);
     ended.refused(USAGE, &["--json is the file of --ensemble"]);

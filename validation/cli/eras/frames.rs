@@ -197,7 +197,7 @@ fn an_output_of_several_times_is_input_of_several_times() {
 fn times_that_do_not_follow_are_refused() {
     let place = three_files();
     place.run(&["b.nc", "a.nc"], &[]).refused(&["a.nc", BEGIN, TWO_MINUTES, "order"]);
-    place.run(&["a.nc", "a.nc"], &[]).refused(&["a.nc", BEGIN, "there before", "once"]);
+    place.run(&["a.nc", "a.nc"], &[]).refused(&["a.nc", BEGIN, "which is also in", "once"]);
     assert!(!place.path("out.nc").exists());
 }
 

@@ -210,7 +210,7 @@ fn ensembles_differ_by_their_initial_states() {
 fn what_does_not_fit_is_refused() {
     let place = Place::with(&warm());
     for (options, words) in [
-        (&["--fallout", "substepped"][..], &["--fallout is of WSM5", "leave it out"][..]),
+        (&["--fallout", "substepped"][..], &["--fallout applies to WSM5 only", "omit it"][..]),
         (&["--output-vars", "T,QICE"], &["--output-vars QICE", "the input has no QICE"]),
     ] {
         let refused = place.run_small(&[&["-q", "-o", "b.nc"], &SCHEME[..], options].concat());

@@ -31,7 +31,7 @@ fn bad_options_are_usage_errors() {
     for (arguments, words) in [
         (&["storm.nc", "--only", "refectivity"][..], &["refectivity", "reflectivity"][..]),
         (&["storm.nc", "--section", "1,2,3"], &["--section", "4 numbers"]),
-        (&["storm.nc", "--section", "1,2,1,2"], &["--section", "same place"]),
+        (&["storm.nc", "--section", "1,2,1,2"], &["--section", "same point"]),
         (&["storm.nc", "--section", "0,0,71,5"], &["--section", "outside", "0 to 70"]),
         (&["storm.nc", "--point", "zz:1,2"], &["zz", "latlon"]),
         (&["storm.nc", "--point", "xy:1e9,0"], &["--point", "outside", "2115000 m"]),

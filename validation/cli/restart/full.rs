@@ -74,7 +74,7 @@ fn no_room_for_more_frames_or_for_restarts() {
         let Some(disk) = Disk::of(&place, &name, room) else { return };
         let (output, kept) = (format!("{name}/out.nc"), format!("r{number}.nc"));
         let ended = run(&place, &output, &kept);
-        ended.refused(FILES, &["cannot write", "out.nc", "No space left", "make room"]);
+        ended.refused(FILES, &["cannot write", "out.nc", "No space left", "free space"]);
         let left = names(&place, &name);
         assert!(left.iter().all(|name| name == "out.nc"), "{left:?}");
         if !left.is_empty() {

@@ -92,7 +92,7 @@ fn stopped(place: &Place, signal: &str) -> usize {
     let ended = child.wait_with_output().expect("the program ends");
     let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("go on with --restart r.nc"), "{stderr}");
+    assert!(stderr.contains("continue with --restart r.nc"), "{stderr}");
     let words: Vec<&str> = stderr.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "step").expect("a step");
     words[at + 1].parse().expect("its number")

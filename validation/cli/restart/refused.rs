@@ -65,7 +65,7 @@ fn another_version_is_named() {
     let place = kept(&[]);
     change(&place, "nwp_mini_version", "0.0.9");
     let own = env!("CARGO_PKG_VERSION");
-    refuses(&place, FILES, &[], &["r.nc", "written by nwp-mini 0.0.9", own, "begin anew"]);
+    refuses(&place, FILES, &[], &["r.nc", "written by nwp-mini 0.0.9", own, "start again"]);
     let place = kept(&[]);
     change(&place, "nwp_mini_restart", 99);
     refuses(&place, FILES, &[], &["r.nc", "form 99", "form 2"]);
@@ -79,14 +79,14 @@ fn a_changed_file_is_noticed() {
     {
         let place = kept(&[]);
         change(&place, name, value);
-        refuses(&place, FILES, &[], &["r.nc", "is damaged, or was changed"]);
+        refuses(&place, FILES, &[], &["r.nc", "is damaged or was modified"]);
     }
     let place = kept(&[]);
     let mut file = netcdf::append(place.path("r.nc")).expect("a restart file");
     let mut variable = file.variable_mut("qv").expect("vapour");
     variable.put_value(0.5_f32, [0, 0, 0]).expect("a value");
     file.close().expect("it is written");
-    refuses(&place, FILES, &[], &["r.nc", "is damaged, or was changed"]);
+    refuses(&place, FILES, &[], &["r.nc", "is damaged or was modified"]);
 }
 
 /// Cut anywhere, or with a bit turned over in any field: refused in one line.
@@ -109,7 +109,7 @@ fn damaged_files() {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (random.bits() % 8);
         fs::write(place.path("r.nc"), &bytes).expect("a file");
-        refuses(&place, FILES, &[], &["r.nc", "is damaged, or was changed"]);
+        refuses(&place, FILES, &[], &["r.nc", "is damaged or was modified"]);
         fs::write(place.path("r.nc"), &good).expect("a file");
     }
     place.run(&["-q", "--restart", "r.nc", "--steps", "1", "-o", "b.nc"]).good();
@@ -159,6 +159,6 @@ fn faster_winds_later() {
     let first = ["--steps", "1", "--restart-output", "r.nc"];
     place.run(&[&inputs[..], &first].concat()).good();
     place.run(&["-q", "--restart", "r.nc", "--steps", "1", "-o", "b.nc"]).good();
-    let words = ["steps of the run that r.nc comes from are 300 s long", "at most", "begin anew"];
+    let words = ["the run that wrote r.nc has time steps of 300 s", "at most", "start again"];
     place.run(&["-q", "--restart", "r.nc", "--steps", "3", "-o", "c.nc"]).refused(USAGE, &words);
 }

@@ -161,7 +161,7 @@ fn values_that_are_not_air() {
     let cell = "i=7 j=2 k=5";
     broken(
         |small| small.values("P")[at] = -120_000.0,
-        &["P + PB (Pa)", cell, "1.2e5", "look at the units"],
+        &["P + PB (Pa)", cell, "1.2e5", "check the units"],
     );
     // Hectopascals.
     broken(

@@ -275,7 +275,7 @@ fn fields_of_the_input_and_backgrounds_are_where_species_begin() {
     let ended = ended.good();
     for words in [
         "ab.background.toml",
-        "begin with nothing",
+        "species that start from 0",
         "QVAPOR, C",
         "latitude",
         "2005-06-21_10:00:00",

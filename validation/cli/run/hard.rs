@@ -70,7 +70,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
     let many = ["--steps", "40", "--output-interval", "60"];
     for blocks in [0, 40, 400, 1000] {
         let ended = run_within(&place, blocks, &many);
-        ended.refused(FILES, &["cannot write to small.out.nc", "File too large", "make room"]);
+        ended.refused(FILES, &["cannot write to small.out.nc", "File too large", "free space"]);
         assert_eq!(place.files(), ["small.nc"], "{blocks}");
     }
     // Existing files stay.
@@ -299,10 +299,13 @@ fn absurd_options() {
     let short = ["the time step, as asked for", "at least 1e-6 s", "another --dt"];
     refuses_options(&["--dt", "1e-300"], &short);
     refuses_options(&["--dt", "9e-7", "--steps", "2"], &short);
-    refuses_options(&["--hours", "1e-300"], &["1e-300 hours", "at least 1e-6 s", "give more"]);
+    refuses_options(
+        &["--hours", "1e-300"],
+        &["1e-300 hours", "at least 1e-6 s", "increase --hours"],
+    );
     refuses_options(&["--steps", "99999999999999999999"], &["99999999999999999999", "--steps"]);
     refuses_options(&["--steps", "4294967296"], &["4294967296", "--steps"]);
-    let late = ["2005-08-28_18:00:00", "after the year 9999", "fewer"];
+    let late = ["2005-08-28_18:00:00", "after the year 9999", "reduce"];
     refuses_options(&["--steps", "4294967295", "--dt", "60"], &late);
 }
 
@@ -331,7 +334,7 @@ fn the_end_of_the_calendar() {
     let (_, output) = place.figures(&["--steps", "1", "--dt", "60"]);
     assert_eq!(output.times(), ["9999-12-31_23:58:00", "9999-12-31_23:59:00"]);
     let ended = place.run_small(&["--steps", "3", "--dt", "60"]);
-    ended.refused(USAGE, &["9999-12-31_23:58:00", "after the year 9999", "fewer --steps"]);
+    ended.refused(USAGE, &["9999-12-31_23:58:00", "after the year 9999", "reduce --steps"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@
 #include "chemistry/rosenbrock.cu"
 
 // As much as a block of an H100 can have.
-alignas(16) thread_local double shared_room[232448 / sizeof(double)];
+alignas(16) thread_local double shared_memory[232448 / sizeof(double)];
 #endif
 
 #include "emulated/matrix/launch.h"

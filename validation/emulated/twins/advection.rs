@@ -61,7 +61,7 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
             dt = d.dt(),
             low = six(|| mass_flux(d))
         ) => limiter::low_order_mass(mass, q, dt, faces(low));
-        "limiter_ratio"(room = amount(d), wanted = amount(d)) => limiter::limiter_ratio(room, wanted);
+        "limiter_ratio"(available = amount(d), wanted = amount(d)) => limiter::limiter_ratio(available, wanted);
         "bounds"(q = d.any_q(), around = cells(d), mass = six(|| mass_flux(d)))
             => bounds(limiter::bounds(q, faces(around), faces(mass)));
         "positive_flux"(low = mass_flux(d), correction = mass_flux(d), outgoing = factors(d))

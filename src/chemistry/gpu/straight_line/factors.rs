@@ -138,7 +138,7 @@ fn eliminations_of(
                 for entry in lu.row(row) {
                     let _ = writeln!(text, "{} = e{entry};", factor(entry));
                 }
-                text += "forget_memory();\n";
+                text += "compiler_barrier();\n";
             }
         }
     }

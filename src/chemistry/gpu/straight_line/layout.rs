@@ -106,10 +106,10 @@ impl Layout {
         let batch = batch.unwrap_or(2);
         let share = padded(&batch);
         let n = share * workers;
-        let mut room =
+        let mut allocator =
             AddressAllocator { most_shared: shared / cells, ..AddressAllocator::default() };
         // One concentration more, with the value 1, as in the tables.
-        let concentrations = room.take(n + kinetics.fixed.len() + 1);
+        let concentrations = allocator.take(n + kinetics.fixed.len() + 1);
         let mut wanted = vec![(READS_OF_ARRAY, AddressUse::Y), (READS_OF_ARRAY, AddressUse::F)];
         wanted.extend((0..stages).map(|stage| (READS_OF_STAGE, AddressUse::Stage(stage))));
         let uses = uses(kinetics).into_iter().enumerate();
@@ -135,25 +135,29 @@ impl Layout {
         };
         for (_, wanted) in wanted {
             match wanted {
-                AddressUse::Y => layout.y = room.take(n),
-                AddressUse::F => layout.f = room.take(n),
-                AddressUse::Stage(stage) => layout.stages[stage] = room.take(n),
-                AddressUse::Factor(entry) => layout.factors[entry] = room.take(1),
+                AddressUse::Y => layout.y = allocator.take(n),
+                AddressUse::F => layout.f = allocator.take(n),
+                AddressUse::Stage(stage) => layout.stages[stage] = allocator.take(n),
+                AddressUse::Factor(entry) => layout.factors[entry] = allocator.take(1),
             }
         }
-        room.most_shared = 0;
-        layout.drift = room.take(n);
-        layout.partials = layout.places_of_partials(kinetics, &mut room);
+        allocator.most_shared = 0;
+        layout.drift = allocator.take(n);
+        layout.partials = layout.places_of_partials(kinetics, &mut allocator);
         // Single numbers, after all numbers in pairs.
-        layout.rates = room.take(kinetics.rates.kept.len() + 1);
+        layout.rates = allocator.take(kinetics.rates.kept.len() + 1);
         let in_pairs = |count: usize| count.next_multiple_of(2) * cells;
-        (layout.shared, layout.scratch) = (in_pairs(room.shared), in_pairs(room.scratch));
+        (layout.shared, layout.scratch) = (in_pairs(allocator.shared), in_pairs(allocator.scratch));
         layout
     }
 
     /// Addresses of the derivatives of the reaction rates, in the arrays of the stages, which are not in use while the
     /// derivatives are; those that are read most often in shared memory.
-    fn places_of_partials(&self, kinetics: &Kinetics, room: &mut AddressAllocator) -> Vec<Address> {
+    fn places_of_partials(
+        &self,
+        kinetics: &Kinetics,
+        allocator: &mut AddressAllocator,
+    ) -> Vec<Address> {
         let mut free: Vec<Address> = self
             .stages
             .iter()
@@ -176,8 +180,8 @@ impl Layout {
         let mut spots = vec![self.y; reads.len()];
         for partial in order {
             spots[partial] = free.next().unwrap_or_else(|| {
-                let at = room.scratch;
-                room.scratch += 1;
+                let at = allocator.scratch;
+                allocator.scratch += 1;
                 Address { is_shared: false, at }
             });
         }

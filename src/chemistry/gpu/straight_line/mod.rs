@@ -26,7 +26,7 @@ const PRODUCT: usize = 4;
 fn head(result: &str, name: &str, more: &str) -> String {
     format!(
         "__device__ __noinline__ {result} {name}(int cell, double* scratch, int worker{more})\n{{\n\
-         [[maybe_unused]] double* const shared = shared_room + 2 * cell;\n\
+         [[maybe_unused]] double* const shared = shared_memory + 2 * cell;\n\
          [[maybe_unused]] const double* const rates = in_global(scratch) + RATES_AT + cell;\n\
          scratch = in_global(scratch) + 2 * cell;\n"
     )
@@ -88,7 +88,7 @@ pub(super) fn write(text: &mut Declarations, kinetics: &Kinetics, layout: &Layou
 /// Writes the function that sets the arrays of the stages.
 fn stages(text: &mut Declarations, layout: &Layout) {
     text.0 += "template <class Column>\n__device__ inline void straight_stages(int cell, double* scratch, Column* k)\n\
-               {\n[[maybe_unused]] double* const shared = shared_room + 2 * cell;\nscratch += 2 * cell;\n";
+               {\n[[maybe_unused]] double* const shared = shared_memory + 2 * cell;\nscratch += 2 * cell;\n";
     for (stage, &array) in layout.stages.iter().enumerate() {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text.0, "k[{stage}].first = &{};", layout.number(array));

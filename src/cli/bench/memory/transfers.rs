@@ -22,16 +22,17 @@ const STREAMS: [usize; 3] = [1, 2, 4];
 const ROUNDS: usize = 256;
 
 const TRANSFERS: Lesson = Lesson {
-    title: "transfers: copies between host and device, from ordinary memory and from pinned",
+    title: "transfers: copies between host and device, from pageable and from pinned memory",
     published: None,
-    teaches: "the device copies pinned memory by itself, ordinary memory passes through the hands of \
-              the driver; small copies cost their start, so make few large ones",
+    teaches: "the device copies pinned memory directly, and the driver stages pageable memory; \
+              latency dominates small copies, so make few large ones",
 };
 const OVERLAP: Lesson = Lesson {
-    title: "overlap: 64 MiB there, as much time of work, and back, in 16 parts",
+    title: "overlap: 64 MiB to the device, a computation of the same duration, and the copy back, \
+            in 16 parts",
     published: None,
-    teaches: "one stream does one thing after the other; with several, the copies of one part run \
-              beside the work on another, until the slowest of the three is all that is left",
+    teaches: "one stream works sequentially; with several, the copies of one part overlap the \
+              computation of another, and the slowest of the three operations sets the time",
 };
 
 impl Curves<'_> {

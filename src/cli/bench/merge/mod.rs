@@ -83,7 +83,8 @@ impl Bench {
             let wanted: Vec<String> = self.tile.iter().map(ToString::to_string).collect();
             let picture = chart::draw(&cases, &wanted).ok_or_else(|| {
                 Error::Usage(
-                    "--svg: the records hold no time of wsm5, advection or step on the wanted grid"
+                    "--svg: the records contain no time of wsm5, advection or step on the \
+                     requested grid"
                         .to_owned(),
                 )
             })?;
@@ -100,9 +101,8 @@ impl Bench {
 fn read(path: &Path) -> Result<Vec<Timed>> {
     let text = text::read(path)?;
     let rows: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
-        let message = format!(
-            "is no record as bench --json writes it, a list of figures: {error}; measure anew"
-        );
+        let message =
+            format!("is not a record of bench --json, a list of figures: {error}; measure again");
         Error::input(path, message)
     })?;
     let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -114,7 +114,7 @@ fn read(path: &Path) -> Result<Vec<Timed>> {
     });
     let timed: Vec<Timed> = timed.collect();
     if timed.is_empty() {
-        return Err(Error::input(path, "holds no times; give records as bench --json writes them"));
+        return Err(Error::input(path, "contains no times; use records of bench --json"));
     }
     Ok(timed)
 }
@@ -239,10 +239,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
         for (text, word) in [
-            ("{", "no record"),
-            ("{\"bench\": 1}", "no record"),
+            ("{", "not a record"),
+            ("{\"bench\": 1}", "not a record"),
             ("[]", "no times"),
-            ("[1]", "no record"),
+            ("[1]", "not a record"),
         ] {
             std::fs::write(&path, text).unwrap();
             let said = read(&path).unwrap_err().to_string();

@@ -29,7 +29,7 @@ pub(super) fn place(threads: usize) -> String {
 
 /// Reason why no larger grid is measured after a call of `seconds`; `None` if one is.
 pub(super) fn patience_ends(seconds: f64) -> Option<String> {
-    (seconds >= LONGEST).then(|| format!("a call takes {seconds:.1} s, larger grids are left out"))
+    (seconds >= LONGEST).then(|| format!("a call takes {seconds:.1} s, larger grids are skipped"))
 }
 
 /// Times of a subject on a grid.

@@ -63,7 +63,7 @@ impl Range {
         }
         if first > last {
             return Err(Error::Usage(format!(
-                "--columns-from {} --columns-to {}: there is no power of two between them",
+                "--columns-from {} --columns-to {}: no power of two is between them",
                 self.columns_from, self.columns_to
             )));
         }
@@ -427,7 +427,7 @@ fn too_large(bytes: usize) -> Option<String> {
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
     (bytes > free).then(|| {
         let (needed, free) = (gigabytes(bytes), gigabytes(free));
-        format!("left out, for the host would need {needed:.1} GB and has {free:.1} GB free")
+        format!("skipped, as the host would need {needed:.1} GB and has {free:.1} GB free")
     })
 }
 

@@ -1,4 +1,4 @@
-//! The rungs on the GPU: each in the fastest of its forms.
+//! The rungs on the GPU, each with its fastest kernel configuration.
 
 use std::io::Write;
 
@@ -81,10 +81,10 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         let extents = self.subject.extents;
         let plain = KernelConfig { is_hop_alone: true, ..KernelConfig::plain(extents) };
         let mut step =
-            |contest: &Self, name: &str, forms: Vec<KernelConfig>, out: &mut _, found: &mut _| {
-                let winner = contest.best(forms, 1)?;
+            |search: &Self, name: &str, forms: Vec<KernelConfig>, out: &mut _, found: &mut _| {
+                let winner = search.best(forms, 1)?;
                 let form = winner.form;
-                before = contest.report(name, winner, 1, before, found, out)?;
+                before = search.report(name, winner, 1, before, found, out)?;
                 Ok::<KernelConfig, crate::error::Error>(form)
             };
         step(self, "registers", shaped(plain), out, found)?;

@@ -31,7 +31,7 @@ impl FromStr for Lattice {
         let numbers: Vec<usize> = text.split('x').map_while(|part| part.parse().ok()).collect();
         let extents: Result<[usize; DIRECTIONS], _> = numbers.try_into();
         let wrong =
-            || format!("\"{text}\" are no extents; expected four even numbers, as 32x32x32x32");
+            || format!("\"{text}\" are not extents; expected four even numbers, as 32x32x32x32");
         let extents = extents.map_err(|_| wrong())?;
         Extents::new(extents).map(Self).map_err(|error| format!("{error}: {}", wrong()))
     }
