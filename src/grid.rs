@@ -139,7 +139,7 @@ pub struct Sides {
 
 impl Sides {
     /// The same on all sides.
-    pub fn all(side: Side) -> Self {
+    pub const fn all(side: Side) -> Self {
         Self { west: side, east: side, south: side, north: side }
     }
 

@@ -6,24 +6,12 @@ use super::column::{Column, Sounding};
 use super::flow::{Flow, half_sine};
 use super::sounding::{SURFACE, stable_layer, weisman_klemp};
 use super::{
-    CaseDefaults, CaseOptions, CaseParts, IdealisedCase, Shear, air, even_domain, extent, fitting,
-    steady,
+    CaseDefaults, CaseOptions, IdealisedCase, Shear, air, even_domain, extent, fitting, steady,
 };
 use crate::grid::{Side, Sides};
 
-const PERIODIC: Sides = Sides {
-    west: Side::Periodic,
-    east: Side::Periodic,
-    south: Side::Periodic,
-    north: Side::Periodic,
-};
-const SPECIFIED: Sides = Sides {
-    west: Side::Specified,
-    east: Side::Specified,
-    south: Side::Specified,
-    north: Side::Specified,
-};
-
+const PERIODIC: Sides = Sides::all(Side::Periodic);
+const SPECIFIED: Sides = Sides::all(Side::Specified);
 pub(super) const BUBBLE: CaseDefaults =
     CaseDefaults { cells: [40, 40, 40], dx: 250.0, sides: PERIODIC };
 pub(super) const SUPERCELL: CaseDefaults =
@@ -78,7 +66,7 @@ pub(super) fn warm_bubble(options: &CaseOptions) -> IdealisedCase {
         [a * x, a * y]
     });
     let winds = flow.winds();
-    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
+    IdealisedCase::new(options, domain, air, winds, steady())
 }
 
 /// Environment of deep convection.
@@ -140,7 +128,7 @@ pub(super) fn supercell(options: &CaseOptions) -> IdealisedCase {
             [a * x, a * y]
         });
     let winds = flow.winds();
-    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
+    IdealisedCase::new(options, domain, air, winds, steady())
 }
 
 /// A line of ascent along y, in its own frame: `w sin(πz/12 km) cos²(πx/2L)`, L = 8 km, with inflow from both sides, in
@@ -171,7 +159,7 @@ pub(super) fn squall_line(options: &CaseOptions) -> IdealisedCase {
             [-0.5 * (x + half / PI * (PI * x / half).sin()), 0.0]
         });
     let winds = flow.winds();
-    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
+    IdealisedCase::new(options, domain, air, winds, steady())
 }
 
 /// Mass-weighted mean wind of the layers below a height, m s⁻¹.

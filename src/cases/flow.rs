@@ -4,7 +4,7 @@
 //! the mass of every cell, and overturning, whose fluxes through a lateral face add up to zero from the ground to the
 //! lid. So the projection of a run only has rounding to remove.
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Axis};
 
 use crate::dry_mass::{AirMass, MassCoordinate, MassFlux, longest_time_step};
 use crate::forcing::Continuity;
@@ -42,14 +42,9 @@ impl<'a> Flow<'a> {
         for k in 0..self.grid.shape.nz {
             let [u, v] = wind(k);
             let mass = self.coordinate.mu[[0, 0]] * self.layer(k);
-            self.flux
-                .x
-                .index_axis_mut(ndarray::Axis(0), k)
-                .mapv_inplace(|f| f + u * mass * self.grid.dy);
-            self.flux
-                .y
-                .index_axis_mut(ndarray::Axis(0), k)
-                .mapv_inplace(|f| f + v * mass * self.grid.dx);
+            let Grid { dx, dy, .. } = *self.grid;
+            self.flux.x.index_axis_mut(Axis(0), k).mapv_inplace(|f| f + u * mass * dy);
+            self.flux.y.index_axis_mut(Axis(0), k).mapv_inplace(|f| f + v * mass * dx);
         }
         self
     }
@@ -61,12 +56,10 @@ impl<'a> Flow<'a> {
         for k in 0..nz {
             let at = |j: usize, i: usize| psi(k, self.face_x(i), self.face_y(j));
             let corners = Array2::from_shape_fn((ny + 1, nx + 1), |(j, i)| at(j, i));
-            for ((j, i), flux) in self.flux.x.index_axis_mut(ndarray::Axis(0), k).indexed_iter_mut()
-            {
+            for ((j, i), flux) in self.flux.x.index_axis_mut(Axis(0), k).indexed_iter_mut() {
                 *flux -= corners[[j + 1, i]] - corners[[j, i]];
             }
-            for ((j, i), flux) in self.flux.y.index_axis_mut(ndarray::Axis(0), k).indexed_iter_mut()
-            {
+            for ((j, i), flux) in self.flux.y.index_axis_mut(Axis(0), k).indexed_iter_mut() {
                 *flux += corners[[j, i + 1]] - corners[[j, i]];
             }
         }
@@ -96,8 +89,8 @@ impl<'a> Flow<'a> {
         });
         for k in 0..nz {
             let gain = rising[k + 1] - rising[k];
-            self.flux.x.index_axis_mut(ndarray::Axis(0), k).scaled_add(gain, &through_x);
-            self.flux.y.index_axis_mut(ndarray::Axis(0), k).scaled_add(gain, &through_y);
+            self.flux.x.index_axis_mut(Axis(0), k).scaled_add(gain, &through_x);
+            self.flux.y.index_axis_mut(Axis(0), k).scaled_add(gain, &through_y);
         }
         self
     }

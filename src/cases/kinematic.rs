@@ -11,18 +11,12 @@ use std::f64::consts::PI;
 use super::column::{Column, Sounding};
 use super::flow::Flow;
 use super::sounding::{SURFACE, cold_layer, trade_wind};
-use super::{
-    CaseDefaults, CaseOptions, CaseParts, CaseTime, HOUR, IdealisedCase, air, even_domain,
-};
+use super::{CaseDefaults, CaseOptions, CaseTime, HOUR, IdealisedCase, air, even_domain};
 use crate::grid::{Side, Sides};
 
 /// Lateral boundaries: specified in x, for inflow and outflow; periodic in y, along which columns are alike.
-const SIDES: Sides = Sides {
-    west: Side::Specified,
-    east: Side::Specified,
-    south: Side::Periodic,
-    north: Side::Periodic,
-};
+const SIDES: Sides =
+    Sides { south: Side::Periodic, north: Side::Periodic, ..Sides::all(Side::Specified) };
 
 /// A case: `w = w1 sin(π t / t1)` until t1, then 0.
 #[derive(Clone, Copy)]
@@ -86,7 +80,7 @@ pub(super) fn make(options: &CaseOptions, case: Kinematic) -> IdealisedCase {
         .collect();
     let flow = Flow::at_rest(&grid, &domain.coordinate).add_overturning(&rising, |x, _| [-x, 0.0]);
     let winds = flow.winds();
-    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: moments(&case) })
+    IdealisedCase::new(options, domain, air, winds, moments(&case))
 }
 
 /// Times of the frames: during the ascent, and one an hour after the start.

@@ -33,7 +33,7 @@ use time::PrimitiveDateTime;
 use time::macros::datetime;
 
 use crate::constants::Constants;
-use crate::dry_mass::{FaceMaps, MassCoordinate};
+use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Sides};
 use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
@@ -211,24 +211,21 @@ pub struct IdealisedCase {
     exact: Option<ExactVapour>,
 }
 
-/// Parts of a case: the grid, the undisturbed column, the air, the winds at maximum strength with the longest step, and
-/// their strengths in time.
-struct CaseParts<'a> {
-    options: &'a CaseOptions,
-    domain: Domain,
-    air: Frame,
-    winds: ([Array3<f32>; 2], f64),
-    moments: Vec<CaseTime>,
-}
-
 /// A single time; the wind is steady from then on.
 fn steady() -> Vec<CaseTime> {
     vec![CaseTime { seconds: 0.0, wind: 1.0 }]
 }
 
 impl IdealisedCase {
-    fn new(parts: CaseParts<'_>) -> Self {
-        let CaseParts { options, mut domain, mut air, winds: ([u, v], longest), moments } = parts;
+    /// A case of this grid and air, with the winds at maximum strength and the longest time step that they admit (s),
+    /// and with the strengths of the wind in time.
+    fn new(
+        options: &CaseOptions,
+        mut domain: Domain,
+        mut air: Frame,
+        ([u, v], longest): ([Array3<f32>; 2], f64),
+        moments: Vec<CaseTime>,
+    ) -> Self {
         (air.u, air.v) = (u, v);
         let spacing = moments.get(1).map_or(HOUR, |second| second.seconds);
         let dt = options.dt.unwrap_or_else(|| time_step(longest, domain.grid.dx, spacing));
@@ -290,17 +287,11 @@ fn domain(grid: Grid, column: &Column, mu: Array2<f64>) -> Domain {
     Domain {
         path: PathBuf::new(),
         grid,
-        coordinate: MassCoordinate {
+        coordinate: vertical.coordinate(
             mu,
-            map_x: Array2::ones(plane),
-            map_y: Array2::ones(plane),
-            c1: vertical.c1h.clone(),
-            c2: vertical.c2h.clone(),
-            rdnw: vertical.rdnw.clone(),
-            fnm: vertical.fnm.clone(),
-            fnp: vertical.fnp.clone(),
-            unit: grid.dx * grid.dy / f64::GRAVITY,
-        },
+            [Array2::ones(plane), Array2::ones(plane)],
+            grid.dx * grid.dy / f64::GRAVITY,
+        ),
         face_maps: FaceMaps::plane(grid.shape),
         vertical,
         latitude: None,
@@ -329,7 +320,7 @@ fn air(
     base: &Column,
     column: impl Fn(f64, f64) -> Option<Column> + Sync,
 ) -> Frame {
-    let Grid { shape, dx, dy, .. } = domain.grid;
+    let shape = domain.grid.shape;
     let Shape { nx, ny, nz } = shape;
     let stored = |x: f64| f64::from(x as f32);
     let base_p: Vec<f64> = base.p.iter().map(|&p| stored(p)).collect();
@@ -338,9 +329,11 @@ fn air(
     let mut state = State::zeros(shape);
     let (mut p, mut phi) = (Array3::zeros(shape.centre()), Array3::zeros(shape.z_face()));
     for j in 0..ny {
-        let y = (j as f64 + 0.5 - 0.5 * ny as f64) * dy;
-        let x = |i: usize| (i as f64 + 0.5 - 0.5 * nx as f64) * dx;
-        let row: Vec<_> = (0..nx).into_par_iter().map(|i| column(x(i), y)).collect();
+        let row = (0..nx).into_par_iter().map(|i| {
+            let [x, y] = centre(&domain.grid, [j, i]);
+            column(x, y)
+        });
+        let row: Vec<_> = row.collect();
         for (i, other) in row.iter().enumerate() {
             let here = other.as_ref().unwrap_or(base);
             for k in 0..nz {
@@ -377,6 +370,14 @@ fn air(
 fn fitting(usual: f64, grid: &Grid, lengths: &[f64]) -> f64 {
     let widest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
     usual.max(4.0 * grid.dx.max(grid.dy)).min(0.45 * widest)
+}
+
+/// Position of the centre of a cell from that of the grid along x and y, m.
+fn centre(grid: &Grid, [j, i]: [usize; 2]) -> [f64; 2] {
+    let Shape { nx, ny, .. } = grid.shape;
+    let x = (i as f64 + 0.5 - 0.5 * nx as f64) * grid.dx;
+    let y = (j as f64 + 0.5 - 0.5 * ny as f64) * grid.dy;
+    [x, y]
 }
 
 /// Extent of the grid along x and y, m.

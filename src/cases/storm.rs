@@ -3,24 +3,16 @@
 use super::column::{Column, Sounding};
 use super::flow::{Flow, half_sine};
 use super::{
-    CaseDefaults, CaseOptions, CaseParts, IdealisedCase, air, domain, extent, fitting, steady,
+    CaseDefaults, CaseOptions, IdealisedCase, air, centre, domain, extent, fitting, steady,
 };
 use crate::constants::Constants;
-use crate::grid::{Grid, Side, Sides};
+use crate::grid::{Side, Sides};
 use crate::thermo;
 use ndarray::Array2;
 
 /// The grid of `data/soc.nc`.
-pub(super) const USUAL: CaseDefaults = CaseDefaults {
-    cells: [71, 58, 27],
-    dx: 30_000.0,
-    sides: Sides {
-        west: Side::Specified,
-        east: Side::Specified,
-        south: Side::Specified,
-        north: Side::Specified,
-    },
-};
+pub(super) const USUAL: CaseDefaults =
+    CaseDefaults { cells: [71, 58, 27], dx: 30_000.0, sides: Sides::all(Side::Specified) };
 
 const LID: f64 = 16_000.0;
 const SURFACE: f64 = 101_000.0;
@@ -177,7 +169,8 @@ pub(super) fn make(options: &CaseOptions) -> IdealisedCase {
     let base = &vortex.base;
     let plane = (grid.shape.ny, grid.shape.nx);
     let mu = Array2::from_shape_fn(plane, |(j, i)| {
-        let strength = vortex.strength(distance(&grid, j, i));
+        let [x, y] = centre(&grid, [j, i]);
+        let strength = vortex.strength(x.hypot(y));
         f64::GRAVITY * base.dry_mass() * (1.0 - DEFICIT * strength)
     });
     let domain = domain(grid, base, mu);
@@ -196,14 +189,7 @@ pub(super) fn make(options: &CaseOptions) -> IdealisedCase {
         .add_rotation(|k, x, y| circulation.at(k, x.hypot(y)))
         .add_overturning(&rising, |x, y| [root_e * radius * vortex.strength(x.hypot(y)), 0.0])
         .winds();
-    IdealisedCase::new(CaseParts { options, domain, air, winds, moments: steady() })
-}
-
-/// Distance of a cell from the centre of the grid, m.
-fn distance(grid: &Grid, j: usize, i: usize) -> f64 {
-    let x = (i as f64 + 0.5 - 0.5 * grid.shape.nx as f64) * grid.dx;
-    let y = (j as f64 + 0.5 - 0.5 * grid.shape.ny as f64) * grid.dy;
-    x.hypot(y)
+    IdealisedCase::new(options, domain, air, winds, steady())
 }
 
 #[cfg(test)]

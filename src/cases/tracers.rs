@@ -12,22 +12,14 @@ use super::column::{Column, Sounding};
 use super::flow::Flow;
 use super::sounding::SURFACE;
 use super::{
-    CaseDefaults, CaseOptions, CaseParts, CaseTime, ExactVapour, HOUR, IdealisedCase, air,
+    CaseDefaults, CaseOptions, CaseTime, ExactVapour, HOUR, IdealisedCase, air, centre,
     even_domain, extent,
 };
 use crate::constants::Constants;
 use crate::grid::{Grid, Shape, Side, Sides};
 
-pub(super) const USUAL: CaseDefaults = CaseDefaults {
-    cells: [100, 100, 4],
-    dx: 1000.0,
-    sides: Sides {
-        west: Side::Specified,
-        east: Side::Specified,
-        south: Side::Specified,
-        north: Side::Specified,
-    },
-};
+pub(super) const USUAL: CaseDefaults =
+    CaseDefaults { cells: [100, 100, 4], dx: 1000.0, sides: Sides::all(Side::Specified) };
 
 /// Frames of a rotation, and of a deformation and its reversal.
 const FRAMES: [usize; 2] = [4, 20];
@@ -85,10 +77,7 @@ fn moved(
     let flow =
         Flow::at_rest(&grid, &domain.coordinate).add_rotation(|k, x, y| base.mass[k] * psi(x, y));
     let winds = flow.winds();
-    IdealisedCase {
-        exact: Some(exact),
-        ..IdealisedCase::new(CaseParts { options, domain, air, winds, moments })
-    }
+    IdealisedCase { exact: Some(exact), ..IdealisedCase::new(options, domain, air, winds, moments) }
 }
 
 /// Period of a rotation: as requested, or whole hours that keep the wind along the sides below 100 m/s.
@@ -109,9 +98,8 @@ fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync)
     let mut plane = Array2::zeros((ny, nx));
     plane.outer_iter_mut().into_par_iter().enumerate().for_each(|(j, mut row)| {
         for (i, q) in row.iter_mut().enumerate() {
-            let x = (i as f64 + 0.5 - 0.5 * nx as f64) * grid.dx / side;
-            let y = (j as f64 + 0.5 - 0.5 * ny as f64) * grid.dy / side;
-            *q = bodies(origin([x, y])) as f32;
+            let place = centre(grid, [j, i]).map(|x| x / side);
+            *q = bodies(origin(place)) as f32;
         }
     });
     plane

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tracing::{info, warn};
 
 use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
@@ -12,7 +12,7 @@ use crate::chemistry::gpu::{self as on_device, Mapping, ThreadMapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
-use crate::chemistry::rosenbrock::{Method, Status, Tolerances, methods};
+use crate::chemistry::rosenbrock::{Method, Status, Tolerances};
 use crate::cli::BackendChoice;
 use crate::cli::device::GpuChoice;
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ pub(super) struct Chemistry {
     pub(super) solver: Solver,
     /// Mapping of cells to the threads of the GPU
     #[arg(long, value_name = "MAPPING", default_value = "auto")]
-    mapping: CellMapping,
+    mapping: Mapping,
     /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
@@ -60,7 +60,7 @@ pub(super) struct Chemistry {
 pub(super) struct Solver {
     /// Rosenbrock method
     #[arg(long, value_name = "METHOD", default_value = "rodas3")]
-    method: MethodChoice,
+    method: Method,
     /// Interval in seconds [default: the attribute dt of the input, or 600]
     #[arg(long, value_name = "S")]
     dt: Option<f64>,
@@ -75,51 +75,10 @@ pub(super) struct Solver {
     hstart: Option<f64>,
     /// Rate constants during the integration
     #[arg(long, value_name = "RATES", default_value = "frozen")]
-    rates: RatesChoice,
+    rates: RateUpdate,
     /// Precision of the factors of the Jacobian
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
-    lu: LuChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
-    /// Order 2, 2 stages
-    Ros2,
-    /// Order 3, 3 stages; WRF-Chem's
-    Ros3,
-    /// Order 4, 4 stages
-    Ros4,
-    /// Order 3, 4 stages, stiffly accurate; KPP's default
-    Rodas3,
-    /// Order 4, 6 stages, stiffly accurate
-    Rodas4,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RatesChoice {
-    /// Constant, those of tstart
-    Frozen,
-    /// Recomputed at every stage, from tstart to tstart + dt
-    Updated,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LuChoice {
-    /// Double
-    F64,
-    /// Single, each solution improved once by its residual in double precision
-    F32,
-}
-
-/// Mapping of cells to the threads of a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum CellMapping {
-    /// The faster one
-    Auto,
-    /// A thread for a cell
-    Thread,
-    /// A warp for a cell
-    Warp,
+    lu: LuPrecision,
 }
 
 /// Default interval, s.
@@ -152,31 +111,13 @@ impl Solver {
             return Err(Error::Usage(message));
         }
         Ok(Settings {
-            method: self.method.method(),
+            method: self.method,
             tolerances: Tolerances { relative: rtol, absolute: atol },
             interval,
             first_step,
-            rates: match self.rates {
-                RatesChoice::Frozen => RateUpdate::Frozen,
-                RatesChoice::Updated => RateUpdate::Updated,
-            },
-            lu: match self.lu {
-                LuChoice::F64 => LuPrecision::F64,
-                LuChoice::F32 => LuPrecision::F32,
-            },
+            rates: self.rates,
+            lu: self.lu,
         })
-    }
-}
-
-impl MethodChoice {
-    fn method(self) -> Method {
-        match self {
-            Self::Ros2 => methods::ROS2,
-            Self::Ros3 => methods::ROS3,
-            Self::Ros4 => methods::ROS4,
-            Self::Rodas3 => methods::RODAS3,
-            Self::Rodas4 => methods::RODAS4,
-        }
     }
 }
 
@@ -195,17 +136,6 @@ pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
     Ok((mechanism, kinetics))
 }
 
-impl CellMapping {
-    /// The same for the library.
-    pub(super) fn of_library(self) -> Mapping {
-        match self {
-            Self::Auto => Mapping::Auto,
-            Self::Thread => Mapping::Thread,
-            Self::Warp => Mapping::Warp,
-        }
-    }
-}
-
 impl Chemistry {
     /// Runs the command.
     ///
@@ -221,26 +151,26 @@ impl Chemistry {
         // Invalid options are reported before any file is read.
         self.solver.settings(None)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
-        let follows_sun = self.solver.rates == RatesChoice::Updated;
+        let follows_sun = self.solver.rates == RateUpdate::Updated;
         let mut file = CellFile::read(&self.input, &mechanism, &kinetics, follows_sun)?;
         let settings = self.solver.settings(file.dt)?;
         let writer = Writer::create(&self.output, self.force)?;
         for note in &file.notes {
             info!("{note}");
         }
-        if gpu.is_none() && self.mapping != CellMapping::Auto {
+        if gpu.is_none() && self.mapping != Mapping::Auto {
             info!(
                 "--mapping applies to the GPU only; the CPU computes cells side by side in SIMD \
-                   lanes"
+                 lanes"
             );
         }
         let start = Instant::now();
         let (outcomes, kernels) = match &gpu {
             None => (integrate(&kinetics, &settings, &mut file.cells), None),
             Some(gpu) => {
-                let mapping = self.mapping.of_library();
+                let cells = &mut file.cells;
                 let (outcomes, kernels) =
-                    on_device::integrate(gpu, &kinetics, &settings, mapping, &mut file.cells)?;
+                    on_device::integrate(gpu, &kinetics, &settings, self.mapping, cells)?;
                 (outcomes, Some(kernels.plan().form))
             }
         };

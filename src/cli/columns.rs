@@ -2,22 +2,19 @@
 
 mod physics;
 
-use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
-use ndarray::Array2;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::cli::{BackendChoice, FalloutChoice, ONE_PER_CENT_MORE, PhysicsChoice, Precision};
+use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, PhysicsChoice, Precision};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::writer::Stored;
-use crate::os_text::Shown;
 use crate::physics::kessler::params::KesslerFactors;
 use crate::physics::kessler::{self, Kessler};
 use crate::real::Real;
@@ -53,7 +50,7 @@ pub(super) struct Columns {
     physics: PhysicsChoice,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<FalloutChoice>,
+    fallout: Option<Sedimentation>,
     /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
@@ -164,11 +161,11 @@ impl Columns {
     }
 
     fn run_wsm5<R: Stored + Value + Vectorised + Element>(&self) -> Result<()> {
-        let fallout = Sedimentation::from(self.fallout.unwrap_or(FalloutChoice::SemiLagrangian));
+        let fallout = self.fallout.unwrap_or_default();
         let mut p = Scheme::<R>::default().with_fallout(fallout);
         if let Some(name) = &self.perturb {
-            let factor = p.factors.of(name).ok_or_else(|| self.unknown_process(name))?;
-            *factor = R::of(ONE_PER_CENT_MORE);
+            let factor = p.factors.of(name);
+            *factor.ok_or_else(|| self.unknown_process(name))? = R::of(ONE_PER_CENT_MORE);
         }
         let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
         let mapping = |gpu: &Gpu, shape: &Shape| mapping.of(gpu, shape, R::PRECISION, fallout);
@@ -177,31 +174,6 @@ impl Columns {
             &Scheme::<f64>::default().with_fallout(fallout),
         );
         self.run_physics(&p, itself, |gpu, shape| Some(mapping(gpu, shape)))
-    }
-
-    /// Logs the result.
-    fn summarise<R: Real>(
-        &self,
-        work: &Work,
-        Steps { dt, calls }: Steps,
-        rain: &Array2<R>,
-    ) -> Result<()> {
-        let &Work { scheme, ref place, precision, shape, compute, seconds, rest } = work;
-        let cells = shape.cells() as f64 * calls as f64;
-        let rain = rain.iter().map(|x| x.f64()).sum::<f64>() / shape.nx as f64;
-        writeln!(
-            crate::cli::summary_output(),
-            "{scheme} on {place}, {precision}: {} columns of {} levels, {calls} calls of {dt} s\n\
-             calls          {compute:.6} s, {:.3} ns per cell and call\n\
-             with the rest  {seconds:.3} s: {rest}\n\
-             precipitation  {rain:.6} mm in the mean\n\
-             output         {}",
-            shape.nx,
-            shape.nz,
-            compute / cells * 1e9,
-            self.output.shown()
-        )?;
-        Ok(())
     }
 
     /// Time step and number of calls for columns whose file has these attributes.
@@ -259,19 +231,4 @@ struct Steps {
     /// Length of a call, s.
     dt: f64,
     calls: usize,
-}
-
-/// Result of the calls, for the summary.
-struct Work {
-    scheme: &'static str,
-    /// Backend and device, in words.
-    place: String,
-    precision: &'static str,
-    shape: Shape,
-    /// Time that the calls took, s.
-    compute: f64,
-    /// Total time, s.
-    seconds: f64,
-    /// Description of the time outside of the calls.
-    rest: &'static str,
 }

@@ -14,6 +14,7 @@ use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
+use crate::cli::option_values::check_positive;
 use crate::cli::photolysis::{Photolysis, RunLight};
 use crate::config::ChemistryConfig;
 use crate::error::{Error, Result};
@@ -115,10 +116,8 @@ impl Coupling {
             }
             return Err(Error::Usage("--chem-output needs --chemistry".to_owned()));
         };
+        check_positive("--chem-dt", self.chem_dt)?;
         let interval = self.chem_dt.unwrap_or(0.0);
-        if self.chem_dt.is_some_and(|dt| !(dt > 0.0 && dt.is_finite())) {
-            return Err(Error::Usage(format!("--chem-dt {interval}: give a positive number")));
-        }
         for (option, value, most) in
             [("--latitude", self.latitude, 90.0), ("--longitude", self.longitude, 360.0)]
         {
@@ -393,18 +392,15 @@ impl ChemistryConfig {
             None => start,
         };
         self.date = Some(date);
-        for (name, value) in [(LATITUDE, self.latitude), (LONGITUDE, self.longitude)] {
-            let text = value.map_or_else(String::new, |value| value.to_string());
-            self.kept
-                .iter_mut()
-                .filter(|(other, _)| *other == name)
-                .for_each(|kept| kept.1.clone_from(&text));
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        for (name, text) in &mut self.kept {
+            match *name {
+                LATITUDE => *text = number(self.latitude),
+                LONGITUDE => *text = number(self.longitude),
+                DATE => *text = calendar::format(date),
+                _ => {}
+            }
         }
-        let text = calendar::format(date);
-        self.kept
-            .iter_mut()
-            .filter(|(other, _)| *other == DATE)
-            .for_each(|kept| kept.1.clone_from(&text));
         assumed.extend(self.stand_ins.iter().map(|words| (*words).to_owned()));
         info!(
             "chemistry of {}: {} species and {} reactions, {}; {}{}",

@@ -2,21 +2,22 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 use tracing::info;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
+use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
 use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::run_metadata::RunMetadata;
 use crate::cli::scheme;
-use crate::cli::setup::{PreparedRun, interruptible, log_projection, print_dry, ready};
+use crate::cli::setup::{
+    PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
+};
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
@@ -24,7 +25,6 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
-use crate::io::output::Header;
 use crate::io::text;
 use crate::io::wrf::Attribute;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
@@ -59,9 +59,8 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 ) -> Result<()> {
     let start = Instant::now();
     let stop = interruptible()?;
-    let pending = |path: &Path| AtomicFile::new(path, config.force);
-    let output = pending(&config.output)?;
-    let json = config.json.as_deref().map(pending).transpose()?;
+    let output = AtomicFile::new(&config.output, config.force)?;
+    let json = AtomicFile::if_asked(config.json.as_deref(), config.force)?;
     let asked = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     let left_out = scheme::left_out(config, None)?;
@@ -79,16 +78,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
         [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
     );
-    let domain = case.domain.clone();
-    let header = Header {
-        domain,
-        start: series.start(),
-        tracers: Arc::clone(&case.tracers),
-        physics: config.microphysics.number(),
-        left_out,
-        dt: plan.dt,
-        provenance,
-    };
+    let header = header(config, &case, series.start(), &plan, (left_out, provenance));
     let roll = roll(ensemble);
     let output = EnsembleOutput::<R>::create(output, header, roll.clone())?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
@@ -167,22 +157,9 @@ fn backend<R: RunPrecision + GpuPrecision>(
         let cpu = Cpu::of_members(grid, coordinate, schemes, &case.forcing, members);
         return Ok(Box::new(cpu));
     };
-    let has_sequence = case.has_sequence();
-    let tracers = &case.tracers;
-    let mapping = None;
-    let chemistry = None;
-    let setting = GpuConfig {
-        grid,
-        coordinate,
-        limiter,
-        microphysics,
-        mapping,
-        tracers,
-        has_sequence,
-        chemistry,
-    };
+    let gpu_config = gpu_config(config, case);
     let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
-    Ok(Box::new(GpuBackend::of_members(gpu, &setting, &schemes, start)?))
+    Ok(Box::new(GpuBackend::of_members(gpu, &gpu_config, &schemes, start)?))
 }
 
 /// Description of the members in the output file.

@@ -98,7 +98,7 @@ impl Info {
         if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {
             return Err(Error::Usage("--json is the input file; choose another name".to_owned()));
         }
-        let json = self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
         let devices = survey.devices.iter();

@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tracing::{info, warn};
 
 use crate::backend::Microphysics;
 use crate::cases::{CaseName, CaseOptions, Shear};
+use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
@@ -25,7 +26,7 @@ use crate::tracers::TracerSet;
 pub(super) struct Init {
     /// The case
     #[arg(value_name = "CASE")]
-    case: CaseChoice,
+    case: CaseName,
     /// NetCDF file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -52,7 +53,7 @@ pub(super) struct Init {
     updraft: Option<f64>,
     /// Hodograph of the supercell [default: quarter-circle]
     #[arg(long, value_name = "SHEAR")]
-    shear: Option<ShearChoice>,
+    shear: Option<Shear>,
     /// Period in seconds of rotation and deformation
     #[arg(long, value_name = "S")]
     period: Option<f64>,
@@ -75,60 +76,6 @@ By default:
 Updrafts keep their size in metres as far as the grid holds them: they take four cells at least, and nine
 tenths of its shorter side at most. src/cases/README.md says what to expect of each case.";
 
-/// The cases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CaseChoice {
-    /// A warm bubble in a ring of overturning air
-    WarmBubble,
-    /// An updraft in the sounding of Weisman and Klemp, with shear
-    Supercell,
-    /// Shallow warm rain: case W1 of the kinematic driver of Shipway and Hill
-    KidWarm1,
-    /// The same with a cold cloud that freezes
-    KidMixed,
-    /// A line of ascent in sheared wind
-    SquallLine,
-    /// Three bodies of vapour in solid-body rotation; the file contains the exact solution
-    Rotation,
-    /// The same bodies in reversing deformational flow; the file contains the exact solution
-    Deformation,
-    /// A cyclone in balance, with moist ascent
-    Storm,
-}
-
-impl From<CaseChoice> for CaseName {
-    fn from(choice: CaseChoice) -> Self {
-        match choice {
-            CaseChoice::WarmBubble => Self::WarmBubble,
-            CaseChoice::Supercell => Self::Supercell,
-            CaseChoice::KidWarm1 => Self::KidWarm1,
-            CaseChoice::KidMixed => Self::KidMixed,
-            CaseChoice::SquallLine => Self::SquallLine,
-            CaseChoice::Rotation => Self::Rotation,
-            CaseChoice::Deformation => Self::Deformation,
-            CaseChoice::Storm => Self::Storm,
-        }
-    }
-}
-
-/// Turning of the wind with height.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ShearChoice {
-    /// A quarter circle up to 2 km, then straight up to 6 km
-    QuarterCircle,
-    /// Along x
-    Linear,
-}
-
-impl From<ShearChoice> for Shear {
-    fn from(choice: ShearChoice) -> Self {
-        match choice {
-            ShearChoice::QuarterCircle => Self::QuarterCircle,
-            ShearChoice::Linear => Self::Linear,
-        }
-    }
-}
-
 /// Admissible distances of columns, m: far beyond the scales of the cases.
 const DISTANCES: std::ops::RangeInclusive<f64> = 1.0..=1e6;
 
@@ -141,7 +88,7 @@ const BYTES_A_CELL: usize = 160;
 impl Init {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
-        let name = CaseName::from(self.case);
+        let name = self.case;
         let options = self.options(name)?;
         drop(AtomicFile::new(&self.output, self.force)?);
         let [nx, ny, nz] = name.cells(&options);
@@ -161,8 +108,7 @@ impl Init {
                 case.dt, case.longest
             );
         }
-        let title = self.case.to_possible_value().map(|value| value.get_name().to_owned());
-        let title = title.unwrap_or_default();
+        let title = value_name(&name);
         let facts = [
             (
                 "TITLE",
@@ -219,10 +165,7 @@ impl Init {
             ("--updraft", self.updraft),
             ("--period", self.period),
         ] {
-            if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
-                let value = value.unwrap_or_default();
-                return Err(Error::Usage(format!("{option} {value}: a positive number is needed")));
-            }
+            check_positive(option, value)?;
         }
         for (option, value) in [("--dx", self.dx), ("--dy", self.dy)] {
             if let Some(value) = value.filter(|value| !DISTANCES.contains(value)) {
@@ -255,7 +198,7 @@ impl Init {
             dy: self.dy,
             dt: self.dt,
             updraft: self.updraft,
-            shear: self.shear.map(Into::into),
+            shear: self.shear,
             period: self.period,
         })
     }

@@ -97,7 +97,7 @@ impl Kernels {
     ///
     /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] by `--check`.
     pub(super) fn run(&self) -> Result<()> {
-        let json = self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let place = self.place.library.as_deref();
         let compiler = Compiler::find(place, !self.no_fast_math).1?;
         let precisions = match self.precision {

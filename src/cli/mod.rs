@@ -51,13 +51,10 @@ use tracing_subscriber::fmt::time::uptime;
 
 pub use device::BackendChoice;
 
-use crate::advection::Limiter;
 use crate::error::{Error, Result};
-use crate::io::wrf::series::Overlap;
 use crate::os_text::escaped;
 pub use crate::real::Precision;
 use crate::simd::Instructions;
-use crate::wsm5::Sedimentation;
 
 /// Tracer advection and cloud microphysics of WRF, on the CPU and on the GPU.
 ///
@@ -115,7 +112,7 @@ enum Command {
     Columns(columns::Columns),
     Transport(transport::Transport),
     Wilson(wilson::Wilson),
-    Chemistry(chemistry::Chemistry),
+    Chemistry(Box<chemistry::Chemistry>),
     Mechanism(mechanism::Mechanism),
     Init(init::Init),
     Import(import::Import),
@@ -141,87 +138,6 @@ enum PhysicsChoice {
     Wsm5,
     /// Kessler: cloud water and rain, without ice
     Kessler,
-}
-
-/// Scheme of sedimentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FalloutChoice {
-    /// Semi-Lagrangian, as in WRF since version 3.2
-    SemiLagrangian,
-    /// Sub-stepped, with the rest of the scheme as in WRF of July 2008; if a step is so long that the scheme
-    /// divides it, rainncv, snowncv and sr are those of the last part only
-    Substepped,
-}
-
-impl From<FalloutChoice> for Sedimentation {
-    fn from(choice: FalloutChoice) -> Self {
-        match choice {
-            FalloutChoice::SemiLagrangian => Self::SemiLagrangian,
-            FalloutChoice::Substepped => Self::Substepped,
-        }
-    }
-}
-
-impl From<Sedimentation> for FalloutChoice {
-    fn from(fallout: Sedimentation) -> Self {
-        match fallout {
-            Sedimentation::SemiLagrangian => Self::SemiLagrangian,
-            Sedimentation::Substepped => Self::Substepped,
-        }
-    }
-}
-
-/// Limiter of the transport of water.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LimiterChoice {
-    /// Positive definite
-    Pd,
-    /// Monotonic
-    Monotonic,
-    /// None
-    None,
-}
-
-impl From<LimiterChoice> for Limiter {
-    fn from(choice: LimiterChoice) -> Self {
-        match choice {
-            LimiterChoice::Pd => Self::PositiveDefinite,
-            LimiterChoice::Monotonic => Self::Monotonic,
-            LimiterChoice::None => Self::None,
-        }
-    }
-}
-
-impl From<Limiter> for LimiterChoice {
-    fn from(limiter: Limiter) -> Self {
-        match limiter {
-            Limiter::PositiveDefinite => Self::Pd,
-            Limiter::Monotonic => Self::Monotonic,
-            Limiter::None => Self::None,
-        }
-    }
-}
-
-/// Which file counts where several have a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OverlapChoice {
-    /// Neither: a time that two files have is an error
-    #[default]
-    Refuse,
-    /// The earlier file
-    First,
-    /// The later file, from its first time on
-    Last,
-}
-
-impl From<OverlapChoice> for Overlap {
-    fn from(choice: OverlapChoice) -> Self {
-        match choice {
-            OverlapChoice::Refuse => Self::Refuse,
-            OverlapChoice::First => Self::First,
-            OverlapChoice::Last => Self::Last,
-        }
-    }
 }
 
 /// Parses the command line, runs the command, and turns its result into an exit code.

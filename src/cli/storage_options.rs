@@ -1,6 +1,6 @@
 //! Options of `run` about the form of its output.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::Result;
 use crate::io::output::Storage;
@@ -13,7 +13,7 @@ use crate::passive::PassiveTracers;
 pub(super) struct StorageOptions {
     /// Compression of the fields of the output; lossless
     #[arg(long, value_name = "HOW", default_value = "fast")]
-    compression: CompressionChoice,
+    compression: Compression,
     /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or
     /// auto: for every variable the bits that hold 99 % of the information that neighbouring cells share, at least
     /// 7; cells with the most common value, and bits below one without information, are not counted. Attributes
@@ -38,27 +38,6 @@ fn keep(text: &str) -> Result<Keep, String> {
     }
 }
 
-/// Compression of volumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CompressionChoice {
-    /// None
-    None,
-    /// Fast: byte shuffle, deflate level 1
-    Fast,
-    /// Smallest: byte shuffle, deflate level 6
-    Small,
-}
-
-impl From<CompressionChoice> for Compression {
-    fn from(choice: CompressionChoice) -> Self {
-        match choice {
-            CompressionChoice::None => Self::None,
-            CompressionChoice::Fast => Self::Fast,
-            CompressionChoice::Small => Self::Small,
-        }
-    }
-}
-
 impl StorageOptions {
     /// Form of the output that the options request.
     ///
@@ -71,13 +50,13 @@ impl StorageOptions {
         let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
         let variables = Selection::of(&self.output_vars, &names)?;
         let keep = self.keepbits.unwrap_or_default();
-        Ok(Storage { compression: self.compression.into(), keep, variables, hidden: Vec::new() })
+        Ok(Storage { compression: self.compression, keep, variables, hidden: Vec::new() })
     }
 
     /// Given options that are for single runs only, by their names.
     pub(super) fn of_single_runs(&self) -> [(&'static str, bool); 3] {
         [
-            ("--compression", self.compression != CompressionChoice::Fast),
+            ("--compression", self.compression != Compression::Fast),
             ("--keepbits", self.keepbits.is_some()),
             ("--output-vars", self.output_vars != "all"),
         ]

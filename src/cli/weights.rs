@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::cli::option_values::check_positive;
 use crate::cli::refine::free_memory;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ pub(super) struct Weights {
     output: PathBuf,
     /// Coordinates of the target grid
     #[arg(long, value_name = "GRID")]
-    target: TargetChoice,
+    target: Coordinates,
     /// Cell size of the target, in degrees for latlon and in metres for xy
     #[arg(long, value_name = "SIZE")]
     spacing: f64,
@@ -39,7 +40,7 @@ pub(super) struct Weights {
     bounds: Option<Bounds>,
     /// Interpolation method
     #[arg(long, value_name = "METHOD", default_value = "bilinear")]
-    method: MethodChoice,
+    method: Method,
     /// Divide every cell of the input into N x N first, as run --refine does
     #[arg(long, value_name = "N", default_value = "1",
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -53,31 +54,11 @@ pub(super) struct Weights {
 /// memory for sorting them.
 const BYTES_A_CELL: usize = 400;
 
-/// Coordinates of the target.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TargetChoice {
-    /// Longitude and latitude
-    Latlon,
-    /// x and y of the map, or of the plane, from the south-western corner of its grid
-    Xy,
-}
-
-/// Interpolation to the target.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodChoice {
-    /// Linear interpolation along both axes
-    Bilinear,
-    /// Conservative: means over the part of a cell that the grid covers; for xy
-    Conservative,
-}
-
 impl Weights {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let spacing = self.spacing;
-        if spacing <= 0.0 || !spacing.is_finite() {
-            return Err(Error::Usage(format!("--spacing {spacing}: give a positive number")));
-        }
+        check_positive("--spacing", Some(spacing))?;
         if is_same(&self.input, &self.output) {
             return Err(Error::Usage("--output is the input file; choose another name".to_owned()));
         }
@@ -86,15 +67,7 @@ impl Weights {
         if self.refine > 1 {
             domain = wrf::refine::domain(&domain, self.refine.into());
         }
-        let coordinates = match self.target {
-            TargetChoice::Latlon => Coordinates::Degrees,
-            TargetChoice::Xy => Coordinates::Metres,
-        };
-        let method = match self.method {
-            MethodChoice::Bilinear => Method::Bilinear,
-            MethodChoice::Conservative => Method::Conservative,
-        };
-        let regular = Regular { coordinates, spacing, bounds: self.bounds };
+        let regular = Regular { coordinates: self.target, spacing, bounds: self.bounds };
         let cells = regrid::count(&domain, regular)?;
         let (needed, free) = (cells.saturating_mul(BYTES_A_CELL), free_memory());
         if free.is_some_and(|free| needed > free) {
@@ -105,7 +78,7 @@ impl Weights {
                 free.unwrap_or_default() as f64 / 1e9
             )));
         }
-        let weights = regrid::weights(&domain, regular, method)?;
+        let weights = regrid::weights(&domain, regular, self.method)?;
         let about = [
             ("title", "weights from the grid of a run to a regular one"),
             ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),

@@ -12,8 +12,7 @@ use crate::error::{Error, Result};
 use crate::io::lattice::{self, LatticeCase, Results};
 use crate::io::writer::{Stored, Writer};
 use crate::lattice::dirac::{self, Dirac};
-use crate::lattice::gpu::{GpuDirac, LatticePrecision};
-use crate::lattice::number::Vectorised;
+use crate::lattice::gpu::GpuDirac;
 use crate::lattice::solver::MOST_ITERATIONS;
 use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve};
 
@@ -73,44 +72,49 @@ impl Wilson {
         let cases = lattice::read(&self.input)?;
         let gpu = self.backend.open(&self.gpu)?;
         let output = Writer::create(&self.output, self.force)?;
+        let gpu = gpu.as_ref();
         match self.precision {
-            Precision::F32 => {
-                let solver = |solved: Solved<'_, '_, f32>| solved.by_gradients(1);
-                self.compute(&cases, gpu.as_ref(), output, "f32", solver)
-            }
-            Precision::F64 => {
-                let solver = |solved: Solved<'_, '_, f64>| {
-                    if corrects { solved.by_correction() } else { solved.by_gradients(0) }
-                };
-                self.compute(&cases, gpu.as_ref(), output, "f64", solver)
-            }
+            Precision::F32 => self.compute(&cases, gpu, output, |case| match gpu {
+                Some(gpu) => {
+                    let dirac = GpuDirac::<f32>::new(gpu, case.gauge(), case.distance)?;
+                    by_gradients(&dirac, case, 1)
+                }
+                None => by_gradients(&CpuDirac::<f32>::new(case.gauge())?, case, 1),
+            }),
+            Precision::F64 => self.compute(&cases, gpu, output, |case| {
+                if let Some(gpu) = gpu {
+                    let dirac = GpuDirac::<f64>::new(gpu, case.gauge(), case.distance)?;
+                    if !corrects {
+                        return by_gradients(&dirac, case, 0);
+                    }
+                    let narrow = GpuDirac::<f32>::new(gpu, case.gauge(), case.distance)?;
+                    by_correction(&dirac, &narrow, case)
+                } else {
+                    let dirac = CpuDirac::<f64>::new(case.gauge())?;
+                    if !corrects {
+                        return by_gradients(&dirac, case, 0);
+                    }
+                    by_correction(&dirac, &CpuDirac::<f32>::new(case.gauge())?, case)
+                }
+            }),
         }
     }
 
-    fn compute<R: Stored + LatticePrecision + Vectorised>(
+    fn compute<R: Stored>(
         &self,
         cases: &[LatticeCase],
         gpu: Option<&Gpu>,
         output: Writer,
-        precision: &str,
-        solver: impl Fn(Solved<'_, '_, R>) -> Result<Solution<R>>,
+        solve: impl Fn(&LatticeCase) -> Result<Results<R>>,
     ) -> Result<()> {
         let mut computed = Vec::new();
         for case in cases {
-            let results = if let Some(gpu) = gpu {
-                let dirac = GpuDirac::<R>::new(gpu, case.gauge(), case.distance)?;
-                let solution = solver(Solved { case, gpu: Some((gpu, &dirac)), cpu: None })?;
-                results(&dirac, case, solution)?
-            } else {
-                let dirac = CpuDirac::<R>::new(case.gauge())?;
-                let solution = solver(Solved { case, gpu: None, cpu: Some(&dirac) })?;
-                results(&dirac, case, solution)?
-            };
+            let results = solve(case)?;
             self.report(case, &results.solution)?;
             computed.push((case, results));
         }
         let backend = if gpu.is_some() { "gpu" } else { "cpu" };
-        lattice::write(output, [precision, backend], &computed)?;
+        lattice::write(output, [R::NAME, backend], &computed)?;
         tracing::info!("wrote {}", self.output.display());
         Ok(())
     }
@@ -131,44 +135,26 @@ impl Wilson {
     }
 }
 
-/// Solver of a system on one of the two backends.
-struct Solved<'a, 'd, R> {
-    case: &'a LatticeCase,
-    gpu: Option<(&'a Gpu, &'d GpuDirac<R>)>,
-    cpu: Option<&'d CpuDirac<R>>,
+/// Results by conjugate gradients, with the tolerance at this index.
+fn by_gradients<R: Stored, D: Dirac<R>>(
+    dirac: &D,
+    case: &LatticeCase,
+    tolerance: usize,
+) -> Result<Results<R>> {
+    let stop = Stop { tolerance: case.tolerance[tolerance], most: MOST_ITERATIONS };
+    let rhs: Vec<R> = case.rhs.iter().map(|&x| R::of(x)).collect();
+    results(dirac, case, solve(dirac, case.kappa, &rhs, stop)?)
 }
 
-impl<R: Stored + LatticePrecision + Vectorised> Solved<'_, '_, R> {
-    /// With the tolerance at this index.
-    fn by_gradients(self, tolerance: usize) -> Result<Solution<R>> {
-        let Self { case, gpu, cpu } = self;
-        let stop = Stop { tolerance: case.tolerance[tolerance], most: MOST_ITERATIONS };
-        let rhs: Vec<R> = case.rhs.iter().map(|&x| R::of(x)).collect();
-        match (gpu, cpu) {
-            (Some((_, dirac)), _) => solve(dirac, case.kappa, &rhs, stop),
-            (None, Some(dirac)) => solve(dirac, case.kappa, &rhs, stop),
-            (None, None) => unreachable!("one backend is there"),
-        }
-    }
-}
-
-impl Solved<'_, '_, f64> {
-    fn by_correction(self) -> Result<Solution<f64>> {
-        let Self { case, gpu, cpu } = self;
-        let stop = Stop { tolerance: case.tolerance[0], most: MOST_ITERATIONS };
-        let corrected = match (gpu, cpu) {
-            (Some((gpu, wide)), _) => {
-                let narrow = GpuDirac::<f32>::new(gpu, case.gauge(), case.distance)?;
-                defect_correction(wide, &narrow, case.kappa, &case.rhs, stop)?
-            }
-            (None, Some(wide)) => {
-                let narrow = CpuDirac::<f32>::new(case.gauge())?;
-                defect_correction(wide, &narrow, case.kappa, &case.rhs, stop)?
-            }
-            (None, None) => unreachable!("one backend is there"),
-        };
-        Ok(corrected.solution)
-    }
+/// Results by defect correction, with an operator in single precision.
+fn by_correction<W: Dirac<f64>, N: Dirac<f32>>(
+    wide: &W,
+    narrow: &N,
+    case: &LatticeCase,
+) -> Result<Results<f64>> {
+    let stop = Stop { tolerance: case.tolerance[0], most: MOST_ITERATIONS };
+    let corrected = defect_correction(wide, narrow, case.kappa, &case.rhs, stop)?;
+    results(wide, case, corrected.solution)
 }
 
 fn results<R: Stored, D: Dirac<R>>(

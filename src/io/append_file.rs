@@ -10,10 +10,11 @@ use netcdf::{AttributeValue, FileMut};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::DEFLATE;
+use crate::io::fields::{DEFLATE, existing};
 use crate::io::flushing_file::FlushingFile;
 use crate::io::output::Header;
 use crate::io::selection::is_left_out;
+use crate::io::weights::Coordinates;
 use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
@@ -41,6 +42,26 @@ pub(super) struct VariableInfo<'a> {
     pub(super) has_gaps: bool,
     /// Lengths of a chunk along each dimension; empty for one chunk a time.
     pub(super) chunks: &'a [usize],
+}
+
+/// Names and attributes of the coordinates along x and y.
+pub(super) fn coordinates(
+    of: Coordinates,
+) -> [(&'static str, [(&'static str, &'static str); 3]); 2] {
+    let about = |name, units, long_name, standard_name| {
+        let units = ("units", units);
+        (name, [units, ("long_name", long_name), ("standard_name", standard_name)])
+    };
+    match of {
+        Coordinates::Degrees => [
+            about("lon", "degrees_east", "longitude", "longitude"),
+            about("lat", "degrees_north", "latitude", "latitude"),
+        ],
+        Coordinates::Metres => [
+            about("x", "m", "distance along x", "projection_x_coordinate"),
+            about("y", "m", "distance along y", "projection_y_coordinate"),
+        ],
+    }
 }
 
 /// A NetCDF file with the unlimited dimension `time`.
@@ -162,21 +183,14 @@ impl AppendFile {
         if is_left_out(&self.left_out, variable) {
             return Ok(());
         }
-        self.define(|file| {
-            let missing = || format!("no variable {variable}");
-            let mut found = file.variable_mut(variable).ok_or_else(missing)?;
-            found.put_attribute(name, value).map(drop)
-        })
+        self.define(|file| existing(file, variable)?.put_attribute(name, value).map(drop))
     }
 
     /// Begins the next time, `seconds` after the start of the run.
     pub(super) fn begin(&mut self, seconds: f64) -> Result<()> {
         let (at, seconds) = (self.times, self.offset + seconds);
         self.times += 1;
-        self.define(|file| {
-            let mut time = file.variable_mut("time").ok_or("no variable time")?;
-            time.put_value(seconds, [at])
-        })
+        self.define(|file| existing(file, "time")?.put_value(seconds, [at]))
     }
 
     /// Writes the values of a variable at the current time, unless the run excludes it. `along` are the lengths of its
@@ -194,11 +208,7 @@ impl AppendFile {
         let at = self.times - 1;
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);
-        self.define(|file| {
-            let missing = || format!("no variable {name}");
-            let mut variable = file.variable_mut(name).ok_or_else(missing)?;
-            variable.put_values(values, extents)
-        })?;
+        self.define(|file| existing(file, name)?.put_values(values, extents))?;
         self.file.count_written(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 

@@ -94,6 +94,15 @@ impl AtomicFile {
         Ok(Self { target, place, temporary, claim, may_replace: force })
     }
 
+    /// The file of an option, where one is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`AtomicFile::new`].
+    pub fn if_asked(target: Option<&Path>, force: bool) -> Result<Option<Self>> {
+        target.map(|target| Self::new(target, force)).transpose()
+    }
+
     /// Path for writing until the file is complete.
     pub fn path(&self) -> &Path {
         &self.temporary

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 
+use crate::io::fields::slice;
 use crate::io::layout::GRID;
 use crate::io::wrf::Domain;
 
@@ -40,8 +41,4 @@ pub(super) fn values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
         map(&maps.v_y),
         map(&domain.coordinate.map_x),
     ]
-}
-
-fn slice<T>(plane: &Array2<T>) -> &[T] {
-    plane.as_slice().expect("standard layout")
 }

@@ -6,7 +6,7 @@ use netcdf::FileMut;
 
 use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{define_variable, existing, put};
+use crate::io::fields::{define_variable, existing, put, slice};
 use crate::io::geometry;
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::nc_char::NcChar;
@@ -81,19 +81,15 @@ fn put_frame(
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let fields = state.fields().iter().chain([u, v]);
-    let given = pressure.iter().chain(geopotential).map(values);
-    let given = given.chain(column_mass.iter().map(values));
-    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(values)) {
+    let given = pressure.iter().chain(geopotential).map(slice);
+    let given = given.chain(column_mass.iter().map(slice));
+    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(slice)) {
         put(file, header.shape(), number, variable, values)?;
     }
     for (variable, values) in GIVEN.iter().zip(given) {
         put(file, header.shape(), number, variable, values)?;
     }
     put_grid(file, header, number)
-}
-
-fn values<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
-    array.as_slice().expect("standard layout")
 }
 
 /// Writes the time of a frame with the NetCDF library.

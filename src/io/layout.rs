@@ -214,30 +214,25 @@ pub(super) const CONTENTS: [Variable; 5] = {
     ]
 };
 
+const fn profile(
+    name: &'static str,
+    units: &'static str,
+    description: &'static str,
+    cell_methods: &'static str,
+) -> Variable {
+    over(variable(name, Axes::Layer, units, description), cell_methods)
+}
+
 /// Mean and root mean square over each level of a field.
 macro_rules! profiles {
-    ($name:literal, $units:literal, $what:literal) => {
+    ($name:literal, $units:literal, $what:literal) => {{
+        let mean = concat!("Mean over the cells of the level of ", $what);
+        let rms = concat!("Root mean square over the cells of the level of ", $what);
         [
-            over(
-                variable(
-                    concat!($name, "_MEAN"),
-                    Axes::Layer,
-                    $units,
-                    concat!("Mean over the cells of the level of ", $what),
-                ),
-                "area: mean",
-            ),
-            over(
-                variable(
-                    concat!($name, "_RMS"),
-                    Axes::Layer,
-                    $units,
-                    concat!("Root mean square over the cells of the level of ", $what),
-                ),
-                "area: root_mean_square",
-            ),
+            profile(concat!($name, "_MEAN"), $units, mean, "area: mean"),
+            profile(concat!($name, "_RMS"), $units, rms, "area: root_mean_square"),
         ]
-    };
+    }};
 }
 
 /// Profiles of the fields of the state, in the order of [`super::output::Snapshot::profiles`].

@@ -3,7 +3,7 @@
 //! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
 
 use ndarray::Array2;
-use netcdf::FileMut;
+use netcdf::{AttributeValue, FileMut};
 
 pub use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
@@ -14,14 +14,6 @@ pub(super) const NAME: &str = "crs";
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
-
-/// A value of the mapping.
-#[derive(Clone, Debug, PartialEq)]
-enum Parameter {
-    Text(&'static str),
-    Number(f64),
-    Pair([f64; 2]),
-}
 
 /// A map coordinate along the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +78,7 @@ fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
 /// The mapping of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
-    parameters: Vec<(&'static str, Parameter)>,
+    parameters: Vec<(&'static str, AttributeValue)>,
     /// Coordinates from west to east and from south to north, with unit and CF name; `None` on the unrotated globe if
     /// the cells do not lie along meridians and parallels.
     axes: Option<[(Axis, [&'static str; 2]); 2]>,
@@ -136,11 +128,7 @@ impl Mapping {
         let mut crs = file.add_variable::<i32>(NAME, &[])?;
         crs.put_attribute("long_name", "where on Earth the grid lies")?;
         for (name, value) in &self.parameters {
-            match value {
-                Parameter::Text(text) => crs.put_attribute(name, *text)?,
-                Parameter::Number(x) => crs.put_attribute(name, *x)?,
-                Parameter::Pair(pair) => crs.put_attribute(name, pair.to_vec())?,
-            };
+            crs.put_attribute(name, value.clone())?;
         }
         crs.put_values(&[0], ..)?;
         let names = [("west_east", shape.nx, "X"), ("south_north", shape.ny, "Y")];
@@ -213,7 +201,7 @@ fn half_tangent(latitude: f64) -> f64 {
 
 /// A mapping whose first cell has the coordinates `corner`.
 fn mapping(
-    parameters: Vec<(&'static str, Parameter)>,
+    parameters: Vec<(&'static str, AttributeValue)>,
     corner: [f64; 2],
     steps: [f64; 2],
     about: [[&'static str; 2]; 2],
@@ -222,11 +210,8 @@ fn mapping(
     Mapping { parameters, axes: Some([axis(0), axis(1)]) }
 }
 
-fn on_sphere(name: &'static str) -> Vec<(&'static str, Parameter)> {
-    vec![
-        ("grid_mapping_name", Parameter::Text(name)),
-        ("earth_radius", Parameter::Number(EARTH_RADIUS)),
-    ]
+fn on_sphere(name: &'static str) -> Vec<(&'static str, AttributeValue)> {
+    vec![("grid_mapping_name", name.into()), ("earth_radius", EARTH_RADIUS.into())]
 }
 
 /// Returns `true` if a cone touches the sphere instead of intersecting it.
@@ -257,9 +242,9 @@ fn lambert(parallels: [f64; 2], origin: GeoPoint, corner: GeoPoint, steps: [f64;
     let mut parameters = on_sphere("lambert_conformal_conic");
     parameters.extend([
         // A single parallel is written twice: readers take one value for the origin.
-        ("standard_parallel", Parameter::Pair([one, if is_one { one } else { two }])),
-        ("longitude_of_central_meridian", Parameter::Number(origin.longitude)),
-        ("latitude_of_projection_origin", Parameter::Number(origin.latitude)),
+        ("standard_parallel", vec![one, if is_one { one } else { two }].into()),
+        ("longitude_of_central_meridian", origin.longitude.into()),
+        ("latitude_of_projection_origin", origin.latitude.into()),
     ]);
     let corner = [r * angle.sin(), r0 - r * angle.cos()];
     mapping(parameters, corner, steps, LENGTHS)
@@ -273,9 +258,9 @@ fn polar(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]) -
     let angle = turn(corner.longitude - meridian).to_radians();
     let mut parameters = on_sphere("polar_stereographic");
     parameters.extend([
-        ("straight_vertical_longitude_from_pole", Parameter::Number(meridian)),
-        ("latitude_of_projection_origin", Parameter::Number(90.0 * side)),
-        ("standard_parallel", Parameter::Number(true_latitude)),
+        ("straight_vertical_longitude_from_pole", meridian.into()),
+        ("latitude_of_projection_origin", (90.0 * side).into()),
+        ("standard_parallel", true_latitude.into()),
     ]);
     let corner = [r * angle.sin(), -side * r * angle.cos()];
     mapping(parameters, corner, steps, LENGTHS)
@@ -288,8 +273,8 @@ fn mercator(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]
     let y = scale * half_tangent(corner.latitude).ln();
     let mut parameters = on_sphere("mercator");
     parameters.extend([
-        ("longitude_of_projection_origin", Parameter::Number(meridian)),
-        ("standard_parallel", Parameter::Number(true_latitude)),
+        ("longitude_of_projection_origin", meridian.into()),
+        ("standard_parallel", true_latitude.into()),
     ]);
     mapping(parameters, [x, y], steps, LENGTHS)
 }
@@ -339,9 +324,9 @@ fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mappi
     let longitude = turn(from_true_pole.to_degrees() + true_pole);
     let mut parameters = on_sphere("rotated_latitude_longitude");
     parameters.extend([
-        ("grid_north_pole_latitude", Parameter::Number(north.latitude)),
-        ("grid_north_pole_longitude", Parameter::Number(north.longitude)),
-        ("north_pole_grid_longitude", Parameter::Number(true_pole)),
+        ("grid_north_pole_latitude", north.latitude.into()),
+        ("grid_north_pole_longitude", north.longitude.into()),
+        ("north_pole_grid_longitude", true_pole.into()),
     ]);
     mapping(parameters, [longitude, latitude], steps, TURNED)
 }

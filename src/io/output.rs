@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 pub use crate::io::aux_output::AuxOutput;
-use crate::io::fields::{define_variable, field_type};
+use crate::io::fields::{define_variable, field_type, slice};
 use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
@@ -110,10 +110,6 @@ impl PassThrough {
         let [mu, mub] = &self.column_mass;
         [slice(p), slice(pb), slice(ph), slice(phb), slice(mu), slice(mub)]
     }
-}
-
-fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
-    array.as_slice().expect("standard layout")
 }
 
 /// Global description of the file.

@@ -210,31 +210,25 @@ fn numbers(variable: &Variable<'_>, name: &str) -> Result<Option<Vec<f64>>, Stri
     let value =
         attribute.value().map_err(|e| refusal(variable, name, &e.to_string(), "a number is"))?;
     Ok(Some(match &value {
-        A::Uchar(x) => wide(&[*x]),
         A::Uchars(x) => wide(x),
-        A::Schar(x) => wide(&[*x]),
         A::Schars(x) => wide(x),
-        A::Ushort(x) => wide(&[*x]),
         A::Ushorts(x) => wide(x),
-        A::Short(x) => wide(&[*x]),
         A::Shorts(x) => wide(x),
-        A::Uint(x) => wide(&[*x]),
         A::Uints(x) => wide(x),
-        A::Int(x) => wide(&[*x]),
         A::Ints(x) => wide(x),
-        A::Ulonglong(x) => vec![*x as f64],
         A::Ulonglongs(x) => x.iter().map(|x| *x as f64).collect(),
-        A::Longlong(x) => vec![*x as f64],
         A::Longlongs(x) => x.iter().map(|x| *x as f64).collect(),
-        A::Float(x) => wide(&[*x]),
         A::Floats(x) => wide(x),
-        A::Double(x) => vec![*x],
         A::Doubles(x) => x.clone(),
         A::Str(text) => {
             return Err(refusal(variable, name, &format!("the text {text:?}"), "a number is"));
         }
         A::Strs(text) => {
             return Err(refusal(variable, name, &format!("the texts {text:?}"), "a number is"));
+        }
+        one => {
+            let number = f64::try_from(one.clone());
+            vec![number.map_err(|e| refusal(variable, name, &e.to_string(), "a number is"))?]
         }
     }))
 }

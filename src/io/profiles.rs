@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::append_file::{AppendFile, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::layout::{Axes, COMPUTED, SAMPLED, Variable};
+use crate::io::layout::{Axes, COMPUTED, CONTENTS, SAMPLED, Variable};
 use crate::io::output::{AuxOutput, Header};
 use crate::io::samples::ColumnFrame;
 use crate::io::writer::Stored;
@@ -16,19 +16,14 @@ const PROFILE: [&str; 4] = ["time", "south_north", "west_east", "bottom_top"];
 /// Dimensions of a number in each column.
 const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
 
-/// Column content of each species of water: name, description and CF standard name.
-const TOTALS: [(&str, &str, Option<&str>); 5] = [
-    ("QVAPOR_PATH", "vapour of the column", Some("atmosphere_mass_content_of_water_vapor")),
-    (
-        "QCLOUD_PATH",
-        "cloud water of the column",
-        Some("atmosphere_mass_content_of_cloud_liquid_water"),
-    ),
-    ("QRAIN_PATH", "rain of the column", None),
-    ("QICE_PATH", "cloud ice of the column", Some("atmosphere_mass_content_of_cloud_ice")),
-    ("QSNOW_PATH", "snow of the column", None),
+/// Descriptions of the column contents, in the order of [`CONTENTS`].
+const TOTALS: [&str; CONTENTS.len()] = [
+    "vapour of the column",
+    "cloud water of the column",
+    "rain of the column",
+    "cloud ice of the column",
+    "snow of the column",
 ];
-
 /// The largest reflectivity.
 const STRONGEST: &str = "REFL_10CM_MAX";
 
@@ -88,14 +83,14 @@ impl Profiles {
                 long_name: variable.description.to_lowercase().replace("faces", "middle").into(),
                 standard_name: variable.standard_name,
                 coordinates,
-                has_gaps: false,
-                chunks: &[],
+                ..VariableInfo::default()
             })?;
         }
-        let per_area = TOTALS.map(|(name, long_name, cf)| (name, "kg m-2", long_name, cf));
+        let per_area = CONTENTS.iter().zip(TOTALS);
+        let per_area = per_area.map(|(of, words)| (of.name, of.units, words, of.standard_name));
         let strongest = "largest radar reflectivity of the column (lamda = 10 cm)";
         let strongest = (STRONGEST, "dBZ", strongest, None);
-        for (name, units, long_name, standard_name) in per_area.into_iter().chain([strongest]) {
+        for (name, units, long_name, standard_name) in per_area.chain([strongest]) {
             file.variable::<R>(&VariableInfo {
                 name,
                 dimensions: &COLUMN,
@@ -103,8 +98,7 @@ impl Profiles {
                 long_name: long_name.into(),
                 standard_name,
                 coordinates,
-                has_gaps: false,
-                chunks: &[],
+                ..VariableInfo::default()
             })?;
         }
         Ok(Self { file, shape, passive })
@@ -136,8 +130,8 @@ impl<R: Stored> AuxOutput<R> for Profiles {
         for (variable, profiles) in SAMPLED[COMPUTED.len()..].iter().zip(&frame.air) {
             self.put(variable.name, profiles)?;
         }
-        for ((name, ..), totals) in TOTALS.iter().zip(&frame.totals) {
-            self.put_numbers(name, totals)?;
+        for (about, totals) in CONTENTS.iter().zip(&frame.totals) {
+            self.put_numbers(about.name, totals)?;
         }
         self.put_numbers(STRONGEST, &frame.strongest)
     }

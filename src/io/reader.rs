@@ -137,18 +137,7 @@ impl Reader {
     ///
     /// [`Error::Input`] when it is missing, of another shape, not numeric or not finite.
     pub fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
-        let variable = self.variable(name)?;
-        let found: Vec<String> =
-            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
-        if found != dimensions {
-            let message = format!(
-                "variable {name} has the dimensions ({}); ({}) is needed",
-                found.join(", "),
-                dimensions.join(", ")
-            );
-            return Err(self.error(message));
-        }
-        self.values(&variable, ..)
+        self.values(&self.shaped(name, dimensions)?, ..)
     }
 
     /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
@@ -158,20 +147,8 @@ impl Reader {
     ///
     /// As [`Reader::array`].
     pub fn doubles(&self, name: &str, dimensions: &[&str]) -> Result<Vec<f64>> {
-        let variable = self.variable(name)?;
-        let found: Vec<String> =
-            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
-        if found != dimensions {
-            return Err(self.error(format!(
-                "variable {name} has the dimensions ({}); ({}) is needed",
-                found.join(", "),
-                dimensions.join(", ")
-            )));
-        }
-        self.check_size(&variable)?;
-        let values: Vec<f64> = variable.get_values(..).map_err(|e| {
-            self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })?;
+        let variable = self.shaped(name, dimensions)?;
+        let values = self.all(&variable)?;
         if let Some(at) = values.iter().position(|x| !x.is_finite()) {
             let lengths: Vec<usize> =
                 variable.dimensions().iter().map(netcdf::Dimension::len).collect();
@@ -283,26 +260,37 @@ impl Reader {
     pub fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
         /// NetCDF's default for values that were never written.
         const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
+        let variable = self.shaped(name, &[dimension])?;
+        let marks: Vec<f64> = ["_FillValue", "missing_value"]
+            .iter()
+            .filter_map(|name| variable.attribute(name)?.value().ok()?.try_into().ok())
+            .chain([UNWRITTEN])
+            .collect();
+        let mut values = self.all(&variable)?;
+        values.iter_mut().filter(|x| marks.contains(x)).for_each(|x| *x = f64::NAN);
+        Ok(values)
+    }
+
+    /// A variable, which must have exactly these dimensions.
+    fn shaped(&self, name: &str, dimensions: &[&str]) -> Result<Variable<'_>> {
         let variable = self.variable(name)?;
         let found: Vec<String> =
             variable.dimensions().iter().map(netcdf::Dimension::name).collect();
-        if found != [dimension] {
-            let found = found.join(", ");
-            let message =
-                format!("variable {name} has the dimensions ({found}); ({dimension}) is needed");
-            return Err(self.error(message));
+        if found == dimensions {
+            return Ok(variable);
         }
-        let marks: Vec<f64> = ["_FillValue", "missing_value"]
-            .iter()
-            .filter_map(|name| number(&variable.attribute(name)?.value().ok()?))
-            .chain([UNWRITTEN])
-            .collect();
-        self.check_size(&variable)?;
-        let mut values: Vec<f64> = variable.get_values(..).map_err(|e| {
+        let (found, needed) = (found.join(", "), dimensions.join(", "));
+        let message = format!("variable {name} has the dimensions ({found}); ({needed}) is needed");
+        Err(self.error(message))
+    }
+
+    /// All stored values of a variable, in double precision.
+    fn all(&self, variable: &Variable<'_>) -> Result<Vec<f64>> {
+        self.check_size(variable)?;
+        variable.get_values(..).map_err(|e| {
+            let name = variable.name();
             self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })?;
-        values.iter_mut().filter(|x| marks.contains(x)).for_each(|x| *x = f64::NAN);
-        Ok(values)
+        })
     }
 
     /// Message about a variable that cannot be read, with the remedy.
@@ -423,8 +411,8 @@ impl Reader {
         let value = attribute
             .value()
             .map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
-        match number(&value) {
-            Some(x) if x.is_finite() => Ok(Some(x)),
+        match f64::try_from(value.clone()) {
+            Ok(x) if x.is_finite() => Ok(Some(x)),
             _ => Err(self.error(format!("attribute {name} is {value:?}; a number is needed"))),
         }
     }
@@ -458,24 +446,6 @@ impl Reader {
     /// A global attribute as text, if it exists and is text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.file.attribute(name)?.value().ok()?.try_into().ok()
-    }
-}
-
-/// The single number of an attribute.
-fn number(value: &AttributeValue) -> Option<f64> {
-    use AttributeValue as A;
-    match value {
-        A::Uchar(x) => Some((*x).into()),
-        A::Schar(x) => Some((*x).into()),
-        A::Ushort(x) => Some((*x).into()),
-        A::Short(x) => Some((*x).into()),
-        A::Uint(x) => Some((*x).into()),
-        A::Int(x) => Some((*x).into()),
-        A::Ulonglong(x) => Some(*x as f64),
-        A::Longlong(x) => Some(*x as f64),
-        A::Float(x) => Some((*x).into()),
-        A::Double(x) => Some(*x),
-        _ => None,
     }
 }
 

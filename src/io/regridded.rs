@@ -6,8 +6,9 @@ use tracing::warn;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{AppendFile, MISSING, VariableInfo};
+use crate::io::append_file::{AppendFile, MISSING, VariableInfo, coordinates};
 use crate::io::atomic_file::AtomicFile;
+use crate::io::fields::existing;
 use crate::io::grid_north::{self, Axes as GridAxes};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::output::{AuxOutput, Header};
@@ -111,7 +112,7 @@ impl Regridded {
                 standard_name,
                 coordinates: horizontal.coordinates,
                 has_gaps: true,
-                chunks: &[],
+                ..VariableInfo::default()
             };
             file.variable::<R>(&about)?;
             if variable.name == "RAINNC" {
@@ -129,16 +130,13 @@ impl Regridded {
             standard_name: Some("surface_altitude"),
             coordinates: horizontal.coordinates,
             has_gaps: true,
-            chunks: &[],
+            ..VariableInfo::default()
         };
         file.variable::<f64>(&about)?;
         for (value, is_reached) in ground.iter_mut().zip(&is_reached) {
             *value = if *is_reached { *value } else { MISSING };
         }
-        file.define(|file| {
-            let mut variable = file.variable_mut("HGT").ok_or("no variable HGT")?;
-            variable.put_values(&ground, ..)
-        })?;
+        file.define(|file| existing(file, "HGT")?.put_values(&ground, ..))?;
         if weights.weights.normalisation == Normalisation::DestArea {
             define_covered(&mut file, weights, (&names, &passive), horizontal.coordinates)?;
         }
@@ -267,10 +265,8 @@ fn define_covered(
         dimensions: names,
         units: "1",
         long_name: "part of the cell that the grid of the run covers".into(),
-        standard_name: None,
         coordinates,
-        has_gaps: false,
-        chunks: &[],
+        ..VariableInfo::default()
     })?;
     let note = "the variables on the cells hold their values times this part";
     file.attribute(COVERED, "comment", note)?;
@@ -278,58 +274,13 @@ fn define_covered(
         file.attribute(variable.name, "ancillary_variables", COVERED)?;
     }
     file.attribute("HGT", "ancillary_variables", COVERED)?;
-    file.define(|file| {
-        let mut variable = file.variable_mut(COVERED).ok_or("no covered part")?;
-        variable.put_values(&covered, ..)
-    })
+    file.define(|file| existing(file, COVERED)?.put_values(&covered, ..))
 }
 
 /// The horizontal part of a variable's dimensions, and the names of its coordinates.
 struct Horizontal {
     dimensions: Vec<&'static str>,
     coordinates: &'static str,
-}
-
-/// Names and attributes of the coordinates along x and y.
-fn coordinates(of: Coordinates) -> [(&'static str, [(&'static str, &'static str); 3]); 2] {
-    match of {
-        Coordinates::Degrees => [
-            (
-                "lon",
-                [
-                    ("units", "degrees_east"),
-                    ("long_name", "longitude"),
-                    ("standard_name", "longitude"),
-                ],
-            ),
-            (
-                "lat",
-                [
-                    ("units", "degrees_north"),
-                    ("long_name", "latitude"),
-                    ("standard_name", "latitude"),
-                ],
-            ),
-        ],
-        Coordinates::Metres => [
-            (
-                "x",
-                [
-                    ("units", "m"),
-                    ("long_name", "distance along x"),
-                    ("standard_name", "projection_x_coordinate"),
-                ],
-            ),
-            (
-                "y",
-                [
-                    ("units", "m"),
-                    ("long_name", "distance along y"),
-                    ("standard_name", "projection_y_coordinate"),
-                ],
-            ),
-        ],
-    }
 }
 
 /// Adds dimensions, coordinates and bounds of the grid.

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use crate::io::fields::existing;
 use crate::io::storage::rounding_error;
 
 /// The variable that describes the method of rounding.
@@ -28,8 +29,7 @@ pub(super) fn tell(path: &Path, kept: &[(&'static str, u32)]) -> netcdf::Result<
         container.put_attribute("implementation", version)?;
     }
     for (name, bits) in kept {
-        let missing = || format!("no variable {name}");
-        let mut variable = file.variable_mut(name).ok_or_else(missing)?;
+        let mut variable = existing(&mut file, name)?;
         variable.put_attribute("quantization", CONTAINER)?;
         variable.put_attribute("quantization_nsb", *bits as i32)?;
         variable.put_attribute("quantization_maximum_relative_error", rounding_error(*bits))?;

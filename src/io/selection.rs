@@ -184,12 +184,4 @@ mod tests {
         assert_eq!(chosen("QRAIN, W"), ["QRAIN", "W", "XLAT", "XLONG"]);
         assert_eq!(chosen("XTIME"), PLACES);
     }
-
-    #[test]
-    fn names_that_there_are_not_are_refused_with_the_nearest() {
-        let error = Selection::of("T,QRAIM", &[]).expect_err("no such variable").to_string();
-        assert!(error.contains("QRAIM") && error.contains("QRAIN"), "{error}");
-        assert!(Selection::of("", &[]).is_err());
-        assert!(Selection::of("T,", &[]).is_err());
-    }
 }

@@ -6,12 +6,14 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{AppendFile, VariableInfo};
+use crate::io::append_file::{AppendFile, VariableInfo, coordinates};
 use crate::io::atomic_file::AtomicFile;
+use crate::io::fields::existing;
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{AuxOutput, Header};
 use crate::io::samples::{PointSample, levels};
+use crate::io::weights::Coordinates;
 use crate::io::writer::Stored;
 
 /// A station and its coordinates.
@@ -125,8 +127,8 @@ fn about<'a>(
         long_name: variable.description.to_lowercase().into(),
         standard_name: variable.standard_name,
         coordinates,
-        has_gaps: false,
         chunks,
+        ..VariableInfo::default()
     }
 }
 
@@ -142,7 +144,7 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
             &["station", "name_strlen"],
             &netcdf::types::NcVariableType::Char,
         )?;
-        let mut names = file.variable_mut("station_name").ok_or("no variable station_name")?;
+        let mut names = existing(file, "station_name")?;
         names.put_attribute("long_name", "name of the place")?;
         names.put_attribute("cf_role", "timeseries_id")?;
         if places.iter().any(|place| !place.name.is_ascii()) {
@@ -154,33 +156,32 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
         }
         Ok(())
     })?;
-    let mut coordinates = Vec::new();
+    let mut names = Vec::new();
     let on_earth: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_earth).collect();
     let on_map: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_map).collect();
     let mut add = |name: &'static str, attributes: [(&str, &str); 3], values: Vec<f64>| {
-        coordinates.push(name);
+        names.push(name);
         file.fixed(name, &["station"], &attributes, &values)
     };
-    let known = |standard_name| ("standard_name", standard_name);
-    if let Some(places) = on_earth {
-        let about = [("units", "degrees_north"), ("long_name", "latitude"), known("latitude")];
-        add("lat", about, places.iter().map(|place| place[1]).collect())?;
-        let about = [("units", "degrees_east"), ("long_name", "longitude"), known("longitude")];
-        add("lon", about, places.iter().map(|place| place[0]).collect())?;
-    }
-    if let Some(places) = on_map {
-        let about =
-            [("units", "m"), ("long_name", "distance along x"), known("projection_x_coordinate")];
-        add("x", about, places.iter().map(|place| place[0]).collect())?;
-        let about =
-            [("units", "m"), ("long_name", "distance along y"), known("projection_y_coordinate")];
-        add("y", about, places.iter().map(|place| place[1]).collect())?;
+    for (of, places) in [(Coordinates::Degrees, on_earth), (Coordinates::Metres, on_map)] {
+        let Some(places) = places else { continue };
+        let [x, y] = [0, 1].map(|axis| places.iter().map(|place| place[axis]).collect());
+        let [along_x, along_y] = coordinates(of);
+        // Latitude before longitude, but x before y.
+        let mut both = [(along_x, x), (along_y, y)];
+        if of == Coordinates::Degrees {
+            both.reverse();
+        }
+        for ((name, attributes), values) in both {
+            add(name, attributes, values)?;
+        }
     }
     let long_name = "height of the ground of the model";
-    let about = [("units", "m"), ("long_name", long_name), known("surface_altitude")];
+    let known = ("standard_name", "surface_altitude");
+    let about = [("units", "m"), ("long_name", long_name), known];
     add("alt", about, places.iter().map(|place| place.altitude).collect())?;
-    coordinates.push("station_name");
-    Ok(coordinates.join(" "))
+    names.push("station_name");
+    Ok(names.join(" "))
 }
 
 impl<R: Stored> AuxOutput<R> for Points {

@@ -24,8 +24,6 @@ pub struct Map<'a> {
     pub earth: Option<[&'a Array2<f64>; 2]>,
     /// End points of a line across the map, such as that of a section: (i, j) in cells.
     pub line: Option<[[f64; 2]; 2]>,
-    /// Stations, (i, j) in cells, drawn as a cross with a name.
-    pub marks: Vec<([f64; 2], String)>,
     /// Note in the middle of an empty map.
     pub note: Option<String>,
 }
@@ -80,9 +78,6 @@ fn draw_map(picture: &mut Picture, frame: &AxesFrame, map: &Map<'_>) {
                 picture.text(kept_inside(text, frame));
             }
         }
-        for (place, name) in &map.marks {
-            draw_mark(picture, at_cell(*place), name, frame);
-        }
     });
     if let Some(note) = &map.note {
         let [left, right, top, bottom] = frame.sides();
@@ -92,14 +87,6 @@ fn draw_map(picture: &mut Picture, frame: &AxesFrame, map: &Map<'_>) {
     }
     frame.draw_sides(picture);
     frame.draw_x(picture);
-}
-
-fn draw_mark(picture: &mut Picture, [x, y]: [f64; 2], name: &str, frame: &AxesFrame) {
-    const ARM: f64 = 6.0;
-    let cross = || vec![vec![[x - ARM, y], [x + ARM, y]], vec![[x, y - ARM], [x, y + ARM]]];
-    picture.lines(cross(), Stroke::solid(WHITE, 4.0), None);
-    picture.lines(cross(), Stroke::solid(INK, 1.8), Some(name));
-    picture.text(kept_inside(Text::new([x + 8.0, y - 6.0], name).rimmed(), frame));
 }
 
 /// A text moved so that the frame does not clip it.
@@ -148,7 +135,6 @@ mod tests {
             scale: &Scale::amounts("amount, mm", 4.0),
             earth,
             line: Some([[0.0, 0.0], [9.0, 4.0]]),
-            marks: vec![([9.0, 4.0], "a place with a long name".to_owned())],
             note: None,
         })
     }

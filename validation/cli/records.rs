@@ -197,8 +197,15 @@ fn all_records_that_we_keep_can_be_merged() {
 fn what_is_no_record_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.json");
-    fs::write(&path, "[{\"bench\": \"wsm5\"}").expect("written");
-    refused(3, &["bench", "--merge", text(&path)], &["a.json", "not a record"]);
+    for (record, word) in [
+        ("[{\"bench\": \"wsm5\"}", "not a record"),
+        ("{\"bench\": 1}", "not a record"),
+        ("[1]", "not a record"),
+        ("[]", "no times"),
+    ] {
+        fs::write(&path, record).expect("written");
+        refused(3, &["bench", "--merge", text(&path)], &["a.json", word]);
+    }
     refused(3, &["bench", "--merge", "nowhere.json"], &["nowhere.json"]);
     refused(3, &["bench", "--merge", "data/soc.nc"], &["soc.nc"]);
     refused(2, &["bench", "wsm5", "--merge", text(&path)], &["--merge"]);

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
-
 use super::{Bench, Part};
+use crate::cli::option_values::value_name;
 use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
 use crate::io::columns::ColumnCase;
@@ -55,11 +54,10 @@ impl Bench {
         let Some(part) = self.parts.iter().find(|part| moves.contains(part)) else {
             return Ok(());
         };
-        let part = part.to_possible_value();
+        let part = value_name(part);
         Err(Error::Usage(format!(
-            "{why}, but the part {} needs winds; measure wsm5 only, or use a WRF file without \
-             --dense",
-            part.as_ref().map_or("", |part| part.get_name())
+            "{why}, but the part {part} needs winds; measure wsm5 only, or use a WRF file without \
+             --dense"
         )))
     }
 

@@ -1,11 +1,12 @@
 //! Benchmark of the chemistry in many cells: warm, cold and mixed ones.
 
-use std::io::Write;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::Bench;
+use super::measurement::median;
+use super::record::Record;
+use super::{Bench, pool};
 use crate::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
 use crate::chemistry::clear_sky::ClearSky;
 use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source};
@@ -19,7 +20,7 @@ use crate::cli::chemistry::read_mechanism;
 use crate::cli::run_metadata::machine;
 use crate::counter_rng::Random;
 use crate::device::Gpu;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::simd::Instructions;
 
 /// Interval, s, as in a weather model.
@@ -45,7 +46,7 @@ const MOST_FORMS: usize = 2;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+struct Row {
     bench: &'static str,
     mechanism: String,
     case: &'static str,
@@ -61,13 +62,39 @@ pub(super) struct Row {
     steps_mean: f64,
 }
 
+impl Row {
+    /// A row of the CPU, the template of one of the GPU, from the time of a call (s) and the number of all steps.
+    fn new(
+        mechanism: &Mechanism,
+        case: &'static str,
+        cells: usize,
+        [seconds, steps]: [f64; 2],
+    ) -> Self {
+        Self {
+            bench: "chemistry",
+            mechanism: mechanism.name.clone(),
+            case,
+            backend: "cpu",
+            mapping: "lanes".to_owned(),
+            lu: "f64",
+            cells,
+            threads: 1,
+            instructions: "",
+            ms: seconds * 1e3,
+            us_per_cell: seconds / cells as f64 * 1e6,
+            us_per_step: seconds / steps * 1e6,
+            steps_mean: steps / cells as f64,
+        }
+    }
+}
+
 impl Bench {
     /// Measures the chemistry on one thread and on all of them.
     ///
     /// # Errors
     ///
     /// Those of reading the mechanism, and [`Error::Gpu`].
-    pub(super) fn chemistry(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+    pub(super) fn chemistry(&self, record: &mut Record) -> Result<()> {
         let gpu = self.backend.open(&self.gpu)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
         let warm = warm_cells(&mechanism, &kinetics);
@@ -88,7 +115,7 @@ impl Bench {
         ];
         let instructions = Instructions::best_name();
         writeln!(
-            out,
+            record.out,
             "chemistry: {}, {} variable species, {} reactions; ros3 over {INTERVAL} s, rtol 1e-3, \
              {count} cells, {instructions}\n\
              {:<16} {:<16} {:>7} {:>10} {:>10} {:>10} {:>10}",
@@ -105,43 +132,26 @@ impl Bench {
         )?;
         let mut threads = vec![1, machine().threads];
         threads.dedup();
-        let mut rows = Vec::new();
         if let Some(gpu) = &gpu {
-            rows.extend(self.on_device(gpu, &mechanism, &kinetics, &cases, out)?);
+            self.on_device(gpu, &mechanism, &kinetics, &cases, record)?;
         }
         let is_for_cpu = gpu.is_none() || self.backend == BackendChoice::Both;
         for (case, cells) in cases.iter().filter(|_| is_for_cpu) {
             for &threads in &threads {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .map_err(|e| Error::Usage(format!("{threads} threads: {e}")))?;
+                let pool = pool(threads)?;
                 let (seconds, steps) =
                     pool.install(|| timed(&kinetics, cells, self.runs.min(MOST_RUNS)));
-                let row = Row {
-                    bench: "chemistry",
-                    mechanism: mechanism.name.clone(),
-                    case,
-                    backend: "cpu",
-                    mapping: "lanes".to_owned(),
-                    lu: "f64",
-                    cells: count,
-                    threads,
-                    instructions,
-                    ms: seconds * 1e3,
-                    us_per_cell: seconds / count as f64 * 1e6,
-                    us_per_step: seconds / steps * 1e6,
-                    steps_mean: steps / count as f64,
-                };
+                let row = Row::new(&mechanism, case, count, [seconds, steps]);
+                let row = Row { threads, instructions, ..row };
                 writeln!(
-                    out,
+                    record.out,
                     "{case:<16} {:<16} {threads:>7} {:>10.3} {:>10.3} {:>10.3} {:>10.1}",
                     "cpu", row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
                 )?;
-                rows.push(row);
+                record.add(&row);
             }
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// Measures the mappings of the GPU, each with factors in both precisions.
@@ -151,9 +161,8 @@ impl Bench {
         mechanism: &Mechanism,
         kinetics: &Kinetics,
         cases: &[(&'static str, Cells); 4],
-        out: &mut impl Write,
-    ) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
+        record: &mut Record,
+    ) -> Result<()> {
         let shared = gpu.device().shared_bytes as usize;
         for (lu, lu_name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
             let settings = Settings { lu, ..settings(INTERVAL) };
@@ -170,12 +179,16 @@ impl Bench {
             let begin = Instant::now();
             gpu.compile_ahead(sources)?;
             let seconds = begin.elapsed().as_secs_f64();
-            writeln!(out, "{} kernels compiled side by side in {seconds:.2} s", forms.len())?;
+            writeln!(
+                record.out,
+                "{} kernels compiled side by side in {seconds:.2} s",
+                forms.len()
+            )?;
             for form in forms {
                 let kernels = Integrator::new(gpu, kinetics, plan(&form))?;
                 for kernel in kernels.resources()? {
                     writeln!(
-                        out,
+                        record.out,
                         "  {}: {} registers, {} local and {} shared bytes, {} blocks of {} threads",
                         kernel.kernel,
                         kernel.registers,
@@ -188,48 +201,36 @@ impl Bench {
                 let sorted = cases.last().map(|(_, cells)| ("mixed, by steps", cells));
                 let all = cases.iter().map(|(case, cells)| (*case, cells)).chain(sorted);
                 for (case, cells) in all {
-                    let count = cells.len();
                     let mut on_device = kernels.upload(cells)?;
                     // A warm-up call.
                     kernels.timed(&on_device, &settings)?;
                     if case == "mixed, by steps" {
                         on_device.order_by_steps(gpu)?;
                     }
-                    let mut times = Vec::new();
-                    for _ in 0..self.runs.min(MOST_RUNS) {
-                        times.push(kernels.timed(&on_device, &settings)?);
-                    }
-                    times.sort_by(f64::total_cmp);
-                    let seconds = times[times.len() / 2];
+                    let calls = 0..self.runs.min(MOST_RUNS);
+                    let times = calls.map(|_| kernels.timed(&on_device, &settings));
+                    let seconds = median(times.collect::<Result<_>>()?);
                     let outcomes = on_device.outcomes()?;
                     let steps: f64 =
                         outcomes.iter().map(|cell| f64::from(cell.counters.steps)).sum();
                     let row = Row {
-                        bench: "chemistry",
-                        mechanism: mechanism.name.clone(),
-                        case,
                         backend: "gpu",
                         mapping: form.to_string(),
                         lu: lu_name,
-                        cells: count,
                         threads: form.threads(),
-                        instructions: "",
-                        ms: seconds * 1e3,
-                        us_per_cell: seconds / count as f64 * 1e6,
-                        us_per_step: seconds / steps * 1e6,
-                        steps_mean: steps / count as f64,
+                        ..Row::new(mechanism, case, cells.len(), [seconds, steps])
                     };
                     let place = format!("{form} {lu_name}");
                     writeln!(
-                        out,
+                        record.out,
                         "{case:<16} {place:<16} {:>7} {:>10.3} {:>10.4} {:>10.5} {:>10.1}",
                         row.threads, row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
                     )?;
-                    rows.push(row);
+                    record.add(&row);
                 }
             }
         }
-        Ok(rows)
+        Ok(())
     }
 }
 
@@ -260,8 +261,7 @@ fn timed(kinetics: &Kinetics, cells: &Cells, runs: u32) -> (f64, f64) {
             break;
         }
     }
-    times.sort_by(f64::total_cmp);
-    (times[times.len() / 2], steps)
+    (median(times), steps)
 }
 
 /// Cells from the ground to 10 km and from morning to noon, after an hour of chemistry.

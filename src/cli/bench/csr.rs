@@ -1,11 +1,9 @@
 //! The ladder of the product of a sparse matrix and a vector.
 
-use std::io::Write;
-
 use super::ladder::{self, Ladder, Subject};
-use super::{Bench, Pool};
-use crate::cli::Precision;
-use crate::device::{Buffer, Element, Gpu};
+use super::record::Record;
+use super::{Bench, Site};
+use crate::device::{Buffer, Element};
 use crate::error::Result;
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::csr::{DeviceCsr, Rung};
@@ -65,50 +63,35 @@ fn difference<R: Real>(found: &[R], expected: &[R]) -> Option<String> {
 
 impl Bench {
     /// Measures the ladder on all kinds of matrices.
-    pub(super) fn products<'a>(
+    pub(super) fn products<R: Real + Element>(
         &self,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Vec<Ladder<'a>>> {
-        match self.precision {
-            Precision::F32 => self.products_in::<f32>(device, pools, out),
-            Precision::F64 => self.products_in::<f64>(device, pools, out),
-        }
-    }
-
-    fn products_in<'a, R: Real + Element>(
-        &self,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Vec<Ladder<'a>>> {
-        let mut ladders = Vec::new();
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
         let kinds = if self.matrix.is_empty() { &Kind::ALL[..] } else { &self.matrix };
         for &kind in kinds {
             let name = kind.name().to_owned();
             let mut product = Product { name, matrix: kind.large::<R>()?, vectors: 1 };
-            ladders.push(self.product(&product, device, pools, out)?);
+            self.product(&product, site, record)?;
             if kind == Kind::Interpolation {
                 product.vectors = SEVERAL;
                 product.name = format!("{} x{SEVERAL}", kind.name());
-                ladders.push(self.product(&product, device, pools, out)?);
+                self.product(&product, site, record)?;
                 product.vectors = 1;
                 product.matrix = product.matrix.transposed()?;
                 product.name = format!("{} transposed", kind.name());
-                ladders.push(self.product(&product, device, pools, out)?);
+                self.product(&product, site, record)?;
             }
         }
-        Ok(ladders)
+        Ok(())
     }
 
-    fn product<'a, R: Real + Element>(
+    fn product<R: Real + Element>(
         &self,
         product: &Product<R>,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Ladder<'a>> {
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
         let Product { name, matrix, vectors } = product;
         let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
         let of_a_vector = size_of::<R>() * (rows + columns);
@@ -125,8 +108,8 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::LadderDevice::of(device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, out)?;
+        let setting = ladder::LadderDevice::of(site.device, bytes, self.runs)?;
+        let mut ladder = Ladder::new(subject, setting, record)?;
         let x = operand::<R>(columns).repeat(*vectors);
         let mut expected = vec![R::ZERO; vectors * rows];
         for (x, y) in x.chunks(columns).zip(expected.chunks_mut(rows)) {
@@ -137,7 +120,8 @@ impl Bench {
             matrix.multiply_several(&x, &mut y, *vectors);
             y
         };
-        ladder.cpu(pools, self.runs, out, work, |found| difference(found, &expected))?;
+        let fault = |found: &Vec<R>| difference(found, &expected);
+        ladder.cpu(&site.pools, self.runs, record, work, fault)?;
         if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
             let copy = |_| -> Result<Copy<R>> {
                 let matrix = DeviceCsr::new(gpu, matrix)?;
@@ -149,9 +133,9 @@ impl Bench {
                 let name = format!("{}{}", rung.name(), if is_used { " (in use)" } else { "" });
                 let (vectors, expected) = (*vectors, &expected[..]);
                 let step = Step { name, rung, copies: &copies, vectors, expected };
-                ladder.rung(&step, out)?;
+                ladder.rung(&step, record)?;
             }
         }
-        Ok(ladder)
+        Ok(())
     }
 }

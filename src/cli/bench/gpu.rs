@@ -4,13 +4,15 @@ use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::measurement::{
     Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Phases, Timing, median,
 };
+use super::record::Record;
 use super::{Bench, Part, name_of, step_variant};
+use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
 use crate::backend::{Backend, RunStart};
 use crate::cli::device::MappingChoice;
-use crate::device::{Buffer, Gpu, PinnedTransfer};
+use crate::device::{Buffer, Gpu, PinnedTransfer, Resources};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
@@ -50,24 +52,16 @@ fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
     Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
 }
 
-/// Measures all requested parts; `show` is called with each figure.
+/// Measures all requested parts.
 pub(super) fn measure<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
     best: PeakPerformance,
-    show: impl FnMut(&Measurement) -> Result<()>,
-) -> Result<Vec<Measurement>> {
-    let place = MeasuredOn {
-        backend: "gpu",
-        device: gpu.device().name.clone(),
-        threads: None,
-        shape: bed.grid.shape,
-        dt: bench.dt,
-        cloudy: bed.fraction(has_condensate),
-        best,
-    };
-    let mut table = Table { place, figures: Vec::new(), show };
+    record: &mut Record,
+) -> Result<()> {
+    let place = MeasuredOn::new(Ok(gpu), bed, bench.dt, bed.fraction(has_condensate), best);
+    let mut table = Table { place, record };
     if bench.wants(Part::Wsm5) {
         microphysics(bench, gpu, bed, &mut table)?;
     }
@@ -77,21 +71,26 @@ pub(super) fn measure<R: RunPrecision + GpuPrecision>(
     if bench.wants(Part::Step) && bed.has_winds {
         step(bench, gpu, bed, &mut table)?;
     }
-    Ok(table.figures)
+    Ok(())
 }
 
-/// The figures so far, and the function that shows them.
-struct Table<S> {
+/// Figures of one device and grid.
+struct Table<'a, 'o> {
     place: MeasuredOn,
-    figures: Vec<Measurement>,
-    show: S,
+    record: &'a mut Record<'o>,
 }
 
-impl<S: FnMut(&Measurement) -> Result<()>> Table<S> {
-    fn add(&mut self, figure: Measurement) -> Result<()> {
-        (self.show)(&figure)?;
-        self.figures.push(figure);
-        Ok(())
+impl Table<'_, '_> {
+    /// Adds a figure, with the resources of its kernels.
+    fn add<R: Real>(
+        &mut self,
+        about: MeasuredPart,
+        times: Vec<f64>,
+        kernels: Option<Vec<Resources>>,
+    ) -> Result<()> {
+        let mut figure = Measurement::new::<R>(about, &self.place, times);
+        figure.kernels = kernels;
+        figure.show(self.record)
     }
 }
 
@@ -120,6 +119,7 @@ pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
 
 /// Fields and planes of the microphysics, on the device.
 pub(in crate::cli) struct PhysicsArrays<R> {
+    shape: Shape,
     layout: Layout,
     /// The initial state of every call.
     fresh: Buffer<R>,
@@ -158,12 +158,29 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
             air.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
         let (state, surface, diagnosed) = (state?, gpu.zeros(planes)?, diagnosed?);
-        Ok(Self { layout, fresh, state, air, surface, diagnosed })
+        Ok(Self { shape, layout, fresh, state, air, surface, diagnosed })
     }
 
-    /// Memory layout of their rows.
-    pub(in crate::cli) fn layout(&self) -> Layout {
-        self.layout
+    /// The kernels for them.
+    ///
+    /// # Errors
+    ///
+    /// As [`PhysicsArrays::new`].
+    pub(in crate::cli) fn clouds(
+        &self,
+        gpu: &Gpu,
+        fallout: Sedimentation,
+        mapping: Mapping,
+    ) -> Result<Wsm5Gpu<R>> {
+        let scheme = Scheme::default().with_fallout(fallout);
+        Wsm5Gpu::new(
+            gpu,
+            self.layout,
+            ActiveColumns::all(self.shape),
+            scheme,
+            mapping,
+            R::THETA_BASE,
+        )
     }
 
     /// Arrays of a call.
@@ -187,7 +204,7 @@ fn microphysics<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
-    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
+    table: &mut Table,
 ) -> Result<()> {
     let shape = bed.grid.shape;
     let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
@@ -198,10 +215,7 @@ fn microphysics<R: RunPrecision + GpuPrecision>(
     for fallout in bench.fallouts() {
         let is_default = fallout == Sedimentation::default();
         for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
-            let scheme = Scheme::default().with_fallout(fallout);
-            let inside = ActiveColumns::all(shape);
-            let clouds =
-                Wsm5Gpu::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
+            let clouds = columns.clouds(gpu, fallout, mapping)?;
             let call = || clouds.call(&columns.place(), dt);
             let both = || {
                 call()?;
@@ -215,27 +229,19 @@ fn microphysics<R: RunPrecision + GpuPrecision>(
                 MeasuredPart { bench: "wsm5", variant, timing, tracers: None, cost }
             };
             let [kernel, diagnosis] = clouds.resources(dt)?;
-            let figure =
-                |about, times| -> Measurement { Measurement::new::<R>(about, &table.place, times) };
             let times = graph_times(gpu, runs, restore, call)?;
-            let mut first = figure(about(Timing::Graph, false), times);
-            first.kernels = Some(vec![kernel]);
+            table.add::<R>(about(Timing::Graph, false), times, Some(vec![kernel]))?;
             let times = event_times(gpu, runs, restore, call)?;
-            let second = figure(about(Timing::Events, false), times);
+            table.add::<R>(about(Timing::Events, false), times, None)?;
             let times = graph_times(gpu, runs, restore, both)?;
-            let mut third = figure(about(Timing::Graph, true), times);
-            third.kernels = Some(vec![kernel, diagnosis]);
-            for figure in [first, second, third] {
-                table.add(figure)?;
-            }
+            table.add::<R>(about(Timing::Graph, true), times, Some(vec![kernel, diagnosis]))?;
             let there_and_back = || {
                 ferry.upload()?;
                 call()?;
                 ferry.download()
             };
             let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
-            let about = about(Timing::Transfers, false);
-            table.add(Measurement::new::<R>(about, &table.place, times))?;
+            table.add::<R>(about(Timing::Transfers, false), times, None)?;
         }
     }
     Ok(())
@@ -282,7 +288,7 @@ fn transfers<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     ferry: &mut CallTransfers<'_, R>,
-    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
+    table: &mut Table,
 ) -> Result<()> {
     let about = |variant: &str, values| MeasuredPart {
         bench: "transfers",
@@ -293,11 +299,11 @@ fn transfers<R: RunPrecision + GpuPrecision>(
     };
     let times = event_times(gpu, bench.runs, || Ok(()), || ferry.upload())?;
     let inward = about("to the GPU: 10 fields", (STATE_FIELDS + AIR_FIELDS) as f64);
-    table.add(Measurement::new::<R>(inward, &table.place, times))?;
+    table.add::<R>(inward, times, None)?;
     let times = event_times(gpu, bench.runs, || Ok(()), || ferry.download())?;
     let planes = SURFACE_PLANES as f64 / table.place.shape.nz as f64;
     let outward = about("back: 6 fields, the ground", STATE_FIELDS as f64 + planes);
-    table.add(Measurement::new::<R>(outward, &table.place, times))
+    table.add::<R>(outward, times, None)
 }
 
 /// Tracers in the winds of a grid, on the device.
@@ -382,7 +388,7 @@ fn transport<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
-    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
+    table: &mut Table,
 ) -> Result<()> {
     let count = usize::from(bench.tracers);
     for limiter in bench.limiters() {
@@ -399,40 +405,56 @@ fn transport<R: RunPrecision + GpuPrecision>(
             MeasuredPart { bench: "advection", variant, timing, tracers: Some(count), cost }
         };
         let times = repeat_times(gpu, bench.runs, call)?;
-        let mut figure = Measurement::new::<R>(about(Timing::Graph), &table.place, times);
-        figure.kernels = Some(transport.resources()?);
-        table.add(figure)?;
+        table.add::<R>(about(Timing::Graph), times, Some(transport.resources()?))?;
         let times = event_times(gpu, bench.runs, || Ok(()), call)?;
-        table.add(Measurement::new::<R>(about(Timing::Events), &table.place, times))?;
+        table.add::<R>(about(Timing::Events), times, None)?;
     }
     Ok(())
+}
+
+/// A run of whole steps on the GPU, and its memory.
+///
+/// # Errors
+///
+/// As [`PhysicsArrays::new`].
+pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
+    bench: &Bench,
+    gpu: &Gpu,
+    bed: &ReplicatedGrid<R>,
+    limiter: Limiter,
+    fallout: Sedimentation,
+) -> Result<(GpuBackend<R>, MemoryEstimate)> {
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
+    let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
+    let setting = GpuConfig {
+        grid,
+        coordinate,
+        limiter,
+        microphysics: fallout.into(),
+        mapping,
+        tracers: &TracerSet::moist_air(),
+        has_sequence: false,
+        chemistry: None,
+    };
+    let needs = MemoryEstimate::of::<R>(gpu, &setting)?;
+    let mut run = GpuBackend::new(gpu, &setting, state)?;
+    run.drive(&TimeInterpolant::lasting(forcing))?;
+    Ok((run, needs))
 }
 
 fn step<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
-    table: &mut Table<impl FnMut(&Measurement) -> Result<()>>,
+    table: &mut Table,
 ) -> Result<()> {
     /// Steps, some of which are timed phase by phase.
     const STEPS: usize = 41;
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let state = &bed.state;
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
-        let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-        let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-        let setting = GpuConfig {
-            grid,
-            coordinate,
-            limiter,
-            microphysics: fallout.into(),
-            mapping,
-            tracers: &TracerSet::moist_air(),
-            has_sequence: false,
-            chemistry: None,
-        };
-        let mut run = GpuBackend::new(gpu, &setting, state)?;
-        run.drive(&TimeInterpolant::lasting(forcing))?;
+        let (mut run, _) = stepping(bench, gpu, bed, limiter, fallout)?;
         let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
         let about = |timing| MeasuredPart {
             bench: "step",
@@ -447,8 +469,8 @@ fn step<R: RunPrecision + GpuPrecision>(
         let single = Measurement::new::<R>(about(Timing::Events), &table.place, times);
         figure.phases = phases(&mut run, state, dt, STEPS)?;
         figure.kernels = Some(run.resources(dt)?);
-        table.add(figure)?;
-        table.add(single)?;
+        figure.show(table.record)?;
+        single.show(table.record)?;
     }
     Ok(())
 }

@@ -5,13 +5,13 @@
 //! themselves, or in a graph, as in a run. Hot calls find their data where the preceding call has left it; rotating
 //! calls use copies in turn that together exceed the cache several times, so that all data comes from memory.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::measurement::{Timing, statistics};
-use super::{Pool, cpu_name};
+use super::Pool;
+use super::measurement::{Measured, Timing, statistics};
+use super::record::{Record, cpu_with, digits};
 use crate::device::Gpu;
 use crate::error::Result;
 
@@ -118,35 +118,22 @@ enum DataPlacement {
 /// One measured rung, as output for programs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
-    bench: &'static str,
-    variant: String,
-    backend: &'static str,
-    threads: Option<usize>,
-    grid_or_n: String,
-    pub(super) median_s: f64,
-    min_s: f64,
-    max_s: f64,
-    runs: usize,
+    #[serde(flatten)]
+    pub(super) measured: Measured,
     /// Elements a second.
     cells_per_s: f64,
     pub(super) gb_per_s: f64,
     /// Relative to a copy; `None` if the row cannot be compared with one.
     pub(super) percent_of_copy: Option<f64>,
-    timing: Timing,
     place: DataPlacement,
     /// Speed relative to the preceding rung.
     step_speed_up: Option<f64>,
     /// Speed relative to the first rung.
     pub(super) cumulative_speed_up: Option<f64>,
     is_right: bool,
-    device: String,
-    precision: &'static str,
     bytes: usize,
     /// Copies of the data for rotating calls.
     slots: usize,
-    copy_gb_per_s: f64,
-    version: &'static str,
-    commit: &'static str,
 }
 
 impl Row {
@@ -159,40 +146,26 @@ impl Row {
         is_right: bool,
     ) -> Self {
         let Subject { bench, size, elements, bytes, precision, .. } = subject;
-        let runs = times.len();
-        let [min_s, median_s, max_s] = statistics(times);
-        let speed = *bytes as f64 / median_s;
+        let names = [*bench, *precision];
+        let measured = Measured::on_cpu(names, variant, size.clone(), times, copy);
+        let speed = *bytes as f64 / measured.median_s;
         Self {
-            bench,
-            variant,
-            backend: "cpu",
-            threads: None,
-            grid_or_n: size.clone(),
-            median_s,
-            min_s,
-            max_s,
-            runs,
-            cells_per_s: *elements as f64 / median_s,
+            cells_per_s: *elements as f64 / measured.median_s,
             gb_per_s: speed / 1e9,
             percent_of_copy: Some(100.0 * speed / copy),
-            timing: Timing::Wall,
             place: DataPlacement::Hot,
             step_speed_up: None,
             cumulative_speed_up: None,
             is_right,
-            device: cpu_name().to_owned(),
-            precision,
             bytes: *bytes,
             slots: 1,
-            copy_gb_per_s: copy / 1e9,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("NWP_MINI_COMMIT"),
+            measured,
         }
     }
 
     /// The same as a row of the GPU.
     pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
-        Self { backend: "gpu", device: gpu.device().name.clone(), timing, ..self }
+        Self { measured: self.measured.on(gpu, timing), ..self }
     }
 }
 
@@ -203,8 +176,6 @@ pub(super) struct Ladder<'a> {
     setting: Option<LadderDevice<'a>>,
     /// Medians of the first rung and of the preceding one, for each method of timing.
     before: [Option<[f64; 2]>; 4],
-    rows: Vec<Row>,
-    faults: Vec<String>,
 }
 
 /// Methods of timing on the GPU, in the order of the table.
@@ -220,8 +191,9 @@ impl<'a> Ladder<'a> {
     pub(super) fn new(
         subject: Subject,
         setting: Option<LadderDevice<'a>>,
-        out: &mut impl Write,
+        record: &mut Record,
     ) -> Result<Self> {
+        let out = &mut *record.out;
         let Subject { title, bytes, .. } = &subject;
         write!(out, "\n{title}, {}", megabytes(*bytes))?;
         if let Some(LadderDevice { slots, .. }) = setting {
@@ -242,7 +214,7 @@ impl<'a> Ladder<'a> {
         } else {
             writeln!(out, "{:<34} {half}", "rung")?;
         }
-        Ok(Self { subject, setting, before: [None; 4], rows: Vec::new(), faults: Vec::new() })
+        Ok(Self { subject, setting, before: [None; 4] })
     }
 
     /// Times `work` on the CPU with each of the pools, and checks its result by `fault`.
@@ -250,7 +222,7 @@ impl<'a> Ladder<'a> {
         &mut self,
         pools: &[Pool],
         runs: u32,
-        out: &mut impl Write,
+        record: &mut Record,
         work: impl Fn() -> T + Sync,
         fault: impl Fn(&T) -> Option<String>,
     ) -> Result<()> {
@@ -264,23 +236,23 @@ impl<'a> Ladder<'a> {
                 });
                 (times, last)
             });
-            let plural = if *threads == 1 { "" } else { "s" };
-            let variant = format!("CPU, {threads} thread{plural}");
-            let is_right = self.judge(&variant, fault(&last));
+            let variant = cpu_with(*threads);
+            let is_right = self.judge(&variant, fault(&last), record);
             let mut row = Row::new(&self.subject, variant, times?, *copy, is_right);
-            row.threads = Some(*threads);
-            let Row { variant, median_s, gb_per_s, percent_of_copy, .. } = &row;
+            row.measured.threads = Some(*threads);
+            let Row { measured, gb_per_s, percent_of_copy, .. } = &row;
             writeln!(
-                out,
-                "{variant:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {:>6.1}{}",
-                median_s * 1e6,
+                record.out,
+                "{:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {:>6.1}{}",
+                measured.variant,
+                measured.median_s * 1e6,
                 "-",
                 "-",
                 "-",
                 percent_of_copy.unwrap_or(f64::NAN),
                 verdict(is_right)
             )?;
-            self.rows.push(row);
+            record.add(&row);
         }
         Ok(())
     }
@@ -290,8 +262,8 @@ impl<'a> Ladder<'a> {
     /// # Panics
     ///
     /// Without a GPU.
-    pub(super) fn rung(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
-        self.measure(rung, true, out)
+    pub(super) fn rung(&mut self, rung: &dyn Rung, record: &mut Record) -> Result<()> {
+        self.measure(rung, true, record)
     }
 
     /// The same for rows outside the ladder: without speed-ups.
@@ -299,11 +271,11 @@ impl<'a> Ladder<'a> {
     /// # Panics
     ///
     /// Without a GPU.
-    pub(super) fn outside_ladder(&mut self, rung: &dyn Rung, out: &mut impl Write) -> Result<()> {
-        self.measure(rung, false, out)
+    pub(super) fn outside_ladder(&mut self, rung: &dyn Rung, record: &mut Record) -> Result<()> {
+        self.measure(rung, false, record)
     }
 
-    fn measure(&mut self, rung: &dyn Rung, is_step: bool, out: &mut impl Write) -> Result<()> {
+    fn measure(&mut self, rung: &dyn Rung, is_step: bool, record: &mut Record) -> Result<()> {
         let setting = self.setting.expect("rungs are for the GPU");
         let name = rung.name();
         let checked = |slot: usize| {
@@ -324,7 +296,7 @@ impl<'a> Ladder<'a> {
             rows.push((place, timing, times, speed_ups.filter(|_| is_step)));
         }
         let last = checked(setting.slots - 1)?;
-        let is_right = self.judge(name, first.or(last));
+        let is_right = self.judge(name, first.or(last), record);
         for (place, timing, times, speed_ups) in rows {
             let row = Row::new(&self.subject, name.to_owned(), times, setting.copy, is_right);
             let mut row = row.on(setting.gpu, timing);
@@ -335,33 +307,29 @@ impl<'a> Ladder<'a> {
             halves.push(row);
         }
         let text = |[single, graph]: [&Row; 2]| {
-            let times = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
             format!(
                 "{:>10.2} {:>10.2} {:>8.1} {:>6} {:>7} {:>6.1}",
-                single.median_s * 1e6,
-                graph.median_s * 1e6,
+                single.measured.median_s * 1e6,
+                graph.measured.median_s * 1e6,
                 graph.gb_per_s,
-                times(graph.step_speed_up),
-                times(graph.cumulative_speed_up),
+                digits(graph.step_speed_up, 2),
+                digits(graph.cumulative_speed_up, 2),
                 graph.percent_of_copy.unwrap_or(f64::NAN)
             )
         };
         let [hot, rotating] = [[&halves[0], &halves[1]], [&halves[2], &halves[3]]].map(text);
-        writeln!(out, "{name:<34} {hot}  {rotating}{}", verdict(is_right))?;
-        self.rows.extend(halves);
+        writeln!(record.out, "{name:<34} {hot}  {rotating}{}", verdict(is_right))?;
+        for row in &halves {
+            record.add(row);
+        }
         Ok(())
     }
 
-    fn judge(&mut self, variant: &str, fault: Option<String>) -> bool {
+    fn judge(&self, variant: &str, fault: Option<String>, record: &mut Record) -> bool {
         let is_right = fault.is_none();
         let Subject { bench, title, .. } = &self.subject;
-        self.faults.extend(fault.map(|fault| format!("{bench}: {title}, {variant}: {fault}")));
+        record.faults.extend(fault.map(|fault| format!("{bench}: {title}, {variant}: {fault}")));
         is_right
-    }
-
-    /// The rows, and their faults.
-    pub(super) fn finish(self) -> (Vec<Row>, Vec<String>) {
-        (self.rows, self.faults)
     }
 }
 
@@ -386,14 +354,24 @@ impl LadderDevice<'_> {
         let one = self.gpu.elapsed(|| rung.launch(0))?;
         // As many as time allows, and all copies equally often.
         let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
-        let mut graph = self.gpu.capture(|| (0..calls).try_for_each(|n| rung.launch(n % slots)))?;
-        graph.launch()?;
-        repeated_times(self.runs, || {
-            // A graph before each timed one keeps the device busy until the timed one has been queued.
-            graph.launch()?;
-            Ok(self.gpu.elapsed(|| graph.launch())? / calls as f64)
-        })
+        patient_graph(self.gpu, self.runs, calls, |n| rung.launch(n % slots))
     }
+}
+
+/// Times of a call, s: in a graph of `calls` calls, each with its number, as often as patience allows.
+pub(super) fn patient_graph(
+    gpu: &Gpu,
+    runs: u32,
+    calls: usize,
+    launch: impl Fn(usize) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut graph = gpu.capture(|| (0..calls).try_for_each(&launch))?;
+    graph.launch()?;
+    repeated_times(runs, || {
+        // A graph before each timed one keeps the device busy until the timed one has been queued.
+        graph.launch()?;
+        Ok(gpu.elapsed(|| graph.launch())? / calls as f64)
+    })
 }
 
 /// This number of times, or a sufficient number if calls take long.

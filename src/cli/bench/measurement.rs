@@ -4,10 +4,13 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::cpu_name;
+use super::record::{Record, digits};
 use crate::advection::Limiter;
-use crate::device::Resources;
+use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::Real;
 use crate::state::WATER_SPECIES;
 
@@ -105,6 +108,69 @@ impl Timing {
     }
 }
 
+/// Subject, processor and times: the part that rows of all kinds have.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Measured {
+    pub(super) bench: &'static str,
+    pub(super) variant: String,
+    pub(super) backend: &'static str,
+    /// Threads of the CPU.
+    pub(super) threads: Option<usize>,
+    pub(super) grid_or_n: String,
+    pub(super) median_s: f64,
+    pub(super) min_s: f64,
+    pub(super) max_s: f64,
+    pub(super) runs: usize,
+    pub(super) timing: Timing,
+    /// Name that its maker gives it.
+    pub(super) device: String,
+    pub(super) precision: &'static str,
+    pub(super) copy_gb_per_s: f64,
+    pub(super) version: &'static str,
+    pub(super) commit: &'static str,
+}
+
+impl Measured {
+    /// A subject with its size and type of numbers, from wall times on the CPU, s, and the bandwidth of a copy there,
+    /// bytes a second.
+    ///
+    /// # Panics
+    ///
+    /// Without times.
+    pub(super) fn on_cpu(
+        [bench, precision]: [&'static str; 2],
+        variant: String,
+        grid_or_n: String,
+        times: Vec<f64>,
+        copy: f64,
+    ) -> Self {
+        let runs = times.len();
+        let [min_s, median_s, max_s] = statistics(times);
+        Self {
+            bench,
+            variant,
+            backend: "cpu",
+            threads: None,
+            grid_or_n,
+            median_s,
+            min_s,
+            max_s,
+            runs,
+            timing: Timing::Wall,
+            device: cpu_name().to_owned(),
+            precision,
+            copy_gb_per_s: copy / 1e9,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("NWP_MINI_COMMIT"),
+        }
+    }
+
+    /// The same on the GPU.
+    pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
+        Self { backend: "gpu", device: gpu.device().name.clone(), timing, ..self }
+    }
+}
+
 /// Subject of a measurement.
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredPart {
@@ -140,6 +206,23 @@ pub(super) struct MeasuredOn {
     pub(super) best: PeakPerformance,
 }
 
+impl MeasuredOn {
+    /// Columns on this GPU, or on the CPU with so many threads.
+    pub(super) fn new<R: Real>(
+        processor: std::result::Result<&Gpu, usize>,
+        bed: &ReplicatedGrid<R>,
+        dt: f64,
+        cloudy: f64,
+        best: PeakPerformance,
+    ) -> Self {
+        let (backend, device) = match processor {
+            Ok(gpu) => ("gpu", gpu.device().name.clone()),
+            Err(_) => ("cpu", super::cpu_name().to_owned()),
+        };
+        Self { backend, device, threads: processor.err(), shape: bed.grid.shape, dt, cloudy, best }
+    }
+}
+
 /// Times of the two halves of a step, s.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Phases {
@@ -152,22 +235,12 @@ pub(super) struct Phases {
 /// One measured part.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Measurement {
-    bench: &'static str,
-    variant: String,
-    backend: &'static str,
-    pub(super) threads: Option<usize>,
-    pub(super) grid_or_n: String,
-    pub(super) median_s: f64,
-    pub(super) min_s: f64,
-    pub(super) max_s: f64,
-    pub(super) runs: usize,
+    #[serde(flatten)]
+    pub(super) measured: Measured,
     pub(super) cells_per_s: f64,
     gb_per_s: f64,
     /// Bandwidth relative to a copy on the same backend, per cent; not for transfers.
     pub(super) percent_of_copy: Option<f64>,
-    pub(super) timing: Timing,
-    pub(super) device: String,
-    pub(super) precision: &'static str,
     tracers: Option<usize>,
     pub(super) dt: f64,
     cloudy_columns: f64,
@@ -177,14 +250,11 @@ pub(super) struct Measurement {
     /// Operations of the part, billions a second.
     gop_per_s: Option<f64>,
     pub(super) percent_of_arithmetic: Option<f64>,
-    copy_gb_per_s: f64,
     arithmetic_gop_per_s: Option<f64>,
     /// The two halves of a step, timed with events.
     pub(super) phases: Option<Phases>,
     /// Resources of the kernels.
     pub(super) kernels: Option<Vec<Resources>>,
-    pub(super) version: &'static str,
-    pub(super) commit: &'static str,
 }
 
 /// The smallest, the median and the largest of some times, s.
@@ -207,28 +277,24 @@ impl Measurement {
     pub(super) fn new<R: Real>(about: MeasuredPart, place: &MeasuredOn, times: Vec<f64>) -> Self {
         let MeasuredPart { bench, variant, timing, tracers, cost } = about;
         let PeakPerformance { copy, arithmetic } = place.best;
-        let runs = times.len();
-        let [min_s, median_s, max_s] = statistics(times);
+        let size = place.shape.to_string();
+        let measured = Measured {
+            backend: place.backend,
+            device: place.device.clone(),
+            threads: place.threads,
+            timing,
+            ..Measured::on_cpu([bench, R::NAME], variant, size, times, copy)
+        };
+        let median_s = measured.median_s;
         let cells = place.shape.cells() as f64;
         let bytes = cost.values * cells * size_of::<R>() as f64;
         let operations = cost.operations.map(|count| count * cells / median_s);
         let share = |part: f64, whole: f64| 100.0 * part / whole;
         Self {
-            bench,
-            variant,
-            backend: place.backend,
-            threads: place.threads,
-            grid_or_n: place.shape.to_string(),
-            median_s,
-            min_s,
-            max_s,
-            runs,
+            measured,
             cells_per_s: cells / median_s,
             gb_per_s: bytes / median_s / 1e9,
             percent_of_copy: (timing != Timing::Transfers).then(|| share(bytes / median_s, copy)),
-            timing,
-            device: place.device.clone(),
-            precision: R::NAME,
             tracers,
             dt: place.dt,
             cloudy_columns: place.cloudy,
@@ -236,12 +302,9 @@ impl Measurement {
             bytes,
             gop_per_s: operations.map(|rate| rate / 1e9),
             percent_of_arithmetic: operations.zip(arithmetic).map(|(rate, most)| share(rate, most)),
-            copy_gb_per_s: copy / 1e9,
             arithmetic_gop_per_s: arithmetic.map(|rate| rate / 1e9),
             phases: None,
             kernels: None,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("NWP_MINI_COMMIT"),
         }
     }
 
@@ -267,25 +330,34 @@ impl Measurement {
 
     /// One line of the table.
     pub(super) fn line(&self) -> String {
-        let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
-        let percent = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
+        let Measured { bench, variant, grid_or_n, threads, median_s, .. } = &self.measured;
         format!(
             "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11.4} {:>21} {:>8.3} {:>9.2} {:>9} {:>8.2} {:>6} \
              {:>6}",
-            self.bench,
-            self.variant,
-            self.grid_or_n,
-            self.timing.name(),
-            self.threads.map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
-            self.median_s * 1e3,
-            format!("{:.4} .. {:.4}", self.min_s * 1e3, self.max_s * 1e3),
+            bench,
+            variant,
+            grid_or_n,
+            self.measured.timing.name(),
+            threads.map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
+            median_s * 1e3,
+            format!("{:.4} .. {:.4}", self.measured.min_s * 1e3, self.measured.max_s * 1e3),
             self.ns_per_cell,
             self.cells_per_s / 1e6,
-            number(self.gop_per_s),
+            digits(self.gop_per_s, 2),
             self.gb_per_s,
-            percent(self.percent_of_copy),
-            percent(self.percent_of_arithmetic)
+            digits(self.percent_of_copy, 1),
+            digits(self.percent_of_arithmetic, 1)
         )
+    }
+
+    /// Prints and records it.
+    pub(super) fn show(&self, record: &mut Record) -> Result<()> {
+        writeln!(record.out, "{}", self.line())?;
+        for note in self.notes() {
+            writeln!(record.out, "{note}")?;
+        }
+        record.add(self);
+        Ok(())
     }
 
     /// Notes below the line: the halves of a step, and the resources of the kernels.
@@ -310,28 +382,25 @@ impl Measurement {
     }
 }
 
-/// Wall times of `work` on `subject`, which `restore` resets before every call, s.
+/// Wall times of `work` on `subject`, which `restore` resets before every call, s; `runs` returns their number from the
+/// time of the first call, which warms up and is not counted.
 ///
 /// # Errors
 ///
 /// Those of the two.
 pub(super) fn wall_times<S: ?Sized>(
-    runs: u32,
+    runs: impl Fn(f64) -> u32,
     subject: &mut S,
     mut restore: impl FnMut(&mut S) -> Result<()>,
     mut work: impl FnMut(&mut S) -> Result<()>,
 ) -> Result<Vec<f64>> {
-    let mut times = Vec::new();
-    // The first call warms up and is not counted.
-    for run in 0..=runs {
+    let mut time = || {
         restore(subject)?;
         let start = Instant::now();
         work(subject)?;
-        if run > 0 {
-            times.push(start.elapsed().as_secs_f64());
-        }
-    }
-    Ok(times)
+        Ok(start.elapsed().as_secs_f64())
+    };
+    (0..runs(time()?)).map(|_| time()).collect()
 }
 
 #[cfg(test)]
@@ -356,8 +425,9 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_median() {
         let figure = figure(Timing::Graph, Cost::clouds(true, false));
-        assert_eq!([figure.min_s, figure.median_s, figure.max_s], [0.01, 0.02, 0.05]);
-        assert_eq!((figure.runs, figure.cells_per_s), (5, 500_000.0));
+        let Measured { min_s, median_s, max_s, runs, .. } = figure.measured;
+        assert_eq!([min_s, median_s, max_s], [0.01, 0.02, 0.05]);
+        assert_eq!((runs, figure.cells_per_s), (5, 500_000.0));
         // 64 bytes and 240 operations a cell.
         assert!((figure.gb_per_s - 0.032).abs() < 1e-9, "{}", figure.gb_per_s);
         assert!((figure.percent_of_copy.unwrap() - 50.0).abs() < 1e-9);

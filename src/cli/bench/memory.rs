@@ -3,13 +3,12 @@
 
 mod transfers;
 
-use std::io::Write;
-
 use rayon::prelude::*;
 
 use super::ladder::{Row, Subject, repeated_times, verdict};
 use super::measurement::Timing;
-use super::{Bench, gpu};
+use super::record::{Record, digits};
+use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS, Width};
@@ -74,52 +73,33 @@ const READ_ONLY: Lesson = Lesson {
 };
 
 impl Bench {
-    /// Runs all experiments; returns rows and faults.
-    pub(super) fn memory(
-        &self,
-        device: Option<&Gpu>,
-        out: &mut impl Write,
-    ) -> Result<(Vec<Row>, Vec<String>)> {
+    /// Runs all experiments.
+    pub(super) fn memory(&self, device: Option<&Gpu>, record: &mut Record) -> Result<()> {
         let Some(device) = device else {
-            writeln!(out, "\nmemory: without a GPU there is nothing to measure")?;
-            return Ok((Vec::new(), Vec::new()));
+            writeln!(record.out, "\nmemory: without a GPU there is nothing to measure")?;
+            return Ok(());
         };
-        let copy = gpu::copy_speed(device, self.runs)?;
-        writeln!(
-            out,
-            "\n{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
-            device.device().name,
-            copy / 1e9,
-            device.device().cache as f64 / 1e6
-        )?;
+        writeln!(record.out)?;
+        let copy = Site::copy_speed(device, self.runs, record)?;
         let [free, _] = device.memory()?;
         // Two arrays and the indices, and another half for everything else.
         let possible = free / MEMORY_SHARE / (4 * size_of::<f32>());
         let elements = ELEMENTS.min(1 << possible.max(1).ilog2());
         let lab = Lab::new(device)?;
-        let mut lesson = Curves {
-            gpu: device,
-            copy,
-            runs: self.runs,
-            lab: &lab,
-            rows: Vec::new(),
-            faults: Vec::new(),
-        };
-        lesson.on_device(elements, out)?;
-        lesson.transfers(out)?;
-        lesson.overlap(out)?;
-        Ok((lesson.rows, lesson.faults))
+        let mut curves = Curves { gpu: device, copy, runs: self.runs, lab: &lab, record };
+        curves.on_device(elements)?;
+        curves.transfers()?;
+        curves.overlap()
     }
 }
 
 /// The experiments being run.
-struct Curves<'a> {
+struct Curves<'a, 'o> {
     gpu: &'a Gpu,
     copy: f64,
     runs: u32,
     lab: &'a Lab,
-    rows: Vec<Row>,
-    faults: Vec<String>,
+    record: &'a mut Record<'o>,
 }
 
 /// Arrays of the experiments on the device.
@@ -139,82 +119,81 @@ struct Point {
     is_like_copy: bool,
 }
 
-fn head(lesson: &Lesson, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "\n{}", lesson.title)?;
-    writeln!(out, "  {:<26} {:>11} {:>9} {:>7}", "", "us", "GB/s", "% copy")?;
-    Ok(())
+impl Lesson {
+    fn name(&self) -> &str {
+        self.title.split(':').next().unwrap_or_default()
+    }
+
+    fn head(&self, record: &mut Record) -> Result<()> {
+        writeln!(record.out, "\n{}", self.title)?;
+        writeln!(record.out, "  {:<26} {:>11} {:>9} {:>7}", "", "us", "GB/s", "% copy")?;
+        Ok(())
+    }
+
+    fn tail(&self, record: &mut Record) -> Result<()> {
+        writeln!(record.out, "  GTX 280: {}", self.published.unwrap_or("not published there"))?;
+        writeln!(record.out, "  It teaches: {}.", self.teaches)?;
+        Ok(())
+    }
 }
 
-fn tail(lesson: &Lesson, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "  GTX 280: {}", lesson.published.unwrap_or("not published there"))?;
-    writeln!(out, "  It teaches: {}.", lesson.teaches)?;
-    Ok(())
-}
-
-impl Curves<'_> {
-    fn on_device(&mut self, elements: usize, out: &mut impl Write) -> Result<()> {
+impl Curves<'_, '_> {
+    fn on_device(&mut self, elements: usize) -> Result<()> {
         let values: Vec<f32> =
             (0..elements as u64).into_par_iter().map(|at| (mixed(at) % 4096) as f32).collect();
         // The longest offset reads beyond the elements that are copied.
         let arrays =
             Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
         let none = (Indices::new(self.gpu, &[])?, Vec::new());
-        let copied = |count: usize| 2 * size_of::<f32>() * count;
-
-        head(&OFFSET, out)?;
-        let count = elements - 4 * THREADS as usize;
-        for offset in [0, 1, 2, 4, 8, 16, 31, 32] {
-            let label = format!("{offset} elements");
-            let bytes = copied(count);
-            let experiment = Experiment::Offset(offset);
-            let point = Point { label, experiment, count, bytes, is_like_copy: true };
-            self.point(&OFFSET, &arrays, &none, point, out)?;
-        }
-        tail(&OFFSET, out)?;
-
-        head(&STRIDE, out)?;
-        for stride in [1, 2, 3, 4, 8, 16, 32] {
-            let label = format!("one in {stride}");
-            let count = elements / stride;
-            let bytes = copied(count);
-            let experiment = Experiment::Stride(stride);
-            let point = Point { label, experiment, count, bytes, is_like_copy: true };
-            self.point(&STRIDE, &arrays, &none, point, out)?;
-        }
-        tail(&STRIDE, out)?;
-
-        head(&COPIES, out)?;
-        for (pattern, pieces) in [
+        let copy = |label: String, experiment: Experiment, count: usize| {
+            let bytes = 2 * size_of::<f32>() * count;
+            Point { label, experiment, count, bytes, is_like_copy: true }
+        };
+        let offsets = [0, 1, 2, 4, 8, 16, 31, 32].map(|offset| {
+            let count = elements - 4 * THREADS as usize;
+            copy(format!("{offset} elements"), Experiment::Offset(offset), count)
+        });
+        self.curve(&OFFSET, &arrays, &none, offsets)?;
+        let strides = [1, 2, 3, 4, 8, 16, 32].map(|stride| {
+            copy(format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
+        });
+        self.curve(&STRIDE, &arrays, &none, strides)?;
+        let patterns = [
             (Pattern::Grid, "all side by side"),
             (Pattern::Block, "a piece a block"),
             (Pattern::Thread, "a piece a thread"),
-        ] {
-            for (width, wide) in [(Width::One, 4), (Width::Two, 8), (Width::Four, 16)] {
+        ];
+        let widths = [(Width::One, 4), (Width::Two, 8), (Width::Four, 16)];
+        let copies = patterns.into_iter().flat_map(|(pattern, pieces)| {
+            widths.map(|(width, wide)| {
                 let label = format!("{pieces}, {wide} bytes");
-                let experiment = Experiment::Copy(width, pattern);
-                let bytes = copied(elements);
-                let count = elements;
-                let point = Point { label, experiment, count, bytes, is_like_copy: true };
-                self.point(&COPIES, &arrays, &none, point, out)?;
-            }
-        }
-        tail(&COPIES, out)?;
-        self.banks(&arrays, &none, out)?;
-        self.gathers(&arrays, out)
+                copy(label, Experiment::Copy(width, pattern), elements)
+            })
+        });
+        self.curve(&COPIES, &arrays, &none, copies)?;
+        self.banks(&arrays, &none)?;
+        self.gathers(&arrays)
     }
 
-    fn banks(
+    /// Measures the points of a lesson, all with one list of places.
+    fn curve(
         &mut self,
+        lesson: &Lesson,
         arrays: &Arrays,
-        none: &(Indices, Vec<i32>),
-        out: &mut impl Write,
+        list: &(Indices, Vec<i32>),
+        points: impl IntoIterator<Item = Point>,
     ) -> Result<()> {
+        lesson.head(self.record)?;
+        points.into_iter().try_for_each(|point| self.point(lesson, arrays, list, point))?;
+        lesson.tail(self.record)
+    }
+
+    fn banks(&mut self, arrays: &Arrays, none: &(Indices, Vec<i32>)) -> Result<()> {
         /// Blocks of a multiprocessor.
         const BLOCKS: u32 = 8;
-        head(&SHARED, out)?;
         let count = (BLOCKS * THREADS * self.gpu.device().multiprocessors) as usize;
         let count = count.min(arrays.values.len() / THREADS as usize * THREADS as usize);
-        for (step, what) in [
+        let steps = [
             (1, "no conflict"),
             (2, "2 ways"),
             (4, "4 ways"),
@@ -223,23 +202,23 @@ impl Curves<'_> {
             (32, "32 ways"),
             (33, "32 and 1 of padding"),
             (0, "the same for all"),
-        ] {
-            let label = format!("{step} words, {what}");
-            let experiment = Experiment::Banks { step, rounds: ROUNDS };
-            let bytes = count * ROUNDS * 32 * size_of::<f32>();
-            let point = Point { label, experiment, count, bytes, is_like_copy: false };
-            self.point(&SHARED, arrays, none, point, out)?;
-        }
-        tail(&SHARED, out)
+        ];
+        let points = steps.map(|(step, what)| Point {
+            label: format!("{step} words, {what}"),
+            experiment: Experiment::Banks { step, rounds: ROUNDS },
+            count,
+            bytes: count * ROUNDS * 32 * size_of::<f32>(),
+            is_like_copy: false,
+        });
+        self.curve(&SHARED, arrays, none, points)
     }
 
-    fn gathers(&mut self, arrays: &Arrays, out: &mut impl Write) -> Result<()> {
+    fn gathers(&mut self, arrays: &Arrays) -> Result<()> {
         let elements = arrays.values.len();
-        let windows: Vec<usize> =
-            [0, 5, 10, 15, 20, 26].map(|power| (1 << power).min(elements)).to_vec();
+        let windows = [0, 5, 10, 15, 20, 26].map(|power| (1 << power).min(elements));
         for (lesson, read_only) in [(&GATHER, false), (&READ_ONLY, true)] {
-            head(lesson, out)?;
-            for &window in &windows {
+            lesson.head(self.record)?;
+            for window in windows {
                 // The windows are powers of two, and so is the length of the array.
                 let places: Vec<i32> = (0..elements)
                     .into_par_iter()
@@ -254,9 +233,9 @@ impl Curves<'_> {
                 let experiment = Experiment::Gather { read_only };
                 let bytes = 3 * size_of::<f32>() * elements;
                 let point = Point { label, experiment, count: elements, bytes, is_like_copy: true };
-                self.point(lesson, arrays, &list, point, out)?;
+                self.point(lesson, arrays, &list, point)?;
             }
-            tail(lesson, out)?;
+            lesson.tail(self.record)?;
         }
         Ok(())
     }
@@ -268,7 +247,6 @@ impl Curves<'_> {
         arrays: &Arrays,
         (indices, places): &(Indices, Vec<i32>),
         point: Point,
-        out: &mut impl Write,
     ) -> Result<()> {
         let Point { label, experiment, count, bytes, is_like_copy } = point;
         let Arrays { values, from, to } = arrays;
@@ -279,14 +257,14 @@ impl Curves<'_> {
         let [_, written, _] = experiment.needs(count);
         let wrong = (0..written).into_par_iter().step_by(CHECKED).find_map_first(|at| {
             let expected = experiment.expected(values, places, at)?;
-            (made[at] != expected).then(|| {
-                let name = lesson.title.split(':').next().unwrap_or_default();
-                format!("memory, {name}, {label}: element {at} is {}, not {expected}", made[at])
+            let (name, found) = (lesson.name(), made[at]);
+            (found != expected).then(|| {
+                format!("memory, {name}, {label}: element {at} is {found}, not {expected}")
             })
         });
         let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
         let timed = Timed { label, elements: count, bytes, times, timing: Timing::Events };
-        self.add(lesson, timed, is_like_copy, wrong, out)
+        self.add(lesson, timed, is_like_copy, wrong)
     }
 
     fn add(
@@ -295,10 +273,8 @@ impl Curves<'_> {
         timed: Timed,
         is_like_copy: bool,
         wrong: Option<String>,
-        out: &mut impl Write,
     ) -> Result<()> {
         let Timed { label, elements, bytes, times, timing } = timed;
-        let name = lesson.title.split(':').next().unwrap_or_default();
         let subject = Subject {
             bench: "memory",
             title: lesson.title.to_owned(),
@@ -307,20 +283,20 @@ impl Curves<'_> {
             bytes,
             precision: "f32",
         };
-        let variant = format!("{name}: {label}");
+        let variant = format!("{}: {label}", lesson.name());
         let row = Row::new(&subject, variant, times, self.copy, wrong.is_none());
         let mut row = row.on(self.gpu, timing);
         row.percent_of_copy = row.percent_of_copy.filter(|_| is_like_copy);
-        let percent = row.percent_of_copy.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
         writeln!(
-            out,
-            "  {label:<26} {:>11.2} {:>9.2} {percent:>7}{}",
-            row.median_s * 1e6,
+            self.record.out,
+            "  {label:<26} {:>11.2} {:>9.2} {:>7}{}",
+            row.measured.median_s * 1e6,
             row.gb_per_s,
+            digits(row.percent_of_copy, 1),
             verdict(wrong.is_none())
         )?;
-        self.rows.push(row);
-        self.faults.extend(wrong);
+        self.record.add(&row);
+        self.record.faults.extend(wrong);
         Ok(())
     }
 }

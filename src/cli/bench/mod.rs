@@ -13,6 +13,7 @@ mod memory;
 mod merge;
 mod output;
 mod reading;
+mod record;
 mod record_metadata;
 mod reduce;
 mod scale;
@@ -20,30 +21,32 @@ mod size;
 mod transpose;
 mod wilson;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rayon::ThreadPool;
-use serde_json::Value;
 
 use crate::advection::Limiter;
 use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
+use crate::cli::option_values::check_positive;
 use crate::cli::report_page;
 use crate::cli::run_metadata::machine;
-use crate::cli::{BackendChoice, FalloutChoice, LimiterChoice, Precision};
+use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
+use crate::lattice::gpu::LatticePrecision;
+use crate::lattice::number::Vectorised;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
 use crate::wsm5::Sedimentation;
-use ladder::Ladder;
 use measurement::{Measurement, PeakPerformance};
+use record::Record;
 use size::Elements;
 use transpose::Extent;
 
@@ -110,10 +113,10 @@ pub(super) struct Bench {
     mapping: Option<MappingChoice>,
     /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<FalloutChoice>,
+    fallout: Option<Sedimentation>,
     /// Limiter of the transport [default: all of them, and pd in whole steps]
     #[arg(long, value_name = "LIMITER")]
-    limiter: Option<LimiterChoice>,
+    limiter: Option<Limiter>,
     /// Tracers that the GPU carries together
     #[arg(long, value_name = "N", default_value = "6",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -216,9 +219,7 @@ impl Bench {
     /// Those of the options and of the input, and [`Error::Gpu`] if the GPU is requested and
     /// cannot be used, or is too small.
     pub(super) fn run(&self) -> Result<()> {
-        if self.dt <= 0.0 || !self.dt.is_finite() {
-            return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
-        }
+        check_positive("--dt", Some(self.dt))?;
         if !self.merge.is_empty() {
             return self.merge_records(&mut io::stdout().lock());
         }
@@ -228,12 +229,17 @@ impl Bench {
             ));
         }
         self.check_ladders()?;
-        let (json, drawing) = (self.new_json()?, self.drawing()?);
-        let occupancy =
-            self.occupancy.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
-        let page =
-            self.report.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()?;
-        let mut growth = None;
+        match self.precision {
+            Precision::F32 => self.run_in::<f32>(),
+            Precision::F64 => self.run_in::<f64>(),
+        }
+    }
+
+    fn run_in<R: RunPrecision + GpuPrecision + LatticePrecision + Vectorised>(&self) -> Result<()> {
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
+        let drawing = AtomicFile::if_asked(self.range.svg.as_deref(), self.force)?;
+        let occupancy = AtomicFile::if_asked(self.occupancy.as_deref(), self.force)?;
+        let page = AtomicFile::if_asked(self.report.as_deref(), self.force)?;
         // Chemistry or output alone needs no GPU.
         let gpu = match self.parts[..] {
             [Part::Chemistry | Part::Output] => None,
@@ -241,51 +247,44 @@ impl Bench {
         };
         let gpu = gpu.as_ref();
         let mut out = io::stdout().lock();
-        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        let mut record = Record { out: &mut out, rows: Vec::new(), faults: Vec::new() };
+        let mut growth = None;
         if OF_A_STEP.iter().any(|part| self.wants(*part)) {
-            let figures = match self.precision {
-                Precision::F32 => self.run_in::<f32>(gpu, &mut out)?,
-                Precision::F64 => self.run_in::<f64>(gpu, &mut out)?,
-            };
-            rows.extend(figures.iter().map(value));
+            self.steps::<R>(gpu, &mut record)?;
         }
         if LADDERS.iter().any(|part| self.wants(*part)) {
-            for ladder in self.ladders(gpu, &mut out)? {
-                let (found, wrong) = ladder.finish();
-                rows.extend(found.iter().map(value));
-                faults.extend(wrong);
+            let site = Site::new(self, gpu, &mut record)?;
+            if self.wants(Part::Reduce) {
+                self.reductions::<R>(&site, &mut record)?;
+            }
+            if self.wants(Part::Transpose) {
+                self.transposes::<R>(&site, &mut record)?;
+            }
+            if self.wants(Part::Csr) {
+                self.products::<R>(&site, &mut record)?;
             }
         }
         if self.wants(Part::Wilson) {
-            let pools = self.pools(&mut out)?;
-            let device = self.with_copy(gpu, &mut out)?;
-            let found = self.wilson(device, &pools, &mut out)?;
-            rows.extend(found.rows.iter().map(value));
-            faults.extend(found.faults);
-            if let (Some(occupancy), Some(picture)) = (occupancy, found.picture) {
+            let site = Site::new(self, gpu, &mut record)?;
+            let picture = self.wilson::<R>(&site, &mut record)?;
+            if let (Some(occupancy), Some(picture)) = (occupancy, picture) {
                 occupancy.write_text(&picture)?;
             }
         }
         if self.parts.contains(&Part::Chemistry) {
-            rows.extend(self.chemistry(&mut out)?.iter().map(value));
+            self.chemistry(&mut record)?;
         }
         if self.parts.contains(&Part::Output) {
-            rows.extend(self.files(&mut out)?);
+            self.files::<R>(&mut record)?;
         }
         if self.wants(Part::Memory) {
-            let (found, wrong) = self.memory(gpu, &mut out)?;
-            rows.extend(found.iter().map(value));
-            faults.extend(wrong);
+            self.memory(gpu, &mut record)?;
         }
         if self.wants(Part::Scale) {
-            let (found, picture) = self.scale(gpu, drawing, &mut out)?;
-            rows.extend(found);
-            growth = picture;
+            growth = self.scale::<R>(gpu, drawing, &mut record)?;
         }
-        let stamp = self.stamp(gpu);
-        for row in &mut rows {
-            stamp.add_to(row);
-        }
+        let Record { mut rows, faults, .. } = record;
+        self.stamp(&mut rows, gpu);
         if let Some(json) = json {
             json.write_json(&rows)?;
         }
@@ -293,54 +292,6 @@ impl Bench {
             page.write_text(&report_page::of_bench(&rows, growth.as_deref()))?;
         }
         if faults.is_empty() { Ok(()) } else { Err(Error::Verdict(faults.join("\n"))) }
-    }
-
-    /// Measures the requested ladders.
-    fn ladders<'a>(&self, gpu: Option<&'a Gpu>, out: &mut impl Write) -> Result<Vec<Ladder<'a>>> {
-        let pools = self.pools(out)?;
-        let device = self.with_copy(gpu, out)?;
-        let mut ladders = Vec::new();
-        if self.wants(Part::Reduce) {
-            ladders.extend(self.reductions(device, &pools, out)?);
-        }
-        if self.wants(Part::Transpose) {
-            ladders.extend(self.transposes(device, &pools, out)?);
-        }
-        if self.wants(Part::Csr) {
-            ladders.extend(self.products(device, &pools, out)?);
-        }
-        Ok(ladders)
-    }
-
-    /// The GPU, if there is one, and the bandwidth of a copy there, bytes a second.
-    fn with_copy<'a>(
-        &self,
-        gpu: Option<&'a Gpu>,
-        out: &mut impl Write,
-    ) -> Result<Option<(&'a Gpu, f64)>> {
-        let Some(gpu) = gpu else {
-            writeln!(out, "without a GPU: lines of the CPU only")?;
-            return Ok(None);
-        };
-        let copy = gpu::copy_speed(gpu, self.runs)?;
-        writeln!(
-            out,
-            "{}, a copy moves {:.1} GB/s, read and written; its cache holds {:.1} MB",
-            gpu.device().name,
-            copy / 1e9,
-            gpu.device().cache as f64 / 1e6
-        )?;
-        Ok(Some((gpu, copy)))
-    }
-
-    /// The file for the figures, if requested.
-    fn new_json(&self) -> Result<Option<AtomicFile>> {
-        self.json.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
-    }
-
-    /// The file for the picture, if requested.
-    fn drawing(&self) -> Result<Option<AtomicFile>> {
-        self.range.svg.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
     }
 
     fn wants(&self, part: Part) -> bool {
@@ -351,34 +302,33 @@ impl Bench {
 
     /// The requested variants of sedimentation.
     fn fallouts(&self) -> Vec<Sedimentation> {
-        self.fallout.map_or_else(|| Sedimentation::ALL.to_vec(), |fallout| vec![fallout.into()])
+        self.fallout.map_or_else(|| Sedimentation::ALL.to_vec(), |fallout| vec![fallout])
     }
 
     /// The requested limiters.
     fn limiters(&self) -> Vec<Limiter> {
         let all = || vec![Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None];
-        self.limiter.map_or_else(all, |limiter| vec![limiter.into()])
+        self.limiter.map_or_else(all, |limiter| vec![limiter])
     }
 
     /// The limiter of whole steps.
     fn limiter_of_steps(&self) -> Limiter {
-        self.limiter.map_or(Limiter::PositiveDefinite, Limiter::from)
+        self.limiter.unwrap_or(Limiter::PositiveDefinite)
     }
 
-    fn run_in<R: RunPrecision + GpuPrecision>(
+    /// Measures the parts of a step.
+    fn steps<R: RunPrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
-        out: &mut impl Write,
-    ) -> Result<Vec<Measurement>> {
+        record: &mut Record,
+    ) -> Result<()> {
         let source = self.source::<R>()?;
         self.check_tiles(source.grid.shape.nz)?;
         let pools = match (gpu, self.backend) {
             (Some(_), BackendChoice::Auto | BackendChoice::Gpu) => Vec::new(),
-            _ => self.pools(out)?,
+            _ => self.pools(record)?,
         };
-        let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
-        let device = gpu.zip(best);
-        let mut figures = Vec::new();
+        let best = gpu.map(|gpu| self.best::<R>(gpu, record)).transpose()?;
         let tiles: Vec<Option<Replication>> = if self.tile.is_empty() {
             vec![None]
         } else {
@@ -388,34 +338,29 @@ impl Bench {
             let repeated = tile.map(|tile| source.repeated(tile));
             let bed = repeated.as_ref().unwrap_or(&source);
             self.check_step(bed)?;
-            self.describe(out, bed)?;
-            writeln!(out, "{}", Measurement::head())?;
+            self.describe(bed, record)?;
+            writeln!(record.out, "{}", Measurement::head())?;
             for (pool, _, copy) in &pools {
-                let found = pool.install(|| cpu::measure(self, bed, *copy))?;
-                show(out, &found)?;
-                figures.extend(found);
+                for figure in pool.install(|| cpu::measure(self, bed, *copy))? {
+                    figure.show(record)?;
+                }
             }
-            if let Some((gpu, best)) = device {
-                let found = gpu::measure(self, gpu, bed, best, |figure| {
-                    show(out, std::slice::from_ref(figure))
-                })?;
-                figures.extend(found);
+            if let Some((gpu, best)) = gpu.zip(best) {
+                gpu::measure(self, gpu, bed, best, record)?;
             }
         }
-        Ok(figures)
+        Ok(())
     }
 
     /// One thread and all of them.
-    fn pools(&self, out: &mut impl Write) -> Result<Vec<Pool>> {
+    fn pools(&self, record: &mut Record) -> Result<Vec<Pool>> {
+        let out = &mut *record.out;
         let machine = machine();
         let mut thread_counts = vec![1, machine.threads];
         thread_counts.dedup();
         let mut pools = Vec::new();
         for threads in thread_counts {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .map_err(|e| Error::Usage(format!("{threads} threads: {e}")))?;
+            let pool = pool(threads)?;
             let copy = pool.install(|| cpu::copy_speed(self.runs))?;
             pools.push((pool, threads, copy));
         }
@@ -428,12 +373,12 @@ impl Bench {
     }
 
     /// Peak performance of the GPU.
-    fn best<R: GpuPrecision>(&self, gpu: &Gpu, out: &mut impl Write) -> Result<PeakPerformance> {
+    fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<PeakPerformance> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();
         let (major, minor) = gpu.compiler().version();
         writeln!(
-            out,
+            record.out,
             "{}, {} multiprocessors, NVRTC {major}.{minor}{}{}; a copy moves {:.1} GB/s, read and \
              written, chains of fused multiplications and additions make {:.0} G op/s",
             device.name,
@@ -448,11 +393,11 @@ impl Bench {
 
     fn describe<R: RunPrecision>(
         &self,
-        out: &mut impl Write,
         bed: &ReplicatedGrid<R>,
+        record: &mut Record,
     ) -> Result<()> {
         writeln!(
-            out,
+            record.out,
             "{} on {}, {}, dt {} s, {} runs; {:.0} % of the columns hold condensate, rain {:.0} %",
             self.input.shown(),
             bed.grid.shape,
@@ -466,19 +411,41 @@ impl Bench {
     }
 }
 
-/// A row as JSON.
-fn value(row: &impl serde::Serialize) -> Value {
-    serde_json::to_value(row).expect("rows have plain keys")
+/// Processors of the ladders.
+struct Site<'a> {
+    /// The GPU, and the bandwidth of a copy there, bytes a second.
+    device: Option<(&'a Gpu, f64)>,
+    pools: Vec<Pool>,
 }
 
-fn show(out: &mut impl Write, figures: &[Measurement]) -> Result<()> {
-    for figure in figures {
-        writeln!(out, "{}", figure.line())?;
-        for note in figure.notes() {
-            writeln!(out, "{note}")?;
-        }
+impl<'a> Site<'a> {
+    fn new(bench: &Bench, gpu: Option<&'a Gpu>, record: &mut Record) -> Result<Self> {
+        let pools = bench.pools(record)?;
+        let Some(gpu) = gpu else {
+            writeln!(record.out, "without a GPU: lines of the CPU only")?;
+            return Ok(Self { device: None, pools });
+        };
+        let copy = Self::copy_speed(gpu, bench.runs, record)?;
+        Ok(Self { device: Some((gpu, copy)), pools })
     }
-    Ok(())
+
+    /// Measures the bandwidth of a copy on the GPU, bytes a second.
+    fn copy_speed(gpu: &Gpu, runs: u32, record: &mut Record) -> Result<f64> {
+        let copy = gpu::copy_speed(gpu, runs)?;
+        let (name, cache) = (&gpu.device().name, gpu.device().cache as f64 / 1e6);
+        writeln!(
+            record.out,
+            "{name}, a copy moves {:.1} GB/s, read and written; its cache holds {cache:.1} MB",
+            copy / 1e9
+        )?;
+        Ok(copy)
+    }
+}
+
+/// So many threads.
+fn pool(threads: usize) -> Result<ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| Error::Usage(format!("{threads} threads: {e}")))
 }
 
 /// A limiter in words.

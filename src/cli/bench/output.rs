@@ -1,6 +1,5 @@
 //! Speed of compressing and writing output frames.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,14 +7,13 @@ use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
 
+use super::Bench;
 use super::reading::reading;
-use super::{Bench, value};
+use super::record::Record;
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::backend::cpu::Cpu;
-use crate::cli::Precision;
 use crate::cli::refine::refined;
 use crate::cli::run_metadata::machine;
 use crate::error::{Error, Result};
@@ -85,15 +83,11 @@ impl Bench {
     /// # Errors
     ///
     /// Those of reading and writing.
-    pub(super) fn files(&self, out: &mut impl Write) -> Result<Vec<Value>> {
-        if let Some(path) = &self.output.read {
-            return Ok(reading(path, out)?.iter().map(value).collect());
+    pub(super) fn files<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
+        match &self.output.read {
+            Some(path) => reading(path, record),
+            None => self.output::<R>(record),
         }
-        let rows = match self.precision {
-            Precision::F32 => self.output::<f32>(out)?,
-            Precision::F64 => self.output::<f64>(out)?,
-        };
-        Ok(rows.iter().map(value).collect())
     }
 
     /// Writes frames in all forms, without the shortcut for fields that are the same in all frames.
@@ -101,14 +95,14 @@ impl Bench {
     /// # Errors
     ///
     /// Those of reading the input and of writing.
-    fn output<R: RunPrecision>(&self, out: &mut impl Write) -> Result<Vec<Row>> {
+    fn output<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
         let OutputBenchOptions { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
             (usize::from(*frames), folder.clone().unwrap_or_else(std::env::temp_dir));
         let (header, snapshot) = self.frame_of_output::<R>((*refine).into())?;
         let shape = header.domain.grid.shape;
         writeln!(
-            out,
+            record.out,
             "output: {frames} frames of {shape} cells, {}, {} threads, to {}\n\
              {:<20} {:>9} {:>10} {:>9} {:>12}",
             R::NAME,
@@ -120,7 +114,6 @@ impl Bench {
             "bytes/cell",
             "total s"
         )?;
-        let mut rows = Vec::new();
         for (form, compression, keep) in FORMS {
             let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
             let storage =
@@ -152,13 +145,13 @@ impl Bench {
                 file_bytes_per_cell: about.len() as f64 / cells,
             };
             writeln!(
-                out,
+                record.out,
                 "{form:<20} {:>9.1} {:>10.3} {:>9.2} {:>12.3}",
                 row.ms_per_frame, row.raw_gb_per_s, row.file_bytes_per_cell, row.total_s
             )?;
-            rows.push(row);
+            record.add(&row);
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// A frame of a short run on the CPU.

@@ -1,23 +1,22 @@
 //! Speed of reading an input.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
 
+use super::record::Record;
 use crate::cli::run_metadata::machine;
 use crate::error::Result;
-use crate::io::wrf;
-use crate::io::wrf::Frame;
 use crate::io::wrf::series::Overlap;
+use crate::io::wrf::{self, Frame};
 
 /// Number of times that a file is read: the first time it may come from disk.
 const TIMES: usize = 5;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+struct Row {
     bench: &'static str,
     grid: [usize; 3],
     threads: usize,
@@ -32,7 +31,7 @@ pub(super) struct Row {
 /// # Errors
 ///
 /// Those of [`wrf::open`].
-pub(super) fn reading(path: &Path, out: &mut impl Write) -> Result<Vec<Row>> {
+pub(super) fn reading(path: &Path, record: &mut Record) -> Result<()> {
     let (mut least_s, mut raw_bytes, mut grid) = (f64::INFINITY, 0, [0; 3]);
     for _ in 0..TIMES {
         let begin = Instant::now();
@@ -47,14 +46,15 @@ pub(super) fn reading(path: &Path, out: &mut impl Write) -> Result<Vec<Row>> {
     let raw_gb_per_s = raw_bytes as f64 / least_s / 1e9;
     let [nx, ny, nz] = grid;
     writeln!(
-        out,
+        record.out,
         "reading: {} of {nx}x{ny}x{nz} cells, {threads} threads\n\
          {:.1} MB of values in {:.1} ms, {raw_gb_per_s:.3} GB/s",
         path.display(),
         raw_bytes as f64 / 1e6,
         1e3 * least_s
     )?;
-    Ok(vec![Row { bench: "reading", grid, threads, least_s, raw_bytes, raw_gb_per_s }])
+    record.add(&Row { bench: "reading", grid, threads, least_s, raw_bytes, raw_gb_per_s });
+    Ok(())
 }
 
 /// Bytes of the planes and volumes.

@@ -10,12 +10,9 @@ use crate::cli::run_metadata::machine;
 use crate::device::Gpu;
 use crate::os_text::Shown;
 
-/// Facts by name.
-pub(super) struct Stamp(Vec<(&'static str, Value)>);
-
 impl Bench {
-    /// Date, machine and input of all measurements.
-    pub(super) fn stamp(&self, gpu: Option<&Gpu>) -> Stamp {
+    /// Adds the metadata to all rows: date, machine and input.
+    pub(super) fn stamp(&self, rows: &mut [Value], gpu: Option<&Gpu>) {
         let machine = machine();
         let name = self.input.shown_name();
         let group = self.group.iter().map(|group| format!(", group {group}"));
@@ -25,7 +22,7 @@ impl Bench {
             let (major, minor) = gpu.compiler().version();
             format!("{major}.{minor}")
         });
-        Stamp(vec![
+        let facts: [(&str, Value); 8] = [
             ("date", OffsetDateTime::now_utc().date().to_string().into()),
             ("cpu", machine.cpu.into()),
             ("cores", machine.cores.into()),
@@ -34,16 +31,9 @@ impl Bench {
             ("fast_math", gpu.map(|gpu| gpu.compiler().fast_math()).into()),
             ("tuned", gpu.map(|gpu| gpu.tuning().is_some()).into()),
             ("input", input.into()),
-        ])
-    }
-}
-
-impl Stamp {
-    /// Adds the facts to a figure.
-    pub(super) fn add_to(&self, row: &mut Value) {
-        let Value::Object(fields) = row else { return };
-        for (name, fact) in &self.0 {
-            fields.insert((*name).to_owned(), fact.clone());
+        ];
+        for fields in rows.iter_mut().filter_map(Value::as_object_mut) {
+            fields.extend(facts.iter().map(|(name, fact)| ((*name).to_owned(), fact.clone())));
         }
     }
 }

@@ -1,20 +1,20 @@
 //! The ladder of the sum over an array, and the other operations of its best rung.
 
 use std::fmt::Debug;
-use std::io::Write;
 
 use rayon::prelude::*;
 
 use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::memory::mixed;
+use super::record::Record;
 use super::size::Elements;
-use super::{Bench, Pool};
-use crate::cli::Precision;
+use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::primitives::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as LessonRung};
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
 use crate::primitives::reduce::{self, Segments, Statistics};
+use crate::real::Real;
 
 /// Sizes from a few multiprocessors' worth to far beyond any cache: powers of two.
 const POWERS: [u32; 7] = [16, 20, 22, 24, 26, 28, 30];
@@ -43,37 +43,30 @@ fn whole(at: u64) -> i32 {
 
 impl Bench {
     /// Measures the ladder on all requested sizes.
-    pub(super) fn reductions<'a>(
+    pub(super) fn reductions<R: Real + Reducible>(
         &self,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Vec<Ladder<'a>>> {
-        let powers: &[u32] = if device.is_some() { &POWERS } else { &POWERS_ON_CPU };
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
+        let powers: &[u32] = if site.device.is_some() { &POWERS } else { &POWERS_ON_CPU };
         let usual = powers.iter().map(|power| Elements(1 << power)).collect();
         let sizes = if self.elements.is_empty() { usual } else { self.elements.clone() };
-        let mut ladders = Vec::new();
-        for size in sizes {
-            ladders.push(if self.integers {
-                self.reduction(size, |x| x, device, pools, out)?
+        sizes.into_iter().try_for_each(|size| {
+            if self.integers {
+                self.reduction(size, |x| x, site, record)
             } else {
-                match self.precision {
-                    Precision::F32 => self.reduction(size, |x| x as f32, device, pools, out)?,
-                    Precision::F64 => self.reduction(size, f64::from, device, pools, out)?,
-                }
-            });
-        }
-        Ok(ladders)
+                self.reduction(size, |x| R::of(f64::from(x)), site, record)
+            }
+        })
     }
 
-    fn reduction<'a, T: Reducible>(
+    fn reduction<T: Reducible>(
         &self,
         size: Elements,
         of: impl Fn(i32) -> T + Sync,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Ladder<'a>> {
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
         let bytes = size.0 * size_of::<T>();
         let values: Vec<T> = (0..size.0 as u64).into_par_iter().map(|at| of(whole(at))).collect();
         // Integers, so that any order of addition gives the same result.
@@ -87,40 +80,38 @@ impl Bench {
             bytes,
             precision: T::NAME,
         };
-        let setting = LadderDevice::of(device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, out)?;
-        ladder.cpu(pools, self.runs, out, || reduce::sum(&values), fault)?;
+        let setting = LadderDevice::of(site.device, bytes, self.runs)?;
+        let mut ladder = Ladder::new(subject, setting, record)?;
+        ladder.cpu(&site.pools, self.runs, record, || reduce::sum(&values), fault)?;
         let Some(LadderDevice { gpu, slots, .. }) = setting else {
-            if device.is_some() {
+            if site.device.is_some() {
                 writeln!(
-                    out,
+                    record.out,
                     "{size} values do not fit into the memory of the GPU: left out there"
                 )?;
             }
-            return Ok(ladder);
+            return Ok(());
         };
         let data = Data::new(gpu, &values, slots)?;
         drop(values);
         let lesson = Lesson::new(gpu, size.0)?;
         for rung in RUNGS {
             let rung = LowerRung { lesson: &lesson, rung, data: &data, expected: expected.sum };
-            ladder.rung(&rung, out)?;
+            ladder.rung(&rung, record)?;
         }
         let reducer = Reducer::new(gpu)?;
-        let asides = ASIDES.map(|(name, operation)| (name, operation, true));
-        for (name, operation, is_aside) in
-            [("wide loads, one launch", Operation::Sum, false)].into_iter().chain(asides)
-        {
+        let best = ("wide loads, one launch", Operation::Sum);
+        for (name, operation) in [best].into_iter().chain(ASIDES) {
             let results = gpu.zeros(operation.words())?;
             let rung =
                 BestRung { name, operation, reducer: &reducer, data: &data, results, expected };
-            if is_aside {
-                ladder.outside_ladder(&rung, out)?;
+            if operation == Operation::Sum {
+                ladder.rung(&rung, record)?;
             } else {
-                ladder.rung(&rung, out)?;
+                ladder.outside_ladder(&rung, record)?;
             }
         }
-        Ok(ladder)
+        Ok(())
     }
 }
 

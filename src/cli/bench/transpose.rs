@@ -1,14 +1,13 @@
 //! The ladder of the transpose.
 
 use std::fmt;
-use std::io::Write;
 use std::str::FromStr;
 
 use rayon::prelude::*;
 
 use super::ladder::{self, Ladder, Subject};
-use super::{Bench, Pool};
-use crate::cli::Precision;
+use super::record::Record;
+use super::{Bench, Site};
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::primitives::gpu::transpose::{Rung, Transpose};
@@ -123,33 +122,22 @@ impl<R: Real + Element> ladder::Rung for Step<'_, R> {
 
 impl Bench {
     /// Measures the ladder on all requested sizes.
-    pub(super) fn transposes<'a>(
+    pub(super) fn transposes<R: Real + Element>(
         &self,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Vec<Ladder<'a>>> {
-        let asked = !self.extent.is_empty();
-        let extents = if asked { self.extent.clone() } else { usual(device.is_some()) };
-        let mut ladders = Vec::new();
-        for extent in extents {
-            let on_cpu = asked || extent.0.len() <= LARGEST_ON_CPU;
-            let pools = if on_cpu { pools } else { &[] };
-            ladders.push(match self.precision {
-                Precision::F32 => self.transposed::<f32>(extent, device, pools, out)?,
-                Precision::F64 => self.transposed::<f64>(extent, device, pools, out)?,
-            });
-        }
-        Ok(ladders)
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
+        let usual = || usual(site.device.is_some());
+        let extents = if self.extent.is_empty() { usual() } else { self.extent.clone() };
+        extents.into_iter().try_for_each(|extent| self.transposed::<R>(extent, site, record))
     }
 
-    fn transposed<'a, R: Real + Element>(
+    fn transposed<R: Real + Element>(
         &self,
         extent: Extent,
-        device: Option<(&'a Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<Ladder<'a>> {
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
         let Extent(matrices) = extent;
         let count = matrices.len();
         let bytes = 2 * size_of::<R>() * count;
@@ -161,9 +149,9 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::LadderDevice::of(device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, out)?;
-        if !pools.is_empty() {
+        let setting = ladder::LadderDevice::of(site.device, bytes, self.runs)?;
+        let mut ladder = Ladder::new(subject, setting, record)?;
+        if !self.extent.is_empty() || count <= LARGEST_ON_CPU {
             let from = values::<R>(count);
             let expected = plainly(matrices, &from);
             let work = || {
@@ -172,7 +160,7 @@ impl Bench {
                 to
             };
             let fault = |to: &Vec<R>| (*to != expected).then(|| "elements are wrong".to_owned());
-            ladder.cpu(pools, self.runs, out, work, fault)?;
+            ladder.cpu(&site.pools, self.runs, record, work, fault)?;
         }
         if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
             let transpose = Transpose::<R>::new(gpu, matrices)?;
@@ -187,13 +175,13 @@ impl Bench {
                 let step = Step { rung, transpose: &transpose, copies: &copies };
                 // The bound is not a rung of the ladder.
                 if rung == Rung::Copy {
-                    ladder.outside_ladder(&step, out)?;
+                    ladder.outside_ladder(&step, record)?;
                 } else {
-                    ladder.rung(&step, out)?;
+                    ladder.rung(&step, record)?;
                 }
             }
         }
-        Ok(ladder)
+        Ok(())
     }
 }
 

@@ -1,10 +1,11 @@
 //! `nwp-mini columns` with any scheme of column physics.
 
+use std::io::Write;
 use std::time::Instant;
 
 use ndarray::{Array3, ArrayBase, Data, Dimension};
 
-use super::{Columns, Steps, Work};
+use super::{Columns, Steps};
 use crate::backend::{PhaseTime, PhaseTimes};
 use crate::cli::{BackendChoice, pair};
 use crate::device::{Element, Gpu};
@@ -16,6 +17,7 @@ use crate::io::writer::{Stored, Writer};
 use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};
+use crate::os_text::Shown;
 use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
 use crate::physics::{ColumnPhysics, Scratch, call};
 use crate::primitives::reduce;
@@ -61,12 +63,21 @@ impl Columns {
         };
         let seconds = start.elapsed().as_secs_f64();
         case.write::<P>(writer, [steps.dt, steps.calls as f64])?;
-        let (scheme, precision, shape) = (P::NAME, R::NAME, case.shape);
-        let is_diagnosed = !P::DIAGNOSED.is_empty();
-        let rest = ["tendencies, checks, copies", "tendencies, checks, copies, diagnosis"];
-        let rest = rest[usize::from(is_diagnosed)];
-        let work = Work { scheme, place: place.clone(), precision, shape, compute, seconds, rest };
-        self.summarise(&work, steps, &case.surface[0])?;
+        let rest = ["", ", diagnosis"][usize::from(!P::DIAGNOSED.is_empty())];
+        let (Shape { nx, nz, .. }, Steps { dt, calls }) = (case.shape, steps);
+        let rain = case.surface[0].iter().map(|x| x.f64()).sum::<f64>() / nx as f64;
+        writeln!(
+            crate::cli::summary_output(),
+            "{} on {place}, {}: {nx} columns of {nz} levels, {calls} calls of {dt} s\n\
+             calls          {compute:.6} s, {:.3} ns per cell and call\n\
+             with the rest  {seconds:.3} s: tendencies, checks, copies{rest}\n\
+             precipitation  {rain:.6} mm in the mean\n\
+             output         {}",
+            P::NAME,
+            R::NAME,
+            compute / (case.shape.cells() as f64 * calls as f64) * 1e9,
+            self.output.shown()
+        )?;
         let (Some(before), Some(first)) = (before, first) else { return Ok(()) };
         let ends = Ends { first, last: case };
         self.compare(references, (before, steps), (&ends, place, [compute, seconds]))

@@ -68,10 +68,9 @@ impl Mechanism {
         }
         let reference = lifetimes(&mechanism, &kinetics);
         let subject = Subject { mechanism, kinetics, reference };
-        let pending = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
-        };
-        let (json, dot, plot) = (pending(&self.json)?, pending(&self.dot)?, pending(&self.plot)?);
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
+        let dot = AtomicFile::if_asked(self.dot.as_deref(), self.force)?;
+        let plot = AtomicFile::if_asked(self.plot.as_deref(), self.force)?;
         if let Some(json) = json {
             json.write_json(&subject.value())?;
         }

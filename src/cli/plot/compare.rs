@@ -230,7 +230,6 @@ fn difference(albums: &[PlotInput; 2], times: [usize; 2], plane: Plane) -> Resul
         scale: &scale,
         earth: earth.as_ref().map(|[latitude, longitude]| [latitude, longitude]),
         line: None,
-        marks: Vec::new(),
         note: (size == 0.0).then(|| "no difference".to_owned()),
     }))
 }

@@ -165,6 +165,19 @@ impl Kind {
             Self::TracerSeries(name) => interned(&format!("tracer-series-{name}")),
         }
     }
+
+    /// Variables that the picture needs.
+    fn needs(self) -> Vec<&'static str> {
+        match self {
+            Self::Precipitation | Self::Series => vec!["RAINNC"],
+            Self::Reflectivity => vec![scene::REFLECTIVITY],
+            Self::Section => vec!["PH", "PHB"],
+            Self::Profiles => vec!["QVAPOR", "PH", "PHB"],
+            Self::Sounding => vec!["T|THM", "P", "PB", "QVAPOR"],
+            Self::Tracer(name) | Self::TracerSeries(name) => vec![name],
+            Self::TracerSection(name) => vec![name, "PH", "PHB"],
+        }
+    }
 }
 
 /// A picture, or the reason why there is none.

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use super::Drawn;
-use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name};
+use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene};
 use crate::constants::Constants;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
@@ -21,7 +21,7 @@ const GRAMS: f64 = 1e3;
 /// Colours of the hydrometeors, in the order of [`HYDROMETEORS`].
 const COLOURS: [Colour; 4] = [SERIES[0], SERIES[1], SERIES[4], SERIES[5]];
 /// Points along a section, and heights.
-const CUT: [usize; 2] = [350, 150];
+pub(super) const CUT: [usize; 2] = [350, 150];
 
 /// Text form of a point.
 pub(super) fn place_name([i, j]: [f64; 2]) -> String {
@@ -44,9 +44,6 @@ pub(super) const NO_VALUES: &str = "no values at this time";
 impl Scene<'_> {
     /// Map of the accumulated precipitation.
     pub(super) fn precipitation(&self) -> Result<Drawn> {
-        if let Some(reason) = self.without(&["RAINNC"]) {
-            return Ok(reason);
-        }
         let (field, names) = self.album.precipitation(self.time)?;
         let largest = column_ops::largest(&field);
         let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
@@ -69,9 +66,7 @@ impl Scene<'_> {
 
     /// The largest reflectivity of each column.
     pub(super) fn reflectivity(&self) -> Result<Drawn> {
-        let Some(field) = &self.reflectivity else {
-            return Ok(self.without(&[REFLECTIVITY]).expect("it has not been read"));
-        };
+        let field = self.reflectivity.as_ref().expect("the file has it");
         let (most, [j, i]) = column_ops::largest(field).unwrap_or((f64::NAN, [0, 0]));
         let at = place_name([i as f64, j as f64]);
         let scale = Scale::radar();
@@ -104,7 +99,6 @@ impl Scene<'_> {
             scale,
             earth: earth.as_ref().map(|[latitude, longitude]| [latitude, longitude]),
             line: has_line.then_some([self.line.from, self.line.to]),
-            marks: Vec::new(),
             note,
         });
         Ok(Drawn::Picture(Box::new(picture)))
@@ -112,9 +106,6 @@ impl Scene<'_> {
 
     /// A vertical section.
     pub(super) fn section(&self) -> Result<Drawn> {
-        if let Some(reason) = self.without(&["PH", "PHB"]) {
-            return Ok(reason);
-        }
         let names: Vec<&str> = HYDROMETEORS.iter().map(|(name, _)| *name).collect();
         let either = format!("{REFLECTIVITY}|{}", names.join("|"));
         if let Some(reason) = self.without(&[&either]) {
@@ -124,22 +115,30 @@ impl Scene<'_> {
         let top = self.upper_side(&faces)?;
         let cut = CrossSection::new(self.line, &faces, CUT, top);
         let parts = SectionFields::cut(self, &cut)?;
+        Ok(self.cut_open("Vertical section".to_owned(), &cut, top, parts.panels()))
+    }
+
+    /// A vertical section with these panels.
+    pub(super) fn cut_open(
+        &self,
+        title: String,
+        cut: &CrossSection,
+        top: f64,
+        panels: Vec<section::Panel<'_>>,
+    ) -> Drawn {
         let length = self.line.length(self.cell());
-        let from = place_name(self.line.from);
-        let to = place_name(self.line.to);
+        let [from, to] = [self.line.from, self.line.to].map(place_name);
         let through = self.through.map_or(String::new(), |what| format!(", through {what}"));
+        let about = format!("from A at {from} to B at {to}, {} km{through}", short(length));
         let picture = section::draw(&Section {
-            title: "Vertical section".to_owned(),
-            below: vec![
-                self.when(),
-                format!("from A at {from} to B at {to}, {} km{through}", short(length)),
-            ],
+            title,
+            below: vec![self.when(), about],
             length,
             top: top / 1e3,
             ground: cut.ground().iter().map(|height| height / 1e3).collect(),
-            panels: parts.panels(),
+            panels,
         });
-        Ok(Drawn::Picture(Box::new(picture)))
+        Drawn::Picture(Box::new(picture))
     }
 
     /// Height slightly above the highest cloud, m.
@@ -167,9 +166,6 @@ impl Scene<'_> {
 
     /// Means of the levels.
     pub(super) fn profiles(&self) -> Result<Drawn> {
-        if let Some(reason) = self.without(&["QVAPOR", "PH", "PHB"]) {
-            return Ok(reason);
-        }
         let panels = profile_panels(&[(self, Stroke::solid(INK, 2.2), None)])?;
         let below = [self.when(), "means over all cells of a level".to_owned()];
         let layout = Layout { columns: 2, size: [330.0, 470.0] };
@@ -179,24 +175,12 @@ impl Scene<'_> {
 
     /// Water and precipitation in time.
     pub(super) fn series(&self) -> Result<Drawn> {
-        if let Some(reason) = self.without(&["RAINNC"]) {
-            return Ok(reason);
-        }
         let minutes = match self.minutes() {
             Ok(minutes) => minutes,
             Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
         };
-        let times = self.album.times();
         let panels = self.series_panels(&minutes)?;
-        let below = [
-            format!(
-                "{}, {} to {}",
-                file_name(self.album),
-                date(times[0]),
-                date(times[times.len() - 1])
-            ),
-            "means over all cells".to_owned(),
-        ];
+        let below = [self.period(), "means over all cells".to_owned()];
         let layout = Layout { columns: 1, size: [700.0, 200.0] };
         let picture = curves::draw("Water and precipitation in time", &below, &panels, layout);
         Ok(Drawn::Picture(Box::new(picture)))

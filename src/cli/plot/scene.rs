@@ -106,6 +106,9 @@ impl<'a> Scene<'a> {
 
     /// Draws one kind of picture, if the file has its variables.
     pub(super) fn draw(&self, kind: Kind) -> Result<Drawn> {
+        if let Some(reason) = self.without(&kind.needs()) {
+            return Ok(reason);
+        }
         match kind {
             Kind::Precipitation => self.precipitation(),
             Kind::Reflectivity => self.reflectivity(),
@@ -127,6 +130,13 @@ impl<'a> Scene<'a> {
         } else {
             format!("{name}, which has no time")
         }
+    }
+
+    /// The file, and its first and last time.
+    pub(super) fn period(&self) -> String {
+        let times = self.album.times();
+        let [first, last] = [times[0], times[times.len() - 1]].map(date);
+        format!("{}, {first} to {last}", file_name(self.album))
     }
 
     /// Width and height of a cell, km.

@@ -13,9 +13,6 @@ use crate::plot::skew_t;
 impl Scene<'_> {
     /// The column of air above a point.
     pub(super) fn sounding(&self) -> Result<Drawn> {
-        if let Some(reason) = self.without(&["T|THM", "P", "PB", "QVAPOR"]) {
-            return Ok(reason);
-        }
         let shape = self.album.shape();
         let around = around(self.point, [shape.nx, shape.ny]);
         let place = self.place(&around)?;

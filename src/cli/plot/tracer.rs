@@ -3,8 +3,8 @@
 use ndarray::{Array2, Array3, Axis};
 
 use super::Drawn;
-use super::pictures::{NO_VALUES, gaps, place_name};
-use super::scene::{Scene, date, file_name};
+use super::pictures::{CUT, NO_VALUES, gaps, place_name};
+use super::scene::Scene;
 use crate::calendar;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
@@ -14,9 +14,6 @@ use crate::plot::canvas::Stroke;
 use crate::plot::colour::{Scale, series, short};
 use crate::plot::curves::{Curve, Layout, Panel};
 use crate::plot::{curves, section};
-
-/// Points along a section, and heights.
-const CUT: [usize; 2] = [350, 150];
 
 /// Upper edge of a section, m: the troposphere and some of the stratosphere.
 const TOP: f64 = 15_000.0;
@@ -86,9 +83,6 @@ impl Scene<'_> {
 
     /// A tracer in the lowest layer.
     pub(super) fn tracer(&self, name: &'static str) -> Result<Drawn> {
-        if let Some(reason) = self.without(&[name]) {
-            return Ok(reason);
-        }
         let field = lowest(&self.album.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
@@ -113,9 +107,6 @@ impl Scene<'_> {
 
     /// A vertical section of a tracer.
     pub(super) fn tracer_section(&self, name: &'static str) -> Result<Drawn> {
-        if let Some(reason) = self.without(&[name, "PH", "PHB"]) {
-            return Ok(reason);
-        }
         let faces = self.album.heights(self.time)?;
         let lid = column_ops::level_means(&faces).last().copied().unwrap_or(TOP);
         let top = TOP.min(lid);
@@ -123,29 +114,16 @@ impl Scene<'_> {
         let field = cut.of(&self.album.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
-        let length = self.line.length(self.cell());
-        let through = self.through.map_or(String::new(), |what| format!(", through {what}"));
-        let [from, to] = [self.line.from, self.line.to].map(place_name);
         let is_empty = field.iter().all(|x| !x.is_finite());
-        let picture = section::draw(&section::Section {
-            title: format!("Vertical section of {name}"),
-            below: vec![
-                self.when(),
-                format!("from A at {from} to B at {to}, {} km{through}", short(length)),
-            ],
-            length,
-            top: top / 1e3,
-            ground: cut.ground().iter().map(|height| height / 1e3).collect(),
-            panels: vec![section::Panel {
-                title: format!("{name}, {}", shown.units),
-                scale: shown.scale(name, extremes(&field)),
-                field: &field,
-                lines: Vec::new(),
-                wind: None,
-                note: is_empty.then(|| NO_VALUES.to_owned()),
-            }],
-        });
-        Ok(Drawn::Picture(Box::new(picture)))
+        let panel = section::Panel {
+            title: format!("{name}, {}", shown.units),
+            scale: shown.scale(name, extremes(&field)),
+            field: &field,
+            lines: Vec::new(),
+            wind: None,
+            note: is_empty.then(|| NO_VALUES.to_owned()),
+        };
+        Ok(self.cut_open(format!("Vertical section of {name}"), &cut, top, vec![panel]))
     }
 
     /// Times of the file in minutes after the first, or the reason why there is no series.
@@ -164,9 +142,6 @@ impl Scene<'_> {
 
     /// Mean and extrema of a tracer in the lowest layer in time.
     pub(super) fn tracer_series(&self, name: &'static str) -> Result<Drawn> {
-        if let Some(reason) = self.without(&[name]) {
-            return Ok(reason);
-        }
         let minutes = match self.minutes() {
             Ok(minutes) => minutes,
             Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
@@ -199,15 +174,7 @@ impl Scene<'_> {
             zero_on: None,
             x_range: Some([0.0, span / unit]),
         };
-        let below = [
-            format!(
-                "{}, {} to {}",
-                file_name(self.album),
-                date(times[0]),
-                date(times[times.len() - 1])
-            ),
-            "over all cells of the lowest layer".to_owned(),
-        ];
+        let below = [self.period(), "over all cells of the lowest layer".to_owned()];
         let layout = Layout { columns: 1, size: [700.0, 300.0] };
         let picture = curves::draw(&format!("{name} in time"), &below, &[panel], layout);
         Ok(Drawn::Picture(Box::new(picture)))

@@ -107,27 +107,25 @@ impl Page {
         write!(html, "</nav>\n</header>\n<main>\n{}", self.head).expect("writing to memory");
         for (number, (name, content)) in self.sections.iter().enumerate() {
             let name = escaped(name);
-            write!(html, "<section>\n<h2 id=\"s{number}\">{name}</h2>\n{content}</section>\n")
+            writeln!(html, "<section>\n<h2 id=\"s{number}\">{name}</h2>\n{content}</section>")
                 .expect("writing to memory");
         }
         html + "</main>\n</body>\n</html>\n"
     }
 }
 
-/// A table with heads; the first column has words.
-fn table(heads: &[&str], rows: &[Vec<Cell>]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
+/// A table: the cells of a row with the heads of their columns; the first column has words.
+fn table(rows: &[Vec<(&str, Cell)>]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
     let heads: Vec<String> =
-        heads.iter().map(|head| format!("<th>{}</th>", escaped(head))).collect();
+        first.iter().map(|(head, _)| format!("<th>{}</th>", escaped(head))).collect();
     let mut html = format!(
         "<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n",
         heads.concat()
     );
     for row in rows {
-        let cells: Vec<String> = row.iter().map(Cell::html).collect();
-        writeln!(html, "<tr>{}</tr>", cells.concat()).expect("writing to memory");
+        let cells: String = row.iter().map(|(_, cell)| cell.html()).collect();
+        writeln!(html, "<tr>{cells}</tr>").expect("writing to memory");
     }
     html + "</tbody>\n</table></div>\n"
 }

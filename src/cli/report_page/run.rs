@@ -140,7 +140,7 @@ fn what_ran(facts: &Value) -> String {
 fn water(facts: &Value) -> String {
     let get = |name: &str| number(facts, &format!("water/{name}"));
     let Some(start) = get("start") else { return String::new() };
-    let rows: Vec<Vec<Cell>> = [
+    let rows: Vec<Vec<(&str, Cell)>> = [
         ("at the start", get("start")),
         ("fallen", get("fallen").map(|x| -x)),
         ("through the sides", get("sides")),
@@ -153,7 +153,7 @@ fn water(facts: &Value) -> String {
     .map(|(name, mass)| {
         let share = mass.map(|mass| if start > 0.0 { 100.0 * mass / start } else { 0.0 });
         let mass = mass.map_or_else(|| "–".to_owned(), |x| format!("{x:.5e}").replace('-', "−"));
-        vec![name.into(), mass.into(), fixed(share, 5).into()]
+        vec![("", name.into()), ("kg", mass.into()), ("%", fixed(share, 5).into())]
     })
     .collect();
     let closure = format!(
@@ -161,11 +161,11 @@ fn water(facts: &Value) -> String {
          {} of all water, is an error of the program or rounding.",
         brief(get("closure_rel"))
     );
-    table(&["", "kg", "%"], &rows) + &paragraph(&closure)
+    table(&rows) + &paragraph(&closure)
 }
 
 fn times(facts: &Value) -> String {
-    let rows: Vec<Vec<Cell>> = [
+    let rows: Vec<Vec<(&str, Cell)>> = [
         ("transport", "advection"),
         ("microphysics", "microphysics"),
         ("both", "step"),
@@ -177,19 +177,19 @@ fn times(facts: &Value) -> String {
     .map(|(name, phase)| {
         let get = |what: &str| number(facts, &format!("timing/{phase}/{what}"));
         vec![
-            name.into(),
-            fixed(get("kernel_s"), 3).into(),
-            fixed(get("transfer_s"), 3).into(),
-            fixed(get("total_s"), 3).into(),
-            fixed(get("cells_per_s").map(|x| x / 1e6), 2).into(),
+            ("", name.into()),
+            ("kernels, s", fixed(get("kernel_s"), 3).into()),
+            ("copies, s", fixed(get("transfer_s"), 3).into()),
+            ("total, s", fixed(get("total_s"), 3).into()),
+            ("M cells/s", fixed(get("cells_per_s").map(|x| x / 1e6), 2).into()),
         ]
     })
     .collect();
-    table(&["", "kernels, s", "copies, s", "total, s", "M cells/s"], &rows)
+    table(&rows)
 }
 
 fn runs(facts: &Value) -> String {
-    let rows: Vec<Vec<Cell>> = items(facts, "runs")
+    let rows: Vec<Vec<(&str, Cell)>> = items(facts, "runs")
         .iter()
         .map(|run| {
             let steps = number(run, "steps").unwrap_or(1.0).max(1.0);
@@ -198,23 +198,15 @@ fn runs(facts: &Value) -> String {
             let cells =
                 number(run, "cells").zip(whole).map(|(cells, ms)| cells / ms.max(1e-9) / 1e3);
             vec![
-                text(run, "name").into(),
-                text(run, "steps").into(),
-                fixed(of_step("times/advection/kernel_s"), 3).into(),
-                fixed(of_step("times/microphysics/kernel_s"), 3).into(),
-                fixed(whole, 3).into(),
-                fixed(cells, 2).into(),
+                ("run", text(run, "name").into()),
+                ("steps", text(run, "steps").into()),
+                ("transport, ms/step", fixed(of_step("times/advection/kernel_s"), 3).into()),
+                ("microphysics, ms/step", fixed(of_step("times/microphysics/kernel_s"), 3).into()),
+                ("end to end, ms/step", fixed(whole, 3).into()),
+                ("M cells/s", fixed(cells, 2).into()),
             ]
         })
         .collect();
-    let heads = [
-        "run",
-        "steps",
-        "transport, ms/step",
-        "microphysics, ms/step",
-        "end to end, ms/step",
-        "M cells/s",
-    ];
     let ratios: Vec<String> = items(facts, "pairs")
         .iter()
         .map(|pair| {
@@ -223,55 +215,43 @@ fn runs(facts: &Value) -> String {
             paragraph(&format!("{a} is {ratio} times as fast as {b}: {what}"))
         })
         .collect();
-    table(&heads, &rows) + &ratios.concat()
+    table(&rows) + &ratios.concat()
 }
 
 fn verdicts(facts: &Value) -> String {
-    let rows: Vec<Vec<Cell>> = items(facts, "verdict")
+    let rows: Vec<Vec<(&str, Cell)>> = items(facts, "verdict")
         .iter()
         .map(|verdict| {
             vec![
-                text(verdict, "field").into(),
-                text(verdict, "steps").into(),
-                brief(number(verdict, "max_abs")).into(),
-                brief(number(verdict, "rms_rel")).into(),
-                text(verdict, "max_ulp").into(),
-                place(&verdict["worst"]).into(),
-                text(verdict, "measure").into(),
-                brief(number(verdict, "found")).into(),
-                brief(number(verdict, "limit")).into(),
-                Cell::verdict(passes(verdict)),
+                ("field", text(verdict, "field").into()),
+                ("steps", text(verdict, "steps").into()),
+                ("largest", brief(number(verdict, "max_abs")).into()),
+                ("rms, relative", brief(number(verdict, "rms_rel")).into()),
+                ("ULP", text(verdict, "max_ulp").into()),
+                ("at i j k", place(&verdict["worst"]).into()),
+                ("judged by", text(verdict, "measure").into()),
+                ("found", brief(number(verdict, "found")).into()),
+                ("limit", brief(number(verdict, "limit")).into()),
+                ("verdict", Cell::verdict(passes(verdict))),
             ]
         })
         .collect();
-    let heads = [
-        "field",
-        "steps",
-        "largest",
-        "rms, relative",
-        "ULP",
-        "at i j k",
-        "judged by",
-        "found",
-        "limit",
-        "verdict",
-    ];
-    table(&heads, &rows)
+    table(&rows)
 }
 
 fn fields(facts: &Value) -> String {
     let Some(last) = items(facts, "diagnostics").last() else { return String::new() };
-    let rows: Vec<Vec<Cell>> = items(last, "fields")
+    let rows: Vec<Vec<(&str, Cell)>> = items(last, "fields")
         .iter()
         .map(|field| {
             vec![
-                text(field, "name").into(),
-                brief(number(field, "min/value")).into(),
-                place(&field["min"]["at"]).into(),
-                brief(number(field, "max/value")).into(),
-                place(&field["max"]["at"]).into(),
-                brief(number(field, "mean")).into(),
-                brief(number(field, "rms")).into(),
+                ("", text(field, "name").into()),
+                ("least", brief(number(field, "min/value")).into()),
+                ("at i j k", place(&field["min"]["at"]).into()),
+                ("most", brief(number(field, "max/value")).into()),
+                ("at i j k", place(&field["max"]["at"]).into()),
+                ("mean", brief(number(field, "mean")).into()),
+                ("rms", brief(number(field, "rms")).into()),
             ]
         })
         .collect();
@@ -280,6 +260,5 @@ fn fields(facts: &Value) -> String {
         fixed(number(last, "courant/value"), 3),
         place(&last["courant"]["at"])
     );
-    table(&["", "least", "at i j k", "most", "at i j k", "mean", "rms"], &rows)
-        + &paragraph(&courant)
+    table(&rows) + &paragraph(&courant)
 }

@@ -15,8 +15,7 @@ use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::real::Real;
 use crate::state::STATE_FIELDS;
-use crate::wsm5::gpu::launch::{ActiveColumns, Wsm5Gpu};
-use crate::wsm5::scheme::Scheme;
+use crate::wsm5::gpu::launch::Wsm5Gpu;
 
 /// A grid of repeated columns, for one knob.
 pub(super) struct TestGrid<R> {
@@ -92,13 +91,9 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
     /// For a setting of another knob.
     pub(super) fn candidate(&self, setting: KnobSetting) -> Result<CandidateKernels<'_, R>> {
         let Self { gpu, bed, .. } = self;
-        let shape = self.shape();
         match (&self.material, self.knob, setting) {
             (TestData::PhysicsArrays(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-                let scheme = Scheme::default().with_fallout(fallout);
-                let inside = ActiveColumns::all(shape);
-                let clouds =
-                    Wsm5Gpu::new(gpu, columns.layout(), inside, scheme, mapping, R::THETA_BASE)?;
+                let clouds = columns.clouds(gpu, fallout, mapping)?;
                 Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(clouds)))
             }
             (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(march)) => {

@@ -12,10 +12,11 @@ use clap::{Args, ValueEnum};
 
 use search::{KnobSearch, Trial};
 
+use super::Precision;
 use super::bench::bench_input;
 use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
-use super::{FalloutChoice, Precision};
+use super::option_values::check_positive;
 use crate::backend::gpu::GpuPrecision;
 use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
@@ -63,7 +64,7 @@ pub(super) struct Tune {
     large: Replication,
     /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<FalloutChoice>,
+    fallout: Option<Sedimentation>,
     /// Mechanism of reactions to tune the chemistry for [default with chemistry: data/chemistry/radm2.kpp]
     #[arg(long, value_name = "FILE.kpp")]
     mechanism: Option<PathBuf>,
@@ -117,13 +118,9 @@ impl Tune {
     ///
     /// [`Error::Gpu`] without a GPU, those of the input, and those of writing.
     pub(super) fn run(&self) -> Result<()> {
-        if self.dt <= 0.0 || !self.dt.is_finite() {
-            return Err(Error::Usage(format!("--dt {}: give a positive number", self.dt)));
-        }
-        let pending = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| AtomicFile::new(path, self.force)).transpose()
-        };
-        let (json, output) = (pending(&self.json)?, pending(&self.output)?);
+        check_positive("--dt", Some(self.dt))?;
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
+        let output = AtomicFile::if_asked(self.output.as_deref(), self.force)?;
         // Before the weather is measured, which takes minutes.
         let mechanism = self.mechanism().map(read_mechanism).transpose()?;
         let options = Options { device: self.device, tuning: None, ..self.place.options() };
@@ -182,7 +179,7 @@ impl Tune {
         let part = match knob {
             Knob::Transport => Part::Advection,
             Knob::Wsm5(fallout) => {
-                if self.fallout.is_some_and(|only| Sedimentation::from(only) != fallout) {
+                if self.fallout.is_some_and(|only| only != fallout) {
                     return false;
                 }
                 Part::Wsm5

@@ -15,7 +15,7 @@ use super::{
     PROFILES, Restart, kept_name,
 };
 use crate::calendar;
-use crate::dry_mass::{FaceMaps, MassCoordinate};
+use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
 use crate::io::reader::{RESTART_MARK, Reader};
@@ -203,11 +203,14 @@ impl RestartFile {
             Surface::<R>::NAMES.map(|name| array::<R, _>(reader, name, (shape.ny, shape.nx)));
         let planes = planes.into_iter().collect::<Result<Vec<Array2<R>>>>()?;
         let planes = planes.try_into().expect("as many planes as names");
-        let parts = if reader.has("parts") {
-            numbers(reader, "parts", &[reader.dimension(PART)?])?
-        } else {
-            Vec::new()
+        let list = |name: &str, dimension: &str| {
+            if reader.has(name) {
+                numbers(reader, name, &[reader.dimension(dimension)?])
+            } else {
+                Ok(Vec::new())
+            }
         };
+        let parts = list("parts", PART)?;
         let changes = reader.numbers("water_changes")?;
         let [fallen, sides, fallout_residual, clipped, mass_mismatch] = changes[..] else {
             return Err(reader.error("attribute water_changes does not hold five numbers"));
@@ -231,11 +234,7 @@ impl RestartFile {
         })?;
         let chemistry = ChemistryTally::of_numbers(tally);
         let (surface, passive) = (Surface::of(planes), passive.collect());
-        let first_steps = if reader.has(FIRST_STEPS) {
-            numbers(reader, FIRST_STEPS, &[reader.dimension(CHEMISTRY_CELL)?])?
-        } else {
-            Vec::new()
-        };
+        let first_steps = list(FIRST_STEPS, CHEMISTRY_CELL)?;
         check::first_steps(reader, &first_steps, shape)?;
         let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
         Ok(Checkpoint { state, gathered })
@@ -294,17 +293,8 @@ impl RestartFile {
             c2f: profile(11)?,
             p_top: self.number("p_top")?,
         };
-        let coordinate = MassCoordinate {
-            mu: plane(0)?,
-            map_x: plane(1)?,
-            map_y: plane(2)?,
-            c1: vertical.c1h.clone(),
-            c2: vertical.c2h.clone(),
-            rdnw: vertical.rdnw.clone(),
-            fnm: vertical.fnm.clone(),
-            fnp: vertical.fnp.clone(),
-            unit: self.number("unit")?,
-        };
+        let unit = self.number("unit")?;
+        let coordinate = vertical.coordinate(plane(0)?, [plane(1)?, plane(2)?], unit);
         let single = |name: &str| array::<f32, _>(reader, name, (shape.ny, shape.nx));
         let if_there = |name: &str| reader.has(name).then(|| single(name)).transpose();
         let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;

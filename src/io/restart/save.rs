@@ -12,6 +12,7 @@ use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
+use crate::io::fields::{existing, slice};
 use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
@@ -161,8 +162,7 @@ fn define_attributes<R: Stored>(
 }
 
 fn put<T: NcTypeDescriptor>(file: &mut FileMut, name: &str, values: &[T]) -> netcdf::Result<()> {
-    let missing = || format!("no variable {name}");
-    file.variable_mut(name).ok_or_else(missing)?.put_values(values, ..)
+    existing(file, name)?.put_values(values, ..)
 }
 
 /// Adds a variable with all its values.
@@ -175,18 +175,14 @@ fn add<T: NcTypeDescriptor>(
     file.add_variable::<T>(name, dimensions)?.put_values(values, ..)
 }
 
-fn memory<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
-    array.as_slice().expect("standard layout")
-}
-
 fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
     let Saved { checkpoint, reports, .. } = saved;
     for (tracer, field) in checkpoint.state.tracers() {
-        put(file, &kept_name(tracer), memory(field))?;
+        put(file, &kept_name(tracer), slice(field))?;
     }
     let Accumulators { surface, first_steps, parts, .. } = &checkpoint.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
-        put(file, name, memory(plane))?;
+        put(file, name, slice(plane))?;
     }
     if !parts.is_empty() {
         file.add_dimension(dimension::PART, parts.len())?;
@@ -208,10 +204,10 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
 fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
     let Domain { terrain, latitude, longitude, .. } = &about.domain;
     for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
-        put(file, name, memory(plane))?;
+        put(file, name, slice(plane))?;
     }
     for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(&about.domain)) {
-        add(file, name, &along, memory(plane))?;
+        add(file, name, &along, slice(plane))?;
     }
     for ((name, along), values) in PROFILES.into_iter().zip(profiles(&about.domain)) {
         add(file, name, &[along], values)?;
@@ -223,7 +219,7 @@ fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
     ];
     for (name, plane) in planes {
         if let Some(plane) = plane {
-            add(file, name, &CENTRE[1..], memory(plane))?;
+            add(file, name, &CENTRE[1..], slice(plane))?;
         }
     }
     Ok(())
@@ -235,17 +231,15 @@ fn put_frame(
     (frame, variables): (&Frame, &[&str]),
 ) -> netcdf::Result<()> {
     let mut put = |name: &str, lengths: &[usize], values: &[f32]| {
-        let missing = || format!("no variable {name}");
-        let mut variable = file.variable_mut(name).ok_or_else(missing)?;
         let one = std::iter::once(index..index + 1);
         let extents: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
-        variable.put_values(values, extents)
+        existing(file, name)?.put_values(values, extents)
     };
     for (name, _, field) in volumes(frame, variables) {
-        put(&name, field.shape(), memory(field))?;
+        put(&name, field.shape(), slice(field))?;
     }
     for (name, plane) in FRAME_PLANES.into_iter().zip(&frame.column_mass) {
-        put(name, plane.shape(), memory(plane))?;
+        put(name, plane.shape(), slice(plane))?;
     }
     Ok(())
 }

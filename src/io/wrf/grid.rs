@@ -10,7 +10,6 @@ use super::source::TimeReader;
 use super::vertical::Vertical;
 use super::{Domain, projection, read_maps, spacing, stored_sides};
 use crate::calendar;
-use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
@@ -46,17 +45,11 @@ pub(super) fn at(source: &TimeReader<'_>) -> Result<(Domain, Option<String>)> {
     let domain = Domain {
         path: reader.path().to_owned(),
         grid: Grid::whole(Shape { nz: 1, ..source.shape }, [dx, dy], sides),
-        coordinate: MassCoordinate {
-            mu: Array2::zeros((ny, nx)),
-            map_x: maps.centre_x,
-            map_y: maps.centre_y,
-            c1: vertical.c1h.clone(),
-            c2: vertical.c2h.clone(),
-            rdnw: vertical.rdnw.clone(),
-            fnm: vertical.fnm.clone(),
-            fnp: vertical.fnp.clone(),
-            unit: 0.0,
-        },
+        coordinate: vertical.coordinate(
+            Array2::zeros((ny, nx)),
+            [maps.centre_x, maps.centre_y],
+            0.0,
+        ),
         face_maps: maps.faces,
         vertical,
         latitude,

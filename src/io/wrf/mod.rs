@@ -296,17 +296,8 @@ fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<D
     let grid = Grid::whole(source.shape, [dx, dy], sides);
     let maps = read_maps(source)?;
     let vertical = Vertical::read(source)?;
-    let coordinate = MassCoordinate {
-        mu: frame.mu(),
-        map_x: maps.centre_x,
-        map_y: maps.centre_y,
-        c1: vertical.c1h.clone(),
-        c2: vertical.c2h.clone(),
-        rdnw: vertical.rdnw.clone(),
-        fnm: vertical.fnm.clone(),
-        fnp: vertical.fnp.clone(),
-        unit: dx * dy / <f64 as Constants>::GRAVITY,
-    };
+    let unit = dx * dy / <f64 as Constants>::GRAVITY;
+    let coordinate = vertical.coordinate(frame.mu(), [maps.centre_x, maps.centre_y], unit);
     check_masses(reader, &grid, &coordinate)?;
     let distances =
         Distances { cell: [dx, dy], maps: Some([&coordinate.map_x, &coordinate.map_y]) };

@@ -1,5 +1,6 @@
 //! The times of one or more WRF files, in order.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -318,24 +319,17 @@ impl Series {
 
 fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
-    if time == last.time {
-        return Err(reader
-            .error(format!(
-                "contains {this}, which is also in {}; give every time once",
-                last.path.display()
-            ))
-            .advise(Advice::ChooseOverlap));
-    }
-    if time < last.time {
-        return Err(reader
-            .error(format!(
-                "contains {this} after {before} (in {}); give the files in the order of their \
-                 times",
-                last.path.display()
-            ))
-            .advise(Advice::ChooseOverlap));
-    }
-    Ok(())
+    let file = last.path.display();
+    let message = match time.cmp(&last.time) {
+        Ordering::Greater => return Ok(()),
+        Ordering::Equal => {
+            format!("contains {this}, which is also in {file}; give every time once")
+        }
+        Ordering::Less => format!(
+            "contains {this} after {before} (in {file}); give the files in the order of their times"
+        ),
+    };
+    Err(reader.error(message).advise(Advice::ChooseOverlap))
 }
 
 /// Fails if a time has another grid than the first.

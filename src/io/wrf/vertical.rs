@@ -1,8 +1,10 @@
 //! The vertical coordinate of a WRF file, classic or hybrid.
 
+use ndarray::Array2;
 use tracing::debug;
 
 use super::source::{Stagger, TimeReader};
+use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
 use crate::io::reader::Reader;
 
@@ -39,6 +41,27 @@ pub struct Vertical {
 }
 
 impl Vertical {
+    /// The mass coordinate with this column mass (Pa), map factors along x and y, and mass of a cell by pressure
+    /// difference (m s²).
+    pub fn coordinate(
+        &self,
+        mu: Array2<f64>,
+        [map_x, map_y]: [Array2<f64>; 2],
+        unit: f64,
+    ) -> MassCoordinate {
+        MassCoordinate {
+            mu,
+            map_x,
+            map_y,
+            c1: self.c1h.clone(),
+            c2: self.c2h.clone(),
+            rdnw: self.rdnw.clone(),
+            fnm: self.fnm.clone(),
+            fnp: self.fnp.clone(),
+            unit,
+        }
+    }
+
     /// Reads the profiles, and derives missing ones from the eta levels.
     pub(super) fn read(source: &TimeReader<'_>) -> Result<Self> {
         let nz = source.shape.nz;

@@ -146,6 +146,9 @@ fn values_that_are_no_number_of_bits_are_refused() {
         place.run_small(&[&option]).refused(2, &["--keepbits", "auto", "52"]);
     }
     place.run_small(&["--output-vars", "T,QVAPUR"]).refused(2, &["QVAPUR", "QVAPOR"]);
+    for list in ["", "T,"] {
+        place.run_small(&["--output-vars", list]).refused(2, &["no variable \"\""]);
+    }
     place.run_small(&["--compression", "much"]).refused(2, &["--compression", "fast"]);
     assert_eq!(place.files(), ["small.nc"]);
 }

@@ -1,11 +1,10 @@
 //! Copies between host and device, and their overlap with kernels.
 
-use std::io::Write;
 use std::time::Instant;
 
 use super::super::ladder::{megabytes, repeated_times};
 use super::super::measurement::{Timing, median};
-use super::{CHECKED, Curves, Lesson, Timed, head, mixed, tail};
+use super::{CHECKED, Curves, Lesson, Timed, mixed};
 use crate::device::PinnedTransfer;
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Leg, Overlap};
@@ -35,10 +34,10 @@ const OVERLAP: Lesson = Lesson {
               computation of another, and the slowest of the three operations sets the time",
 };
 
-impl Curves<'_> {
+impl Curves<'_, '_> {
     /// Copies of increasing size, both ways.
-    pub(super) fn transfers(&mut self, out: &mut impl Write) -> Result<()> {
-        head(&TRANSFERS, out)?;
+    pub(super) fn transfers(&mut self) -> Result<()> {
+        TRANSFERS.head(self.record)?;
         for bytes in POWERS.map(|power| 1_usize << power) {
             let elements = bytes / size_of::<f32>();
             let values: Vec<f32> =
@@ -69,14 +68,14 @@ impl Curves<'_> {
                 let label = format!("{what}, {}", kilobytes(bytes));
                 let wrong = wrong.then(|| format!("memory, transfers, {label}: other values"));
                 let timed = Timed { label, elements, bytes, times, timing: Timing::Wall };
-                self.add(&TRANSFERS, timed, false, wrong, out)?;
+                self.add(&TRANSFERS, timed, false, wrong)?;
             }
         }
-        tail(&TRANSFERS, out)
+        TRANSFERS.tail(self.record)
     }
 
     /// The same copies concurrent with work, in one stream and in several.
-    pub(super) fn overlap(&mut self, out: &mut impl Write) -> Result<()> {
+    pub(super) fn overlap(&mut self) -> Result<()> {
         let values: Vec<f32> = (0..ELEMENTS as u64).map(|at| (mixed(at) % 4096) as f32).collect();
         let most = STREAMS.into_iter().max().unwrap_or(1);
         let mut overlap = Overlap::new(self.lab, &values, most)?;
@@ -99,10 +98,8 @@ impl Curves<'_> {
         ];
         for streams in STREAMS {
             let plural = if streams == 1 { "" } else { "s" };
-            points.push((
-                format!("all, {streams} stream{plural}"),
-                seconds(Leg::All, work, streams)?,
-            ));
+            let label = format!("all, {streams} stream{plural}");
+            points.push((label, seconds(Leg::All, work, streams)?));
         }
         let made = overlap.made();
         let wrong = (0..ELEMENTS).step_by(CHECKED).find_map(|at| {
@@ -111,17 +108,17 @@ impl Curves<'_> {
             (found != expected)
                 .then(|| format!("memory, overlap: element {at} is {found}, not {expected}"))
         });
-        writeln!(out, "\n{} each way", megabytes(size_of::<f32>() * ELEMENTS))?;
-        head(&OVERLAP, out)?;
+        writeln!(self.record.out, "\n{} each way", megabytes(size_of::<f32>() * ELEMENTS))?;
+        OVERLAP.head(self.record)?;
         for (label, times) in points {
             // Both directions if both are included; the work transfers nothing.
             let ways = if label.starts_with("all") { 2 } else { 1 };
             let bytes = ways * size_of::<f32>() * ELEMENTS;
             let wrong = wrong.clone().filter(|_| label.starts_with("all"));
             let timed = Timed { label, elements: ELEMENTS, bytes, times, timing: Timing::Wall };
-            self.add(&OVERLAP, timed, false, wrong, out)?;
+            self.add(&OVERLAP, timed, false, wrong)?;
         }
-        tail(&OVERLAP, out)
+        OVERLAP.tail(self.record)
     }
 
     /// Times on the clock of the host, after a warm-up call.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::super::record::digits;
 use super::{FastestPart, PartKey, Row, Timed, what};
 
 /// Methods of timing of the rungs, and the column heads.
@@ -138,9 +139,6 @@ pub(super) fn parts(cases: &[FastestPart]) -> String {
         let [what, grid, precision] =
             if key == Some(&case.key) { ["", "", ""] } else { [what.as_str(), grid, precision] };
         key = Some(&case.key);
-        let digits = |x: Option<f64>, digits: usize| {
-            x.map_or_else(|| "-".to_owned(), |x| format!("{x:.digits$}"))
-        };
         let [least, most] = [row.min_s, row.max_s].map(|s| digits(s.map(|s| s * 1e3), 4));
         let [one, all] = [false, true].map(|all| digits(speed_up(cases, case, all), 1));
         say(format!(
@@ -224,13 +222,12 @@ pub(super) fn ladders(rows: &[Timed]) -> String {
     for (line, _, columns) in lines {
         let cells = columns.map(|timed| {
             let Some(Timed { row, median, .. }) = timed else { return "- | - | - | -".to_owned() };
-            let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
             format!(
                 "{:.2} | {} | {} | {}",
                 median * 1e6,
-                number(row.gb_per_s),
-                number(row.percent_of_copy),
-                number(row.cumulative_speed_up)
+                digits(row.gb_per_s, 1),
+                digits(row.percent_of_copy, 1),
+                digits(row.cumulative_speed_up, 1)
             )
         });
         writeln!(text, "{line} {} |", cells.join(" | ")).expect("writing to memory");

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::super::size::Elements;
 use super::{Point, Subject};
@@ -57,34 +58,11 @@ pub(super) struct Finding {
     pub(super) best: Vec<(usize, String)>,
 }
 
-/// Row of a finding for programs; missing values are null.
-#[derive(Debug, Serialize)]
-pub(super) struct Row<'a> {
-    bench: &'static str,
-    variant: &'static str,
-    backend: Option<&'static str>,
-    threads: Option<usize>,
-    grid_or_n: Option<&'static str>,
-    median_s: Option<f64>,
-    min_s: Option<f64>,
-    max_s: Option<f64>,
-    runs: Option<usize>,
-    cells_per_s: Option<f64>,
-    gb_per_s: Option<f64>,
-    percent_of_copy: Option<f64>,
-    findings: &'a Finding,
-}
-
 /// Findings about each subject of the points.
 pub(super) fn of(points: &[Point]) -> Vec<Finding> {
     let of_subject = |subject: Subject| {
         let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
-        let mut names: Vec<&str> = Vec::new();
-        for point in &points {
-            if !names.contains(&point.series.as_str()) {
-                names.push(&point.series);
-            }
-        }
+        let names = super::series(points.iter().copied());
         let times = |name: &str| -> Vec<(usize, f64)> {
             let of_series = points.iter().filter(|point| point.series == name);
             of_series.map(|point| (point.columns, point.figure.ns_per_cell)).collect()
@@ -173,22 +151,23 @@ fn crossover(cpu: &[(usize, f64)], gpu: &[(usize, f64)]) -> Option<Crossover> {
 }
 
 impl Finding {
-    pub(super) fn row(&self) -> Row<'_> {
-        Row {
-            bench: "scale",
-            variant: self.subject.bench(),
-            backend: None,
-            threads: None,
-            grid_or_n: None,
-            median_s: None,
-            min_s: None,
-            max_s: None,
-            runs: None,
-            cells_per_s: None,
-            gb_per_s: None,
-            percent_of_copy: None,
-            findings: self,
-        }
+    /// The keys of a row for programs, without values, and the finding.
+    pub(super) fn row(&self) -> Value {
+        json!({
+            "bench": "scale",
+            "variant": self.subject.bench(),
+            "backend": null,
+            "threads": null,
+            "grid_or_n": null,
+            "median_s": null,
+            "min_s": null,
+            "max_s": null,
+            "runs": null,
+            "cells_per_s": null,
+            "gb_per_s": null,
+            "percent_of_copy": null,
+            "findings": self,
+        })
     }
 
     /// The same in words.

@@ -1,26 +1,20 @@
 //! One size on the GPU.
 
 use super::super::Bench;
-use super::super::gpu::{PhysicsArrays, Tracers, mapping_text, transport_on};
+use super::super::gpu::{PhysicsArrays, Tracers, mapping_text, stepping, transport_on};
 use super::super::gpu_times::{call_times, step_times};
 use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
-use crate::backend::Backend;
-use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
-use crate::cli::device::MappingChoice;
+use crate::backend::gpu::GpuPrecision;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::forcing::TimeInterpolant;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::{Precision, Real};
-use crate::tracers::TracerSet;
 use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::launch::{ActiveColumns, Wsm5Gpu};
 use crate::wsm5::gpu::{Mapping, Tile};
-use crate::wsm5::scheme::Scheme;
 
 /// Name of the platform.
 pub(super) const PLACE: &str = "GPU";
@@ -102,15 +96,7 @@ fn clouds<R: RunPrecision + GpuPrecision>(
     let columns = allocated(PhysicsArrays::new(gpu, bed, 0))?;
     let mut variants = Vec::new();
     for mapping in mappings {
-        let scheme = Scheme::default().with_fallout(fallout);
-        let clouds = allocated(Wsm5Gpu::new(
-            gpu,
-            columns.layout(),
-            ActiveColumns::all(shape),
-            scheme,
-            mapping,
-            R::THETA_BASE,
-        ))?;
+        let clouds = allocated(columns.clouds(gpu, fallout, mapping))?;
         let call = || clouds.call(&columns.place(), bench.dt);
         let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
         variants.push((mapping_text(mapping), timed(times)));
@@ -138,24 +124,9 @@ fn step<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
 ) -> Variants {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
-    let limiter = Limiter::PositiveDefinite;
-    let choice = bench.mapping.unwrap_or(MappingChoice::Auto);
-    let mapping = Some(choice.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
-    let setting = GpuConfig {
-        grid,
-        coordinate,
-        limiter,
-        microphysics: fallout.into(),
-        mapping,
-        tracers: &TracerSet::moist_air(),
-        has_sequence: false,
-        chemistry: None,
-    };
-    let needs = MemoryEstimate::of::<R>(gpu, &setting)?;
-    let mut run = allocated(GpuBackend::new(gpu, &setting, state))?;
-    run.drive(&TimeInterpolant::lasting(forcing))?;
-    let times = step_times(gpu, bench.runs, &mut run, state, bench.dt)?;
+    let (mut run, needs) =
+        allocated(stepping(bench, gpu, bed, Limiter::PositiveDefinite, fallout))?;
+    let times = step_times(gpu, bench.runs, &mut run, &bed.state, bench.dt)?;
     let device_bytes_per_cell = Some(needs.per_cell());
     Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])
 }

@@ -5,20 +5,19 @@ mod findings;
 mod gpu;
 mod picture;
 
-use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::measurement::{Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Timing};
+use super::record::{Record, cpu_with, digits};
 use super::size::Elements;
-use super::{Bench, Pool, value};
+use super::{Bench, Pool};
 use crate::advection::Limiter;
 use crate::backend::gpu::GpuPrecision;
-use crate::cli::{BackendChoice, Precision};
+use crate::cli::BackendChoice;
+use crate::cli::refine::{free_memory, kilobytes};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
@@ -146,10 +145,10 @@ const LOOKED_OVER: usize = 1 << 18;
 pub(super) const HOST_VALUES: usize = 24;
 
 /// The measurement being made.
-struct Scale<'a, W> {
+struct Scale<'a, 'o> {
     bench: &'a Bench,
     fallout: Sedimentation,
-    out: &'a mut W,
+    record: &'a mut Record<'o>,
     points: Vec<Point>,
     /// Series that have ended, with the reason.
     closed: Vec<(Subject, String, String)>,
@@ -158,45 +157,33 @@ struct Scale<'a, W> {
 }
 
 impl Bench {
-    /// Measures all sizes, and draws them if requested.
-    pub(super) fn scale(
+    /// Measures all sizes, and draws them if requested; returns the picture.
+    pub(super) fn scale<R: RunPrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
         drawing: Option<AtomicFile>,
-        out: &mut impl Write,
-    ) -> Result<(Vec<Value>, Option<String>)> {
-        match self.precision {
-            Precision::F32 => self.scale_in::<f32>(gpu, drawing, out),
-            Precision::F64 => self.scale_in::<f64>(gpu, drawing, out),
-        }
-    }
-
-    fn scale_in<R: RunPrecision + GpuPrecision>(
-        &self,
-        gpu: Option<&Gpu>,
-        drawing: Option<AtomicFile>,
-        out: &mut impl Write,
-    ) -> Result<(Vec<Value>, Option<String>)> {
+        record: &mut Record,
+    ) -> Result<Option<String>> {
         let powers = self.range.powers()?;
         let source = self.source::<R>()?;
         self.check_step(&source)?;
         // The range is valid for both mappings, whichever a run uses.
         let pools = match (gpu, self.backend) {
             (Some(_), BackendChoice::Gpu) => Vec::new(),
-            _ => self.pools(out)?,
+            _ => self.pools(record)?,
         };
-        let best = gpu.map(|gpu| self.best::<R>(gpu, out)).transpose()?;
+        let best = gpu.map(|gpu| self.best::<R>(gpu, record)).transpose()?;
         let device = gpu.zip(best);
-        let fallout = self.fallout.map_or_else(Sedimentation::default, Sedimentation::from);
+        let fallout = self.fallout.unwrap_or_default();
         let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
-        let mut scale = Scale { bench: self, fallout, out, points, closed, resident };
+        let mut scale = Scale { bench: self, fallout, record, points, closed, resident };
         scale.head::<R>()?;
         let mut cloudy = 0.0;
         for power in powers {
             let (nx, ny) = (1 << power.div_ceil(2), 1 << (power / 2));
             let cells = nx * ny * source.grid.shape.nz;
             if let Some(why) = too_large(cells * size_of::<R>() * HOST_VALUES) {
-                writeln!(scale.out, "from 2^{power} columns on: {why}")?;
+                writeln!(scale.record.out, "from 2^{power} columns on: {why}")?;
                 break;
             }
             if !scale.has_open_series(&pools, device.is_some(), source.has_winds) {
@@ -223,11 +210,11 @@ impl Bench {
     }
 }
 
-impl<W: Write> Scale<'_, W> {
+impl Scale<'_, '_> {
     fn head<R: RunPrecision>(&mut self) -> Result<()> {
         let Bench { input, dt, runs, .. } = self.bench;
         writeln!(
-            self.out,
+            self.record.out,
             "columns of {} repeated, {}, dt {dt} s, at most {runs} runs; advection of {TRACERS} \
              tracers, RK3, positive definite; shares of a copy and of the arithmetic are those of \
              memory, so that small grids, which caches hold, may exceed 100 %",
@@ -235,7 +222,7 @@ impl<W: Write> Scale<'_, W> {
             R::NAME
         )?;
         writeln!(
-            self.out,
+            self.record.out,
             "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9} {:>19} {:>9} {:>6} {:>6} {:>9} {:>9}",
             "columns",
             "grid",
@@ -259,7 +246,7 @@ impl<W: Write> Scale<'_, W> {
 
     /// Returns `true` if any series has not ended.
     fn has_open_series(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
-        let places = pools.iter().map(|(_, threads, _)| cpu::place(*threads));
+        let places = pools.iter().map(|(_, threads, _)| cpu_with(*threads));
         let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
         let subjects = &Subject::ALL[..if has_winds { 3 } else { 1 }];
         subjects.iter().any(|subject| places.iter().any(|place| !self.is_closed(*subject, place)))
@@ -267,7 +254,7 @@ impl<W: Write> Scale<'_, W> {
 
     /// Ends a series.
     fn close(&mut self, subject: Subject, place: String, why: String) -> Result<()> {
-        writeln!(self.out, "{}, {place}, ends here: {why}", subject.bench())?;
+        writeln!(self.record.out, "{}, {place}, ends here: {why}", subject.bench())?;
         self.closed.push((subject, place, why));
         Ok(())
     }
@@ -279,20 +266,13 @@ impl<W: Write> Scale<'_, W> {
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
-        let place = cpu::place(*threads);
+        let place = cpu_with(*threads);
         if self.is_closed(subject, &place) {
             return Ok(());
         }
         let timed = pool.install(|| cpu::measure(self.bench, self.fallout, bed, subject))?;
-        let at = MeasuredOn {
-            backend: "cpu",
-            device: super::cpu_name().to_owned(),
-            threads: Some(*threads),
-            shape: bed.grid.shape,
-            dt: self.bench.dt,
-            cloudy,
-            best: PeakPerformance { copy: *copy, arithmetic: None },
-        };
+        let best = PeakPerformance { copy: *copy, arithmetic: None };
+        let at = MeasuredOn::new(Err(*threads), bed, self.bench.dt, cloudy, best);
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
             Some(why) => self.close(subject, place, why),
@@ -310,15 +290,7 @@ impl<W: Write> Scale<'_, W> {
         if self.is_closed(subject, gpu::PLACE) {
             return Ok(());
         }
-        let at = MeasuredOn {
-            backend: "gpu",
-            device: gpu.device().name.clone(),
-            threads: None,
-            shape: bed.grid.shape,
-            dt: self.bench.dt,
-            cloudy,
-            best,
-        };
+        let at = MeasuredOn::new(Ok(gpu), bed, self.bench.dt, cloudy, best);
         match gpu::measure(self.bench, self.fallout, gpu, bed, subject)? {
             Ok(variants) => {
                 for (variant, timed) in variants {
@@ -364,26 +336,28 @@ impl<W: Write> Scale<'_, W> {
             subject,
             figure,
         };
-        writeln!(self.out, "{}", point.line())?;
-        let seconds = point.figure.median_s;
+        writeln!(self.record.out, "{}", point.line())?;
+        let seconds = point.figure.measured.median_s;
         self.points.push(point);
         Ok(seconds)
     }
 
-    fn finish(self, drawing: Option<AtomicFile>) -> Result<(Vec<Value>, Option<String>)> {
-        let Self { bench, points, out, fallout, .. } = self;
-        let mut rows: Vec<Value> = points.iter().map(value).collect();
+    fn finish(self, drawing: Option<AtomicFile>) -> Result<Option<String>> {
+        let Self { bench, points, record, fallout, .. } = self;
+        for point in &points {
+            record.add(point);
+        }
         let found = findings::of(&points);
         for finding in &found {
-            writeln!(out, "{}", finding.text())?;
-            rows.push(value(&finding.row()));
+            writeln!(record.out, "{}", finding.text())?;
+            record.add(&finding.row());
         }
         let picture =
             (!points.is_empty()).then(|| picture::draw(&points, &found, fallout, &bench.input));
         if let Some((pending, picture)) = drawing.zip(picture.as_ref()) {
             pending.write_text(picture)?;
         }
-        Ok((rows, picture))
+        Ok(picture)
     }
 }
 
@@ -394,48 +368,48 @@ impl Point {
 
     fn line(&self) -> String {
         let Self { figure, columns, series, .. } = self;
-        let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
+        let measured = &figure.measured;
         let [least, most] =
-            [figure.min_s, figure.max_s].map(|s| s / figure.median_s * figure.ns_per_cell);
+            [measured.min_s, measured.max_s].map(|s| s / measured.median_s * figure.ns_per_cell);
         format!(
             "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9.4} {:>19} {:>9.2} {:>6} {:>6} {:>9} {:>9}",
             Elements(*columns).to_string(),
-            figure.grid_or_n,
+            measured.grid_or_n,
             self.subject.bench(),
             series,
-            figure.timing.name(),
+            measured.timing.name(),
             figure.ns_per_cell,
             format!("{least:.4} .. {most:.4}"),
             figure.cells_per_s / 1e6,
-            number(figure.percent_of_copy),
-            number(figure.percent_of_arithmetic),
-            number(self.device_bytes_per_cell),
-            number(self.host_bytes_per_cell),
+            digits(figure.percent_of_copy, 1),
+            digits(figure.percent_of_arithmetic, 1),
+            digits(self.device_bytes_per_cell, 1),
+            digits(self.host_bytes_per_cell, 1),
         )
     }
 }
 
+/// Names of the series, in the order of their first points.
+fn series<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for point in points {
+        if !names.contains(&point.series.as_str()) {
+            names.push(&point.series);
+        }
+    }
+    names
+}
+
 /// Resident memory of this process, bytes; 0 if the system does not report it.
 fn resident() -> usize {
-    let kilobytes = of_system("/proc/self/status", "VmRSS:");
-    kilobytes.map_or(0, |kilobytes| kilobytes << 10)
+    kilobytes("/proc/self/status", "VmRSS:").map_or(0, |kilobytes| kilobytes << 10)
 }
 
 /// Reason why `bytes` bytes do not fit into the memory of the host; `None` if they do.
 fn too_large(bytes: usize) -> Option<String> {
-    let free = of_system("/proc/meminfo", "MemAvailable:")? << 10;
-    let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-    (bytes > free).then(|| {
-        let (needed, free) = (gigabytes(bytes), gigabytes(free));
-        format!("skipped, as the host would need {needed:.1} GB and has {free:.1} GB free")
-    })
-}
-
-/// A number of kilobytes from the system's report.
-fn of_system(file: &str, key: &str) -> Option<usize> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-    line.split_whitespace().next()?.parse().ok()
+    let free = free_memory().filter(|free| bytes > *free)?;
+    let [needed, free] = [bytes, free].map(|bytes| bytes as f64 / 1e9);
+    Some(format!("skipped, as the host would need {needed:.1} GB and has {free:.1} GB free"))
 }
 
 #[cfg(test)]

@@ -22,12 +22,7 @@ pub(super) fn draw(
     fallout: Sedimentation,
     input: &Path,
 ) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for point in points {
-        if !names.contains(&point.series.as_str()) {
-            names.push(&point.series);
-        }
-    }
+    let names = super::series(points);
     let panel = |finding: &Finding| {
         let subject = finding.subject;
         let measured = names.iter().enumerate().map(|(number, name)| Series {
@@ -48,22 +43,24 @@ pub(super) fn draw(
     };
     let panels: Vec<Panel> = found.iter().map(panel).collect();
     let first = &points[0].figure;
-    let mut devices: Vec<&str> = points.iter().map(|point| point.figure.device.as_str()).collect();
+    let mut devices: Vec<&str> =
+        points.iter().map(|point| point.figure.measured.device.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
     let scheme = match fallout {
         Sedimentation::SemiLagrangian => "",
         Sedimentation::Substepped => ", sub-stepped fall",
     };
-    let levels = first.grid_or_n.rsplit('x').next().unwrap_or_default();
+    let measured = &first.measured;
+    let levels = measured.grid_or_n.rsplit('x').next().unwrap_or_default();
     let below = format!(
         "{}; columns of {} repeated, {levels} levels, {}, dt {} s{scheme}; nwp-mini {}, commit {}",
         devices.join(", "),
         input.shown_name(),
-        first.precision,
+        measured.precision,
         first.dt,
-        first.version,
-        first.commit
+        measured.version,
+        measured.commit
     );
     lines(
         ["Time of a cell by the size of the grid", &below],
@@ -93,12 +90,13 @@ fn places(
 
 /// The bounds, once for each size.
 fn bounds(points: &[Point], subject: Subject) -> Vec<Series> {
-    let most = points.iter().filter_map(|point| point.figure.threads).max();
+    let threads = |point: &Point| point.figure.measured.threads;
+    let most = points.iter().filter_map(threads).max();
     let share = |point: &Point, percent: Option<f64>| {
         percent.map(|percent| percent / 100.0 * point.figure.ns_per_cell)
     };
-    let on_gpu = |point: &Point| point.figure.threads.is_none();
-    let on_cpu = |point: &Point| point.figure.threads.is_some() && point.figure.threads == most;
+    let on_gpu = |point: &Point| threads(point).is_none();
+    let on_cpu = |point: &Point| threads(point).is_some() && threads(point) == most;
     let bytes = |point: &Point| share(point, point.figure.percent_of_copy);
     let operations = |point: &Point| share(point, point.figure.percent_of_arithmetic);
     let all = [

@@ -1,15 +1,13 @@
 //! The rungs on the GPU, each with its fastest kernel configuration.
 
-use std::io::Write;
-
 use tracing::debug;
 
-use super::WilsonResults;
 use super::forms::{SHAPES, around, cached, described, shaped, with_sides};
 use super::row::{RealsPerSite, Row};
 use super::subject::Subject;
-use crate::cli::bench::ladder::repeated_times;
+use crate::cli::bench::ladder::patient_graph;
 use crate::cli::bench::measurement::median;
+use crate::cli::bench::record::Record;
 use crate::device::{Buffer, Gpu, Resources};
 use crate::error::Result;
 use crate::lattice::gpu::ladder::{self, Fields, LowerRung, Rung};
@@ -52,69 +50,66 @@ struct Winner {
 }
 
 impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
-    /// Reals that a site of a right-hand side needs in this form.
-    pub(super) fn moved(form: &KernelConfig, sides: usize) -> RealsPerSite {
+    /// A row of a form: every site of a right-hand side needs so many reals.
+    pub(super) fn row(
+        &self,
+        name: &str,
+        form: KernelConfig,
+        sides: usize,
+        times: Vec<f64>,
+        resources: &Resources,
+    ) -> Row {
         let links = (8 * form.link_reals) as f64 / sides as f64;
         let spinors = if form.is_diagonal { 168.0 } else { 192.0 };
-        RealsPerSite { without_reuse: spinors + links + 24.0, ideal: 48.0 + links }
+        let moved = RealsPerSite { without_reuse: spinors + links + 24.0, ideal: 48.0 + links };
+        let (extents, name) = (self.subject.extents, name.to_owned());
+        let sites = extents.half_volume() * sides;
+        Row::new::<R>(name, extents, sites, moved, times, self.copy).on(
+            self.gpu,
+            resources,
+            described(&form),
+        )
     }
 
     /// Time of a call in a graph of many, s.
     pub(super) fn times(&self, runs: u32, launch: impl Fn() -> Result<()>) -> Result<Vec<f64>> {
         launch()?;
-        let mut graph = self.gpu.capture(|| (0..CALLS).try_for_each(|_| launch()))?;
-        graph.launch()?;
-        repeated_times(runs, || {
-            // A graph before each timed one keeps the device busy until the timed one has been queued.
-            graph.launch()?;
-            Ok(self.gpu.elapsed(|| graph.launch())? / CALLS as f64)
-        })
+        patient_graph(self.gpu, runs, CALLS, |_| launch())
     }
 
     /// Measures all rungs for one right-hand side and for several; returns the fastest form for one.
-    pub(super) fn measure_rungs(
-        &self,
-        found: &mut WilsonResults,
-        out: &mut impl Write,
-    ) -> Result<KernelConfig> {
-        let mut before = self.lower_rungs(found, out)?;
+    pub(super) fn measure_rungs(&self, record: &mut Record) -> Result<KernelConfig> {
+        let mut before = self.lower_rungs(record)?;
         let extents = self.subject.extents;
         let plain = KernelConfig { is_hop_alone: true, ..KernelConfig::plain(extents) };
         let mut step =
-            |search: &Self, name: &str, forms: Vec<KernelConfig>, out: &mut _, found: &mut _| {
-                let winner = search.best(forms, 1)?;
+            |name: &str, forms: Vec<KernelConfig>, record: &mut Record| -> Result<KernelConfig> {
+                let winner = self.best(forms, 1)?;
                 let form = winner.form;
-                before = search.report(name, winner, 1, before, found, out)?;
-                Ok::<KernelConfig, crate::error::Error>(form)
+                before = self.report(name, winner, 1, before, record)?;
+                Ok(form)
             };
-        step(self, "registers", shaped(plain), out, found)?;
+        step("registers", shaped(plain), record)?;
         let rebuilt = KernelConfig { link_reals: TWO_ROWS, ..plain };
-        step(self, "12-real", shaped(rebuilt), out, found)?;
+        step("12-real", shaped(rebuilt), record)?;
         let diagonal = KernelConfig { is_diagonal: true, ..rebuilt };
-        step(self, "diagonal-t", shaped(diagonal), out, found)?;
-        let best = step(
-            self,
-            "cache",
-            cached(<R as Real>::PRECISION, self.subject.extents, TWO_ROWS),
-            out,
-            found,
-        )?;
+        step("diagonal-t", shaped(diagonal), record)?;
+        let precision = <R as Real>::PRECISION;
+        let best = step("cache", cached(precision, extents, TWO_ROWS), record)?;
         let stored = |form: KernelConfig| KernelConfig { is_backward_stored: true, ..form };
         let forms = around(best).into_iter().map(stored).collect();
-        step(self, "backward-stored", forms, out, found)?;
+        step("backward-stored", forms, record)?;
         // The same for whole links, for comparison with published results.
-        let whole =
-            self.best(cached(<R as Real>::PRECISION, self.subject.extents, LINK_REALS), 1)?;
-        self.report("cache, 18 reals", whole, 1, None, found, out)?;
+        let whole = self.best(cached(precision, extents, LINK_REALS), 1)?;
+        self.report("cache, 18 reals", whole, 1, None, record)?;
         for reals in [TWO_ROWS, LINK_REALS] {
             for sides in SIDES {
-                let winner =
-                    self.best(with_sides(<R as Real>::PRECISION, best, reals, sides), sides)?;
+                let winner = self.best(with_sides(precision, best, reals, sides), sides)?;
                 let name = format!("rhs {sides}, {reals} reals");
                 let single = KernelConfig { link_reals: reals, ..best };
                 let differs = self.differs_from_single(&winner.form, &single, sides)?;
                 let fault = winner.fault.clone().or(differs);
-                self.report(&name, Winner { fault, ..winner }, sides, None, found, out)?;
+                self.report(&name, Winner { fault, ..winner }, sides, None, record)?;
             }
         }
         Ok(best)
@@ -238,7 +233,7 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     }
 
     /// The rungs with kernels of their own; returns the time of the last one for a site.
-    fn lower_rungs(&self, found: &mut WilsonResults, out: &mut impl Write) -> Result<Option<f64>> {
+    fn lower_rungs(&self, record: &mut Record) -> Result<Option<f64>> {
         let extents = self.subject.extents;
         let sources =
             SHAPES.map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape)).into();
@@ -269,16 +264,10 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             let moved = RealsPerSite { without_reuse: 360.0, ideal };
             let shape_text = format!("{} threads, {} resident", shape[0], shape[1]);
             let sites = rung.sites(extents);
-            let row = Row::new(
-                rung.name().to_owned(),
-                extents,
-                [sites, size_of::<R>()],
-                moved,
-                times,
-                self.copy,
-            )
-            .on(self.gpu, &lower.resources()?, shape_text);
-            before = show(row, fault, before, found, out)?;
+            let (name, resources) = (rung.name().to_owned(), lower.resources()?);
+            let row = Row::new::<R>(name, extents, sites, moved, times, self.copy)
+                .on(self.gpu, &resources, shape_text);
+            before = show(row, fault, before, record)?;
         }
         Ok(before)
     }
@@ -289,26 +278,14 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         winner: Winner,
         sides: usize,
         before: Option<f64>,
-        found: &mut WilsonResults,
-        out: &mut impl Write,
+        record: &mut Record,
     ) -> Result<Option<f64>> {
         let Winner { form, times, resources, fault } = winner;
-        let extents = self.subject.extents;
-        let sites = extents.half_volume() * sides;
-        let moved = Self::moved(&form, sides);
-        let row =
-            Row::new(name.to_owned(), extents, [sites, size_of::<R>()], moved, times, self.copy)
-                .on(self.gpu, &resources, described(&form));
-        show(row, fault, before, found, out)
+        show(self.row(name, form, sides, times, &resources), fault, before, record)
     }
 
     /// Times an iteration of the solver.
-    pub(super) fn solver(
-        &self,
-        best: KernelConfig,
-        found: &mut WilsonResults,
-        out: &mut impl Write,
-    ) -> Result<()> {
+    pub(super) fn solver(&self, best: KernelConfig, record: &mut Record) -> Result<()> {
         let extents = self.subject.extents;
         let bound = (extents.half_volume() * 840 * size_of::<R>()) as f64 / self.copy;
         let mut fastest: Option<(f64, Row)> = None;
@@ -318,9 +295,13 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             let form = usual.with_block(sites);
             for warps in [12, 16, 20] {
                 let resident = 32 * warps / sites;
-                for (link_load, spinor_load) in [(Load::Once, Load::Kept), (Load::Past, Load::Kept)]
-                {
-                    forms.push(KernelConfig { spinor_load, link_load, resident, ..form });
+                for link_load in [Load::Once, Load::Past] {
+                    forms.push(KernelConfig {
+                        spinor_load: Load::Kept,
+                        link_load,
+                        resident,
+                        ..form
+                    });
                 }
             }
         }
@@ -332,17 +313,13 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             let times = iteration.times(&b, self.runs)?;
             let time = median(times.clone());
             let moved = RealsPerSite { without_reuse: 840.0, ideal: 840.0 };
-            let variant = "CG iteration".to_owned();
+            let (name, sites) = ("CG iteration".to_owned(), extents.half_volume());
             let resources = dirac.operator().resources(0)?;
-            let row = Row::new(
-                variant,
-                extents,
-                [extents.half_volume(), size_of::<R>()],
-                moved,
-                times,
-                self.copy,
-            )
-            .on(self.gpu, &resources, described(&form));
+            let row = Row::new::<R>(name, extents, sites, moved, times, self.copy).on(
+                self.gpu,
+                &resources,
+                described(&form),
+            );
             debug!("iteration {:.1} us: {}", time * 1e6, described(&form));
             if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
                 fastest = Some((time, row));
@@ -350,12 +327,12 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         }
         if let Some((time, row)) = fastest {
             writeln!(
-                out,
+                record.out,
                 "{}\n  an iteration takes {:.2} times its 840 reals a site at the speed of a copy",
                 row.line(),
                 time / bound
             )?;
-            found.rows.push(row);
+            record.add(&row);
         }
         Ok(())
     }
@@ -372,17 +349,17 @@ const KAPPA: f64 = 0.12;
 
 /// Prints and records a row; returns its time for a site.
 fn show(
-    row: Row,
+    mut row: Row,
     fault: Option<String>,
     before: Option<f64>,
-    found: &mut WilsonResults,
-    out: &mut impl Write,
+    record: &mut Record,
 ) -> Result<Option<f64>> {
-    let of_site = row.median_s / row.sites as f64;
-    let mut row = row.judged(fault.is_none());
+    let of_site = row.measured.median_s / row.sites as f64;
+    row.is_right = fault.is_none();
     row.step_speed_up = before.map(|before| before / of_site);
-    writeln!(out, "{}", row.line())?;
-    found.faults.extend(fault.map(|fault| format!("wilson, {}: {fault}", row.variant)));
-    found.rows.push(row);
+    writeln!(record.out, "{}", row.line())?;
+    let variant = &row.measured.variant;
+    record.faults.extend(fault.map(|fault| format!("wilson, {variant}: {fault}")));
+    record.add(&row);
     Ok(Some(of_site))
 }

@@ -6,18 +6,16 @@ mod occupancy;
 mod row;
 mod subject;
 
-use std::io::Write;
 use std::str::FromStr;
 
-use super::{Bench, Pool};
-use crate::cli::Precision;
-use crate::device::Gpu;
+use super::record::Record;
+use super::{Bench, Site};
 use crate::error::Result;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
 use crate::lattice::{DIRECTIONS, Extents};
 use form_search::FormSearch;
-pub(super) use row::Row;
+use row::Row;
 use subject::Subject;
 
 /// Extents of a lattice as values of options: 24x24x24x128.
@@ -41,55 +39,35 @@ impl FromStr for Lattice {
 const USUAL: [[usize; DIRECTIONS]; 5] =
     [[32, 32, 32, 32], [24, 24, 24, 128], [48, 48, 48, 64], [16, 16, 16, 16], [12, 20, 28, 36]];
 
-/// Results of the ladders, their faults, and a picture.
-pub(super) struct WilsonResults {
-    pub(super) rows: Vec<Row>,
-    pub(super) faults: Vec<String>,
-    pub(super) picture: Option<String>,
-}
-
 impl Bench {
-    /// Measures the ladder on all lattices.
-    pub(super) fn wilson(
+    /// Measures the ladder on all lattices; returns the plot of the occupancy, if requested.
+    pub(super) fn wilson<R: LatticePrecision + Vectorised>(
         &self,
-        device: Option<(&Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<WilsonResults> {
-        match self.precision {
-            Precision::F32 => self.wilson_in::<f32>(device, pools, out),
-            Precision::F64 => self.wilson_in::<f64>(device, pools, out),
-        }
-    }
-
-    fn wilson_in<R: LatticePrecision + Vectorised>(
-        &self,
-        device: Option<(&Gpu, f64)>,
-        pools: &[Pool],
-        out: &mut impl Write,
-    ) -> Result<WilsonResults> {
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<Option<String>> {
         let usual = USUAL.into_iter().map(|extents| Extents::new(extents).map(Lattice));
         let usual: Vec<Lattice> = usual.collect::<Result<_>>()?;
         let lattices = if self.lattice.is_empty() { &usual } else { &self.lattice };
-        let mut found = WilsonResults { rows: Vec::new(), faults: Vec::new(), picture: None };
+        let mut picture = None;
         for &Lattice(extents) in lattices {
             let subject = Subject::<R>::new(extents)?;
             writeln!(
-                out,
+                record.out,
                 "\nWilson hopping term, {extents} sites, {}, one parity: {:.1} MB with 18 reals a link",
                 <R as crate::real::Real>::NAME,
                 (extents.half_volume() * 192 * size_of::<R>()) as f64 / 1e6
             )?;
-            writeln!(out, "{}", Row::head())?;
-            subject.on_cpu(pools, self.runs, &mut found, out)?;
-            let Some((gpu, copy)) = device else { continue };
+            writeln!(record.out, "{}", Row::head())?;
+            subject.on_cpu(&site.pools, self.runs, record)?;
+            let Some((gpu, copy)) = site.device else { continue };
             let contest = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
-            let best = contest.measure_rungs(&mut found, out)?;
-            contest.solver(best, &mut found, out)?;
-            if self.occupancy.is_some() && found.picture.is_none() {
-                found.picture = Some(contest.sweep(best, &mut found, out)?);
+            let best = contest.measure_rungs(record)?;
+            contest.solver(best, record)?;
+            if self.occupancy.is_some() && picture.is_none() {
+                picture = Some(contest.sweep(best, record)?);
             }
         }
-        Ok(found)
+        Ok(picture)
     }
 }

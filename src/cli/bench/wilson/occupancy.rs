@@ -1,11 +1,9 @@
 //! Speed by occupancy: allocating unused shared memory reduces the number of blocks.
 
-use std::io::Write;
-
-use super::WilsonResults;
 use super::form_search::FormSearch;
 use super::forms::described;
-use super::row::{MOST_WARPS, Row};
+use super::row::MOST_WARPS;
+use crate::cli::bench::record::Record;
 use crate::error::Result;
 use crate::lattice::Parity;
 use crate::lattice::gpu::{KernelConfig, LatticePrecision};
@@ -22,18 +20,13 @@ const OWN: u32 = 1 << 10;
 
 impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     /// Times the fastest form with fewer and fewer blocks on a multiprocessor; returns the plot.
-    pub(super) fn sweep(
-        &self,
-        best: KernelConfig,
-        found: &mut WilsonResults,
-        out: &mut impl Write,
-    ) -> Result<String> {
+    pub(super) fn sweep(&self, best: KernelConfig, record: &mut Record) -> Result<String> {
         let (operator, input, result) = self.laid(best)?;
         let most = operator.resources(0)?;
         let all = self.gpu.device().shared_bytes + OWN;
         operator.allow_shared_memory(self.gpu.device().shared_bytes)?;
         writeln!(
-            out,
+            record.out,
             "\nby occupancy, {} sites, {}:\n{:>10} {:>6} {:>10} {:>12} {:>9} {:>9}",
             self.subject.extents,
             described(&best),
@@ -58,17 +51,10 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             }
             let launch = || operator.hop_beside(Parity::Even, false, &input, &result, shared);
             let times = self.times(self.runs, launch)?;
-            let extents = self.subject.extents;
-            let moved = Self::moved(&best, 1);
-            let shape = [extents.half_volume(), size_of::<R>()];
-            let row = Row::new("occupancy".to_owned(), extents, shape, moved, times, self.copy).on(
-                self.gpu,
-                &resources,
-                described(&best),
-            );
+            let row = self.row("occupancy", best, 1, times, &resources);
             let occupancy = f64::from(resources.warps) / MOST_WARPS;
             writeln!(
-                out,
+                record.out,
                 "{blocks:>10} {:>6} {:>8.0} % {shared:>12} {:>9.1} {:>9.1}",
                 resources.warps,
                 100.0 * occupancy,
@@ -76,7 +62,7 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
                 row.gb_per_s_without_reuse
             )?;
             points.push([100.0 * occupancy, row.gb_per_s]);
-            found.rows.push(row);
+            record.add(&row);
         }
         points.push([0.0, 0.0]);
         points.reverse();

@@ -1,14 +1,13 @@
 //! A lattice with links, spinors and the expected results of the hopping term.
 
-use std::io::Write;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::WilsonResults;
 use super::row::{RealsPerSite, Row};
 use crate::cli::bench::Pool;
 use crate::cli::bench::ladder::repeated_times;
+use crate::cli::bench::record::{Record, cpu_with};
 use crate::counter_rng::Random;
 use crate::error::Result;
 use crate::lattice::gauge::random_link;
@@ -113,13 +112,7 @@ impl<R: Vectorised> Subject<R> {
     }
 
     /// Times the hopping term on the CPU with each of the pools.
-    pub(super) fn on_cpu(
-        &self,
-        pools: &[Pool],
-        runs: u32,
-        found: &mut WilsonResults,
-        out: &mut impl Write,
-    ) -> Result<()> {
+    pub(super) fn on_cpu(&self, pools: &[Pool], runs: u32, record: &mut Record) -> Result<()> {
         let dirac = CpuDirac::<R>::new(self.gauge())?;
         let input = dirac.load(Parity::Odd, &self.psi)?;
         let mut result = dirac.zeros()?;
@@ -135,17 +128,15 @@ impl<R: Vectorised> Subject<R> {
             let mut whole = self.psi.clone();
             dirac.store(Parity::Even, &result, &mut whole)?;
             let fault = self.fault(&whole);
-            let plural = if *threads == 1 { "" } else { "s" };
-            let variant = format!("CPU, {threads} thread{plural}");
-            let shape = [self.extents.half_volume(), size_of::<R>()];
-            let row = Row::new(variant, self.extents, shape, IN_FULL, times, *copy)
-                .with_threads(*threads)
-                .judged(fault.is_none());
-            writeln!(out, "{}", row.line())?;
-            found
-                .faults
-                .extend(fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents)));
-            found.rows.push(row);
+            let sites = self.extents.half_volume();
+            let mut row =
+                Row::new::<R>(cpu_with(*threads), self.extents, sites, IN_FULL, times, *copy);
+            row.measured.threads = Some(*threads);
+            row.is_right = fault.is_none();
+            writeln!(record.out, "{}", row.line())?;
+            record.add(&row);
+            let fault = fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents));
+            record.faults.extend(fault);
         }
         Ok(())
     }
