@@ -25,6 +25,13 @@ pub fn escaped(name: &OsStr) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Message of an error in the text of a TOML file, in one line, with the line of the error.
+pub(crate) fn toml_message(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().map_or("", |span| &text[..span.start]);
+    let line = before.matches('\n').count() + 1;
+    format!("line {line}: {}", error.message().trim().replace('\n', "; "))
+}
+
 /// The arguments of this process with the name of the program, separated by spaces.
 pub fn command_line() -> String {
     let arguments: Vec<_> = std::env::args_os().collect();

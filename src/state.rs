@@ -6,7 +6,7 @@ mod part;
 
 use std::sync::Arc;
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array, Array2, Array3, Dimension};
 
 use crate::grid::Shape;
 use crate::real::Real;
@@ -169,6 +169,15 @@ impl<R: Real> State<R> {
     }
 }
 
+/// The values of a field in the order of memory.
+///
+/// # Panics
+///
+/// When the field is not in standard layout.
+pub(crate) fn memory<R, D: Dimension>(field: &Array<R, D>) -> &[R] {
+    field.as_slice().expect("fields are in standard layout")
+}
+
 /// Air that the microphysics reads. Shape of each: (nz, ny, nx).
 #[derive(Clone, Debug)]
 pub struct Environment<R> {
@@ -180,6 +189,20 @@ pub struct Environment<R> {
     pub p: Array3<R>,
     /// Depth of the layers (WRF `delz`), m.
     pub dz: Array3<R>,
+}
+
+impl<R> Environment<R> {
+    /// The fields, in their order.
+    pub(crate) fn fields(&self) -> [&Array3<R>; 4] {
+        let Self { rho, exner, p, dz } = self;
+        [rho, exner, p, dz]
+    }
+
+    /// Air with a function applied to each field.
+    pub(crate) fn map<S>(&self, make: impl FnMut(&Array3<R>) -> Array3<S>) -> Environment<S> {
+        let [rho, exner, p, dz] = self.fields().map(make);
+        Environment { rho, exner, p, dz }
+    }
 }
 
 /// Precipitation at the ground. Shape of each: (ny, nx).
@@ -232,17 +255,7 @@ impl<R> Surface<R> {
 impl<R: Real> Surface<R> {
     /// All planes zero.
     pub fn zeros(shape: Shape) -> Self {
-        let zeros = || Array2::zeros((shape.ny, shape.nx));
-        Self {
-            rain: zeros(),
-            fallen: zeros(),
-            rainncv: zeros(),
-            snow: zeros(),
-            snowncv: zeros(),
-            sr: zeros(),
-            fall_residual: zeros(),
-            clipped: zeros(),
-        }
+        Self::of(std::array::from_fn(|_| Array2::zeros((shape.ny, shape.nx))))
     }
 }
 
@@ -351,9 +364,8 @@ pub struct Accumulators<R> {
 impl<R: Real> Accumulators<R> {
     /// The same in double precision, with exact values.
     pub fn widened(&self) -> Accumulators<f64> {
-        let planes = self.surface.planes().map(|plane| plane.map(|x| x.f64()));
         let Self { changes, passive, chemistry, first_steps, parts, .. } = self.clone();
-        let surface = Surface::of(planes);
+        let surface = Surface::of(self.surface.planes().map(|plane| plane.map(|x| x.f64())));
         Accumulators { surface, changes, passive, chemistry, first_steps, parts }
     }
 }
@@ -386,13 +398,17 @@ impl<R> CloudDiagnostics<R> {
         let Self { refl_10cm, re_cloud, re_ice, re_snow } = self;
         [refl_10cm, re_cloud, re_ice, re_snow]
     }
+
+    /// Diagnostics from their fields, in their order.
+    pub(crate) fn of([refl_10cm, re_cloud, re_ice, re_snow]: [Array3<R>; 4]) -> Self {
+        Self { refl_10cm, re_cloud, re_ice, re_snow }
+    }
 }
 
 impl<R: Real> CloudDiagnostics<R> {
     /// All zero.
     pub fn zeros(shape: Shape) -> Self {
-        let zeros = || Array3::zeros(shape.centre());
-        Self { refl_10cm: zeros(), re_cloud: zeros(), re_ice: zeros(), re_snow: zeros() }
+        Self::of(std::array::from_fn(|_| Array3::zeros(shape.centre())))
     }
 }
 
@@ -407,6 +423,26 @@ pub struct BoundaryValues<R> {
     pub south: Array2<R>,
     /// At j = ny - 1. Shape: (nz, nx).
     pub north: Array2<R>,
+}
+
+impl<R> BoundaryValues<R> {
+    /// West, east, south and north.
+    pub(crate) fn sides(&self) -> [&Array2<R>; 4] {
+        let Self { west, east, south, north } = self;
+        [west, east, south, north]
+    }
+
+    /// The same for writing.
+    pub(crate) fn sides_mut(&mut self) -> [&mut Array2<R>; 4] {
+        let Self { west, east, south, north } = self;
+        [west, east, south, north]
+    }
+
+    /// Values with a function applied to each side.
+    pub(crate) fn map<S>(&self, make: impl FnMut(&Array2<R>) -> Array2<S>) -> BoundaryValues<S> {
+        let [west, east, south, north] = self.sides().map(make);
+        BoundaryValues { west, east, south, north }
+    }
 }
 
 impl<R: Real> BoundaryValues<R> {

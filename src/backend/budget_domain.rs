@@ -10,7 +10,7 @@ use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::grid::{Grid, Window};
 use crate::primitives::reduce;
 use crate::real::Real;
-use crate::state::State;
+use crate::state::{State, memory};
 
 /// The owned columns inside the specified and open rows, and sums over them. Those of all parts of a grid add up to
 /// the sums of the whole.
@@ -36,14 +36,30 @@ impl BudgetDomain {
         Self { grid: *grid, rows, columns, area }
     }
 
-    /// Water of a state, kg.
+    /// Water of a state, kg, row by row and then level by level, whatever the number of threads.
     pub fn water<R: Real>(&self, air: &AirMass<R>, state: &State<R>) -> f64 {
-        self.weighted_water(state, |k, j, row, weights| {
-            air.cell.fill_row(k, j, row);
-            for (weight, mass) in weights.iter_mut().zip(row) {
-                *weight = mass.f64();
-            }
-        })
+        let water: Vec<&[R]> = state.water().iter().map(memory).collect();
+        let (ny, nx) = self.area.dim();
+        let levels: Vec<f64> = (0..self.grid.shape.nz)
+            .into_par_iter()
+            .map(|k| {
+                let (mut mass, mut terms) = (vec![R::ZERO; nx], vec![0.0; nx]);
+                let mut sum = 0.0;
+                for j in self.rows.clone() {
+                    air.cell.fill_row(k, j, &mut mass);
+                    let first = (k * ny + j) * nx;
+                    for (i, (term, mass)) in terms.iter_mut().zip(&mass).enumerate() {
+                        let all = water.iter().fold(0.0, |sum, field| sum + field[first + i].f64());
+                        *term = mass.f64() * all;
+                    }
+                    for term in &terms[self.columns.clone()] {
+                        sum += term;
+                    }
+                }
+                sum
+            })
+            .collect();
+        reduce::sum(&levels)
     }
 
     /// A tracer inside the region, kg of dry air times its units: `Σ M q`, row by row and then level by level,
@@ -55,39 +71,6 @@ impl BudgetDomain {
                 let places =
                     self.rows.clone().flat_map(|j| self.columns.clone().map(move |i| (j, i)));
                 places.map(|(j, i)| air.cell.at(k, j, i).f64() * q[[k, j, i]].f64()).sum()
-            })
-            .collect();
-        reduce::sum(&levels)
-    }
-
-    /// Sum of all water, each cell with its weight: `weigh` is given the level, the row j and a row
-    /// to work in, and sets the weights of the row.
-    ///
-    /// Row by row and then level by level, whatever the number of threads.
-    fn weighted_water<R: Real>(
-        &self,
-        state: &State<R>,
-        weigh: impl Fn(usize, usize, &mut [R], &mut [f64]) + Sync,
-    ) -> f64 {
-        let water: Vec<&[R]> = state.water().iter().map(memory).collect();
-        let (ny, nx) = self.area.dim();
-        let levels: Vec<f64> = (0..self.grid.shape.nz)
-            .into_par_iter()
-            .map(|k| {
-                let (mut row, mut weights) = (vec![R::ZERO; nx], vec![0.0; nx]);
-                let mut sum = 0.0;
-                for j in self.rows.clone() {
-                    weigh(k, j, &mut row, &mut weights);
-                    let first = (k * ny + j) * nx;
-                    for (i, weight) in weights.iter_mut().enumerate() {
-                        let all = water.iter().fold(0.0, |sum, field| sum + field[first + i].f64());
-                        *weight *= all;
-                    }
-                    for term in &weights[self.columns.clone()] {
-                        sum += term;
-                    }
-                }
-                sum
             })
             .collect();
         reduce::sum(&levels)
@@ -121,9 +104,4 @@ impl BudgetDomain {
             most: self.grid.owned().of_plane(rain).iter().map(|x| x.f64()).fold(0.0, f64::max),
         }
     }
-}
-
-/// The values of a field in the order of memory.
-fn memory<R>(field: &Array3<R>) -> &[R] {
-    field.as_slice().expect("standard layout")
 }

@@ -14,7 +14,7 @@ use crate::dry_mass::AirMass;
 use crate::forcing::blend::blend;
 use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::{Grid, Shape, Window};
-use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange};
+use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange, memory};
 
 /// Cells that are worked on together.
 const CELLS_AT_A_TIME: usize = 2_048;
@@ -239,9 +239,4 @@ impl<R: Constants> CellResults<R> {
             change.clipped += clipped;
         }
     }
-}
-
-/// The values of a field in the order of memory.
-fn memory<R>(field: &Array3<R>) -> &[R] {
-    field.as_slice().expect("standard layout")
 }

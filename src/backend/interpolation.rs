@@ -65,14 +65,12 @@ impl<R: Real> Operator<R> {
             let values: Vec<R> = (0..nz).flat_map(level).collect();
             Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
         };
-        let Environment { rho, exner, p, dz } = environment;
-        let [rho, exner, p, dz] = [rho, exner, p, dz].map(gathered);
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
         let columns = OperatorColumns {
             state: state.map(gathered),
             diagnostics: CloudDiagnostics::zeros(shape),
         };
-        (columns, Environment { rho, exner, p, dz })
+        (columns, environment.map(gathered))
     }
 
     /// The products with the columns, and with the ground below them.

@@ -15,7 +15,7 @@ pub struct PhaseTime {
 
 impl PhaseTime {
     /// Adds time that was spent computing on the host.
-    pub fn add_host(&mut self, seconds: f64) {
+    pub(crate) fn add_host(&mut self, seconds: f64) {
         self.kernel_s += seconds;
         self.total_s += seconds;
     }

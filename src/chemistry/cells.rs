@@ -11,8 +11,8 @@ use super::lanes::{CELLS, Row, each};
 use super::mechanism::expression::Input;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
 use super::sparse_lu::Entry;
-use crate::chemistry::rates::Operation;
 use crate::chemistry::rates::sun::sunlight;
+use crate::real::Precision;
 use crate::simd::{Instructions, Task};
 
 /// Treatment of rate constants during an integration.
@@ -25,13 +25,7 @@ pub enum RateUpdate {
 }
 
 /// Precision of factors and of solutions with them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LuPrecision {
-    /// Single.
-    F32,
-    /// Double.
-    F64,
-}
+pub type LuPrecision = Precision;
 
 /// Settings of an integration.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +77,29 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.temperature.is_empty()
     }
+
+    /// The first array that does not have values for all cells, in words: those of the conditions, which may have more than
+    /// this number of photolysis frequencies, and those of so many variable and fixed species.
+    pub(super) fn misfit(&self, species: Option<[usize; 2]>, frequencies: usize) -> Option<String> {
+        let count = self.len();
+        let frequencies = frequencies.max(self.photolysis.len() / count.max(1));
+        let first_step = usize::from(!self.first_step.is_empty());
+        let conditions = [
+            ("air_factor", &self.air_factor, 1),
+            ("air_density", &self.air_density, 1),
+            ("hydrolysis", &self.hydrolysis, 1),
+            ("start", &self.start, 1),
+            ("first_step", &self.first_step, first_step),
+            ("photolysis", &self.photolysis, frequencies),
+        ];
+        let species = species.map(|[variable, fixed]| {
+            [("variable", &self.variable, variable), ("fixed", &self.fixed, fixed)]
+        });
+        let mut all = species.into_iter().flatten().chain(conditions);
+        let (name, values, each) = all.find(|(_, values, each)| values.len() != each * count)?;
+        let (found, needed) = (values.len(), each * count);
+        Some(format!("{found} values of {name}; {count} cells have {needed}"))
+    }
 }
 
 /// The end of a cell's integration.
@@ -102,7 +119,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The first step of the cell's next call, s: 0, for that of the settings, after a failure.
-    pub fn step_of_next_call(&self) -> f64 {
+    pub(crate) fn step_of_next_call(&self) -> f64 {
         if self.status.is_success() { self.next_step } else { 0.0 }
     }
 }
@@ -143,7 +160,9 @@ pub fn integrate_with(
     instructions: Option<Instructions>,
 ) -> Vec<Outcome> {
     let count = cells.len();
-    check_lengths(kinetics, cells);
+    let species = [kinetics.variables(), kinetics.fixed.len()];
+    let misfit = cells.misfit(Some(species), kinetics.rates.frequencies());
+    assert!(misfit.is_none(), "{}", misfit.unwrap_or_default());
     let Settings { interval, .. } = settings;
     assert!(*interval > 0.0 && interval.is_finite(), "an interval of {interval} s");
     if count == 0 {
@@ -178,7 +197,8 @@ pub fn integrate_with(
 ///
 /// If an array of conditions does not have values for all cells.
 pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
-    check_conditions(kinetics, cells);
+    let misfit = cells.misfit(None, kinetics.rates.frequencies());
+    assert!(misfit.is_none(), "{}", misfit.unwrap_or_default());
     let mut results = vec![Row::default(); kinetics.rates.operations.len()];
     let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
     for first in (0..cells.len()).step_by(CELLS) {
@@ -190,44 +210,6 @@ pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
         }));
     }
     constants
-}
-
-/// Panics unless there are concentrations and conditions of all cells.
-fn check_lengths(kinetics: &Kinetics, cells: &Cells) {
-    let [variable, fixed] = [kinetics.variables(), kinetics.fixed.len()];
-    check_length("variable", &cells.variable, [cells.len(), variable]);
-    check_length("fixed", &cells.fixed, [cells.len(), fixed]);
-    check_conditions(kinetics, cells);
-}
-
-fn check_length(name: &str, values: &[f64], [count, of_a_cell]: [usize; 2]) {
-    let (found, needed) = (values.len(), of_a_cell * count);
-    assert!(found == needed, "{found} values of {name}; {count} cells have {needed}");
-}
-
-/// Panics unless all conditions have values for all cells, including those that the rates of this mechanism do not use.
-fn check_conditions(kinetics: &Kinetics, cells: &Cells) {
-    let Cells { air_factor, air_density, hydrolysis, start, .. } = cells;
-    let count = cells.len();
-    check_length("air_factor", air_factor, [count, 1]);
-    check_length("air_density", air_density, [count, 1]);
-    check_length("hydrolysis", hydrolysis, [count, 1]);
-    check_length("start", start, [count, 1]);
-    if !cells.first_step.is_empty() {
-        check_length("first_step", &cells.first_step, [count, 1]);
-    }
-    let (found, least) = (cells.photolysis.len(), frequencies(kinetics));
-    let fits = found >= least * count && (count == 0 || found.is_multiple_of(count));
-    assert!(fits, "{found} values of photolysis; {count} cells have {least} each at least");
-}
-
-/// Number of photolysis frequencies of a cell that the rates need.
-pub(super) fn frequencies(kinetics: &Kinetics) -> usize {
-    let numbers = kinetics.rates.operations.iter().map(|operation| match operation {
-        Operation::Input(Input::Photolysis(number)) => number + 1,
-        _ => 0,
-    });
-    numbers.max().unwrap_or(0)
 }
 
 /// A quantity of the cells from `first` on; lanes beyond the last cell repeat its value.

@@ -14,7 +14,7 @@ use super::rates::PER_AIR_FACTOR;
 use super::rosenbrock::{Tolerances, methods};
 use super::zenith::Sun;
 use crate::constants::Constants;
-use crate::state::{Environment, State};
+use crate::state::{Environment, State, memory};
 
 /// Relative tolerance, as in WRF-Chem.
 const RELATIVE: f64 = 1e-3;
@@ -271,9 +271,4 @@ impl Coupled {
             air_density: density,
         }
     }
-}
-
-/// The values of a field in the order of memory.
-fn memory<R>(field: &Array3<R>) -> &[R] {
-    field.as_slice().expect("standard layout")
 }

@@ -79,7 +79,7 @@ pub fn water(qv: f64, rho: f64) -> f64 {
 }
 
 /// Number density (molecules cm⁻³) of a mixing ratio (ppmv) in air of `m` molecules cm⁻³; none below zero.
-pub fn number_density(ppmv: f64, m: f64) -> f64 {
+pub(crate) fn number_density(ppmv: f64, m: f64) -> f64 {
     PPM * m * ppmv.max(0.0)
 }
 

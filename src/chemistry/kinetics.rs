@@ -168,16 +168,13 @@ impl Kinetics {
         }
         let lists = |rows: Vec<Vec<Term>>| {
             let mut lists = Lists::new();
-            for row in rows {
-                lists.push(row);
-            }
+            rows.into_iter().for_each(|row| lists.push(row));
             lists
         };
         let is_jacobian = (0..lu.size())
             .flat_map(|row| {
-                let entries = lu.row_start[row] as usize..lu.row_start[row + 1] as usize;
                 let (lu, pattern) = (&lu, &pattern);
-                entries.map(move |entry| pattern.contains(row, lu.column[entry] as usize))
+                lu.row(row).map(move |entry| pattern.contains(row, lu.column[entry] as usize))
             })
             .collect();
         Ok(Self {

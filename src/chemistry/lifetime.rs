@@ -62,7 +62,7 @@ pub struct Reference {
 }
 
 /// Concentration of a species in the reference state, molecules cm-3.
-pub fn concentration(mechanism: &Mechanism, species: usize) -> f64 {
+pub(crate) fn concentration(mechanism: &Mechanism, species: usize) -> f64 {
     let species = &mechanism.species[species];
     let known = CONCENTRATIONS
         .iter()

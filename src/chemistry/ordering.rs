@@ -54,7 +54,7 @@ impl Pattern {
     }
 
     /// The matrix with rows and columns in another order: entry (i, j) is the old (order\[i\], order\[j\]).
-    pub fn permuted(&self, order: &[usize]) -> Self {
+    pub(crate) fn permuted(&self, order: &[usize]) -> Self {
         let mut permuted = Self::new(self.size);
         for (i, &row) in order.iter().enumerate() {
             for (j, &column) in order.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Pattern {
     }
 
     /// The combined pattern of the factors L and U of a matrix with this pattern.
-    pub fn with_fill(&self) -> Self {
+    pub(crate) fn with_fill(&self) -> Self {
         let mut filled = self.clone();
         for pivot in 0..self.size {
             for row in pivot + 1..self.size {
@@ -94,7 +94,7 @@ impl Pattern {
 
 /// Species that take part in a mechanism, before reordering: variable ones that react, then variable ones that are only
 /// produced, then fixed ones, each group in the order of declaration.
-pub fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
     use super::mechanism::Role::{Fixed, Variable};
     let count = mechanism.species.len();
     let (mut reacts, mut occurs) = (vec![false; count], vec![false; count]);
@@ -112,7 +112,7 @@ pub fn initial_order(mechanism: &Mechanism) -> (Vec<usize>, Vec<usize>) {
 
 /// Pattern of the Jacobian with species in a given order: the diagonal, and (i, j) if a reaction changes i and has j on
 /// its left side.
-pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
+pub(crate) fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
     let mut place = vec![None; mechanism.species.len()];
     order.iter().enumerate().for_each(|(i, &species)| place[species] = Some(i));
     let mut pattern = Pattern::new(order.len());
@@ -131,7 +131,7 @@ pub fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Pattern {
 /// Order of elimination by the rule of Markowitz with diagonal pivots. Of several best species the first is swapped
 /// with the one at the current position. `None` if the factors need more than `most` products.
 #[expect(clippy::missing_panics_doc, reason = "a row is left in every step")]
-pub fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
+pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
     let n = pattern.size;
     let mut products = 0;
     let mut order: Vec<usize> = (0..n).collect();

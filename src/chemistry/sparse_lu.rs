@@ -8,6 +8,8 @@
 //! Row k of A has entries in columns j < k. For each, in ascending order, the multiple m = aₖⱼ / uⱼⱼ of row j is
 //! subtracted from row k; this makes the entry zero, and m, which belongs to L, is stored in its position.
 
+use std::ops::Range;
+
 use super::lanes::{Row, each};
 use super::ordering::Pattern;
 
@@ -15,7 +17,7 @@ use super::ordering::Pattern;
 pub const MOST_PRODUCTS: usize = 2_000_000;
 
 /// The message for a mechanism whose factors are too large.
-pub fn too_dense() -> String {
+pub(crate) fn too_dense() -> String {
     format!("the factors of its Jacobian need more than {MOST_PRODUCTS} products a step")
 }
 
@@ -66,7 +68,7 @@ impl SparseLu {
             lu.target_start.push(target.len() as u32);
             let columns = &lu.column[lu.row(row)];
             columns.iter().enumerate().for_each(|(i, &c)| place[c as usize] = i as u32);
-            for &j in &lu.column[lu.row_start[row] as usize..lu.diagonal[row] as usize] {
+            for &j in &lu.column[lu.lower(row)] {
                 target.extend(lu.upper(j as usize).map(|entry| place[lu.column[entry] as usize]));
             }
         }
@@ -91,26 +93,42 @@ impl SparseLu {
 
     /// The entry of a row and a column.
     pub fn entry(&self, row: usize, column: usize) -> Option<usize> {
-        let start = self.row_start[row] as usize;
-        let columns = &self.column[start..self.row_start[row + 1] as usize];
-        columns.binary_search(&(column as u32)).ok().map(|i| start + i)
+        let entries = self.row(row);
+        let found = self.column[entries.clone()].binary_search(&(column as u32));
+        found.ok().map(|i| entries.start + i)
     }
 
     /// Entries of a row.
-    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
+    pub fn row(&self, row: usize) -> Range<usize> {
         self.row_start[row] as usize..self.row_start[row + 1] as usize
     }
 
+    /// Entries of L in a row, left of the diagonal.
+    pub fn lower(&self, row: usize) -> Range<usize> {
+        self.row_start[row] as usize..self.diagonal[row] as usize
+    }
+
     /// Entries of U in a row, right of the diagonal.
-    fn upper(&self, row: usize) -> std::ops::Range<usize> {
+    pub fn upper(&self, row: usize) -> Range<usize> {
         self.diagonal[row] as usize + 1..self.row_start[row + 1] as usize
+    }
+
+    /// The order of the rows in a solution, and for each the entries whose products are subtracted, that with the x which was
+    /// computed first comes first: down with L, or up with U.
+    #[cfg(feature = "gpu")]
+    pub(super) fn substitution(&self, is_down: bool) -> Vec<(usize, Vec<usize>)> {
+        let rows = 0..self.size();
+        if is_down {
+            rows.map(|row| (row, self.lower(row).collect())).collect()
+        } else {
+            rows.rev().map(|row| (row, self.upper(row).rev().collect())).collect()
+        }
     }
 
     /// Rows and the earlier columns of their entries, in the order of elimination.
     fn eliminations(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.size()).flat_map(move |row| {
-            let left = self.row_start[row] as usize..self.diagonal[row] as usize;
-            left.map(move |entry| (row, self.column[entry] as usize))
+            self.lower(row).map(move |entry| (row, self.column[entry] as usize))
         })
     }
 }
@@ -177,7 +195,7 @@ impl SparseLu {
     /// Eliminates a row of a matrix, for the cells of all lanes; the rows above are factors already. Returns the
     /// absolute value of the pivot, whose inverse is stored.
     #[inline(always)]
-    pub fn eliminate<F: Entry>(
+    pub(crate) fn eliminate<F: Entry>(
         &self,
         row: usize,
         matrix: &mut [Row<F>],
@@ -211,8 +229,7 @@ impl SparseLu {
     #[inline(always)]
     pub fn solve<F: Entry>(&self, factors: &[Row<F>], inverse: &[Row<F>], x: &mut [Row<F>]) {
         for row in 0..self.size() {
-            let entries = self.row_start[row] as usize..self.diagonal[row] as usize;
-            x[row] = self.reduced(factors, x, row, entries);
+            x[row] = self.reduced(factors, x, row, self.lower(row));
         }
         for row in (0..self.size()).rev() {
             // The x that was computed first comes first.

@@ -73,20 +73,16 @@ impl<T: Element> AsyncDownload<T> {
     }
 
     /// The staging buffer, to be filled between [`AsyncDownload::open`] and [`AsyncDownload::seal`].
-    pub fn staging(&self) -> &Buffer<T> {
+    pub(crate) fn staging(&self) -> &Buffer<T> {
         &self.gathered
     }
 
     /// Makes the kernels queued from now on wait until the staging buffer is free.
     ///
-    /// # Errors
-    ///
-    /// As [`AsyncDownload::new`].
-    ///
     /// # Panics
     ///
     /// As [`AsyncDownload::send`].
-    pub fn open(&self) -> Result<()> {
+    pub(crate) fn open(&self) -> Result<()> {
         assert!(self.in_flight() < 2, "two parcels are under way");
         if self.sent > 0 {
             // The preceding parcel must have left the buffer.
@@ -96,18 +92,15 @@ impl<T: Element> AsyncDownload<T> {
     }
 
     /// Queues the copy of the staging buffer, after the kernels queued so far.
-    ///
-    /// # Errors
-    ///
-    /// As [`AsyncDownload::new`].
-    pub fn seal(&mut self) -> Result<()> {
+    pub(crate) fn seal(&mut self) -> Result<()> {
         self.ready.record(&self.gpu)?;
         self.ready.hold_copies()?;
         let slot = self.sent % 2;
         self.left[slot].record_copies(&self.gpu)?;
+        let (from, copies) = (&self.gathered, self.gpu.copies());
         // SAFETY: buffer and pinned memory live as long as the parcel, whose end waits for the
         // copies; the values are looked at only after the event of this slot.
-        unsafe { self.pinned[slot].begin(&self.gathered)? };
+        unsafe { self.pinned[slot].fetch(from, 0..from.len(), copies)? };
         self.arrived[slot].record_copies(&self.gpu)?;
         self.sent += 1;
         Ok(())

@@ -99,7 +99,7 @@ impl<T: Element> Buffer<T> {
     /// # Panics
     ///
     /// When `at` is beyond the end.
-    pub fn pointer_to(&self, at: usize) -> DevicePointer<T> {
+    pub(crate) fn pointer_to(&self, at: usize) -> DevicePointer<T> {
         assert!(at <= self.len, "element {at} of {}", self.len);
         DevicePointer::new(self.address + (at * size_of::<T>()) as u64)
     }
@@ -220,30 +220,13 @@ impl<T: Element> Buffer<T> {
         self.copy_range(0, other, 0..other.len)
     }
 
-    /// Copies a range of another array to the elements from `first` on, on the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Buffer::clear`].
-    ///
-    /// # Panics
-    ///
-    /// When either array is too short.
-    pub fn copy_range(&self, first: usize, other: &Self, range: Range<usize>) -> Result<()> {
-        self.copy_bits(first, other, range)
-    }
-
-    /// Copies the bits of a range of an array of another type of the same size to the elements from `first` on, on the
-    /// device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Buffer::clear`].
+    /// Copies a range of another array to the elements from `first` on, on the device: the bits, if its type is another one
+    /// of the same size.
     ///
     /// # Panics
     ///
     /// When either array is too short, or the sizes of the types differ.
-    pub fn copy_bits<U: Element>(
+    pub(crate) fn copy_range<U: Element>(
         &self,
         first: usize,
         other: &Buffer<U>,

@@ -148,11 +148,7 @@ impl Compiler {
     }
 
     /// The architectures that this NVRTC makes machine code for.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when NVRTC cannot list them.
-    pub fn architectures(&self) -> Result<Vec<Architecture>> {
+    pub(crate) fn architectures(&self) -> Result<Vec<Architecture>> {
         type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
         let mut count = 0;
         // SAFETY: the types are those of NVRTC's interface; `list` has room for the counted number.

@@ -38,11 +38,7 @@ impl<'a> Branch<'a> {
 
 impl ForkJoin {
     /// Creates a branch for each of `count` pieces of work, up to a limit.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as below, when the device has failed.
-    pub fn new(gpu: &Gpu, count: usize) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, count: usize) -> Result<Self> {
         let count = count.clamp(1, MOST);
         Ok(Self {
             gpu: gpu.clone(),
@@ -54,11 +50,7 @@ impl ForkJoin {
 
     /// Queues pieces of work, each with its index and its branch: after all work queued before, and before all work
     /// queued later. It may be recorded in a graph.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForkJoin::new`], and those of `work`.
-    pub fn fork_join(
+    pub(crate) fn fork_join(
         &self,
         count: usize,
         work: impl Fn(usize, Branch<'_>) -> Result<()>,

@@ -273,11 +273,7 @@ impl Gpu {
     }
 
     /// Compiles the sources ahead, concurrently: one after the other, the kernels of a run take seconds.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::module`].
-    pub fn compile_ahead(&self, sources: Vec<KernelSource>) -> Result<()> {
+    pub(crate) fn compile_ahead(&self, sources: Vec<KernelSource>) -> Result<()> {
         let compiled = sources.into_par_iter().map(|source| {
             let code = self.code(&source)?;
             Ok((source, code))
@@ -300,11 +296,7 @@ impl Gpu {
     }
 
     /// Waits until all queued work is done.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when a kernel or a copy has failed since the last time.
-    pub fn synchronize(&self) -> Result<()> {
+    pub(crate) fn synchronize(&self) -> Result<()> {
         self.bind()?;
         self.compute().synchronize().map_err(failed("finish the work on the device"))?;
         self.copies().synchronize().map_err(failed("finish the copies from the device"))

@@ -91,11 +91,7 @@ impl Event {
     }
 
     /// An event with timing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::new`].
-    pub fn for_timing(gpu: &Gpu) -> Result<Self> {
+    pub(crate) fn for_timing(gpu: &Gpu) -> Result<Self> {
         Self::create(gpu, CUevent_flags::CU_EVENT_DEFAULT)
     }
 
@@ -115,21 +111,13 @@ impl Event {
     }
 
     /// Records the event after all copies to the host queued so far.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::new`].
-    pub fn record_copies(&self, gpu: &Gpu) -> Result<()> {
+    pub(crate) fn record_copies(&self, gpu: &Gpu) -> Result<()> {
         self.record_in(gpu.copies())
     }
 
     /// Records the event after all kernels queued so far. In a graph that is being recorded, the event is recorded at
     /// every replay.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::new`].
-    pub fn record_in_graph(&self) -> Result<()> {
+    pub(crate) fn record_in_graph(&self) -> Result<()> {
         const OUTSIDE: u32 = sys::CUevent_record_flags_enum::CU_EVENT_RECORD_EXTERNAL as u32;
         self.gpu.bind()?;
         // SAFETY: event and stream belong to the same device and live.
@@ -147,20 +135,12 @@ impl Event {
     }
 
     /// Makes the kernels queued from now on wait for the event.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::new`].
-    pub fn hold_kernels(&self) -> Result<()> {
+    pub(crate) fn hold_kernels(&self) -> Result<()> {
         self.hold(self.gpu.compute())
     }
 
     /// Makes the copies to the host queued from now on wait for the event.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::new`].
-    pub fn hold_copies(&self) -> Result<()> {
+    pub(crate) fn hold_copies(&self) -> Result<()> {
         self.hold(self.gpu.copies())
     }
 
@@ -200,7 +180,7 @@ impl Event {
         }
     }
 
-    /// Time from an earlier event to this one, s. Both must be events [with timing](Event::for_timing).
+    /// Time from an earlier event to this one, s. Both must be events with timing.
     ///
     /// # Errors
     ///

@@ -128,6 +128,11 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// Blocks in x and y of so many threads.
+    pub(crate) fn new([x, y]: [u32; 2], threads: u32) -> Self {
+        Self { grid: [x, y, 1], block: [threads, 1, 1], shared_bytes: 0 }
+    }
+
     /// A one-dimensional launch of at least `threads` threads in blocks of `block`.
     ///
     /// # Panics
@@ -136,7 +141,7 @@ impl Launch {
     pub fn flat(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block as usize).max(1);
         let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
-        Self { grid: [blocks, 1, 1], block: [block, 1, 1], shared_bytes: 0 }
+        Self::new([blocks, 1], block)
     }
 }
 
@@ -148,7 +153,7 @@ impl Kernel {
 
     /// The same kernel with programmatic dependent launch: it waits for the end of preceding work by itself
     /// (`kernels/primitives/pdl_wait.cuh`), so that its blocks start earlier on devices that can do that.
-    pub fn waiting_by_itself(self) -> Self {
+    pub(crate) fn waiting_by_itself(self) -> Self {
         let waits = self.module.loaded.gpu.device().architecture >= WAITING;
         Self { waits, ..self }
     }
@@ -258,11 +263,7 @@ impl Kernel {
 
     /// The same kernel with at most `blocks` blocks of `threads` threads on a multiprocessor: it reserves shared memory
     /// for so many, in the steps of the driver, and leaves the rest to the L1 cache.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the driver rejects the setting.
-    pub fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
+    pub(crate) fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
         /// Shared memory that the driver reserves for every block, bytes.
         const OWN: u32 = 1 << 10;
@@ -307,11 +308,7 @@ impl Kernel {
     }
 
     /// Blocks of `threads` threads that fit on a multiprocessor at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the driver cannot report it.
-    pub fn blocks_at_a_time(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+    pub(crate) fn blocks_at_a_time(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
         self.module.loaded.gpu.bind()?;
         // SAFETY: the function belongs to a loaded module.
         unsafe {

@@ -39,88 +39,11 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Queues a copy from a device array of the same length, concurrently with the kernels.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays must live, and this one must not be read, until the device has reached an event recorded afterwards
-    /// in the stream of the copies.
-    pub(crate) unsafe fn begin(&mut self, from: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, from.len(), "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.copies().cu_stream();
-        // SAFETY: the lengths agree; the rest is promised by the caller.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address, self.len);
-            result::memcpy_dtoh_async(to, from.range(0..from.len()), stream)
-        }
-        .map_err(failed("copy from the device"))
-    }
-
-    /// Queues a copy from a device array of the same length, in the order of the kernels.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays must live, and this one must not be read, until the device is done with the copy.
-    pub(crate) unsafe fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, from.len(), "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
-        // SAFETY: the lengths agree; the rest is promised by the caller.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address, self.len);
-            result::memcpy_dtoh_async(to, from.range(0..from.len()), stream)
-        }
-        .map_err(failed("copy from the device"))
-    }
-
-    /// Queues a copy of the values to a device array of the same length, in the order of the kernels.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::begin`].
-    ///
-    /// # Panics
-    ///
-    /// When the numbers of elements differ.
-    ///
-    /// # Safety
-    ///
-    /// Both arrays must live, and this one must not be changed except by [`Pinned::fetch`], until the device is done
-    /// with the copy.
-    pub(crate) unsafe fn send(&self, to: &Buffer<T>) -> Result<()> {
-        assert_eq!(self.len, to.len(), "elements of the host and of the device");
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
-        // SAFETY: as above.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.address, self.len);
-            result::memcpy_htod_async(to.range(0..to.len()), from, stream)
-        }
-        .map_err(failed("copy to the device"))
-    }
-
     /// Queues a copy of a range of the values to the same range of a device array, in this stream.
     ///
     /// # Errors
     ///
-    /// As [`Pinned::begin`].
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     ///
     /// # Panics
     ///
@@ -129,7 +52,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// Both arrays must live, and this one must not be changed, until the stream is done with the copy.
-    pub(crate) unsafe fn send_part(
+    pub(crate) unsafe fn send(
         &self,
         to: &Buffer<T>,
         range: Range<usize>,
@@ -150,7 +73,7 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Errors
     ///
-    /// As [`Pinned::begin`].
+    /// As [`Pinned::send`].
     ///
     /// # Panics
     ///
@@ -159,7 +82,7 @@ impl<T: Element> Pinned<T> {
     /// # Safety
     ///
     /// Both arrays must live, and this one must not be read, until the stream is done with the copy.
-    pub(crate) unsafe fn fetch_part(
+    pub(crate) unsafe fn fetch(
         &mut self,
         from: &Buffer<T>,
         range: Range<usize>,
@@ -174,6 +97,11 @@ impl<T: Element> Pinned<T> {
             result::memcpy_dtoh_async(to, address, stream.cu_stream())
         }
         .map_err(failed("copy from the device"))
+    }
+
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// The values.

@@ -32,9 +32,10 @@ impl<T: Element> PinnedTransfer<T> {
     ///
     /// When the numbers of elements differ.
     pub fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.pinned.len(), from.len(), "elements of the host and of the device");
         // SAFETY: nothing shows the values before the device is done, nor does the memory go; that
         // of the device is freed only when the device is done with it.
-        unsafe { self.pinned.fetch(from) }
+        unsafe { self.pinned.fetch(from, 0..from.len(), self.gpu.compute()) }
     }
 
     /// Queues a copy of the values to a device array, between the kernels queued so far and those queued from now on.
@@ -47,8 +48,9 @@ impl<T: Element> PinnedTransfer<T> {
     ///
     /// As [`PinnedTransfer::fetch`].
     pub fn send(&mut self, to: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.pinned.len(), to.len(), "elements of the host and of the device");
         // SAFETY: as above; nothing but the device changes the values.
-        unsafe { self.pinned.send(to) }
+        unsafe { self.pinned.send(to, 0..to.len(), self.gpu.compute()) }
     }
 }
 

@@ -34,7 +34,7 @@ impl Prelude {
     }
 
     /// Adds integer constants by their names in CUDA, such as the size of a tile.
-    pub fn with_settings<N: AsRef<str>>(mut self, settings: &[(N, i32)]) -> Self {
+    pub(crate) fn with_settings<N: AsRef<str>>(mut self, settings: &[(N, i32)]) -> Self {
         self.text += "\n// Settings\n";
         for (name, value) in settings {
             // Writing to a string cannot fail.
@@ -44,12 +44,7 @@ impl Prelude {
     }
 
     /// The whole text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The whole text.
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 }

@@ -22,11 +22,7 @@ impl Stream {
     }
 
     /// Waits until all work queued on it is done.
-    ///
-    /// # Errors
-    ///
-    /// As [`Stream::new`], also for work queued before.
-    pub fn synchronize(&self) -> Result<()> {
+    pub(crate) fn synchronize(&self) -> Result<()> {
         self.0.synchronize().map_err(failed("finish the work of a stream"))
     }
 }

@@ -172,14 +172,19 @@ fn one_sided(of: &Description, verdict: VariableVerdict) -> VariableReport {
         VariableVerdict::OnlyInA => ([kind, None], "A"),
         _ => ([None, kind], "B"),
     };
+    VariableReport { types, note: Some(format!("only in {place}")), ..blank(of, verdict) }
+}
+
+/// A report on a variable whose values are not compared yet.
+fn blank(of: &Description, verdict: VariableVerdict) -> VariableReport {
     VariableReport {
         name: of.name.clone(),
-        types,
+        types: [None; 2],
         dimensions: of.extents.iter().map(|e| e.name.clone()).collect(),
         shape: of.extents.iter().map(|e| e.length).collect(),
         verdict,
         pass: false,
-        note: Some(format!("only in {place}")),
+        note: None,
         figures: None,
         limits: None,
     }
@@ -194,15 +199,9 @@ fn compare_variable(
     let limits = limits_of(tolerances.map(|t| t.of(&a.name)), packed);
     let limits = limits.as_ref();
     let mut report = VariableReport {
-        name: a.name.clone(),
         types: [Some(a.kind.0), Some(b.kind.0)],
-        dimensions: a.extents.iter().map(|e| e.name.clone()).collect(),
-        shape: a.extents.iter().map(|e| e.length).collect(),
-        verdict: VariableVerdict::NotComparable,
-        pass: false,
-        note: None,
-        figures: None,
         limits: limits.cloned(),
+        ..blank(a, VariableVerdict::NotComparable)
     };
     if let Some(shape) = common_shape(&a.extents, &b.extents) {
         report.shape = shape;

@@ -170,7 +170,7 @@ impl Difference {
     }
 
     /// Adds the next part of two fields that are compared for equality only.
-    pub fn add_equality<T: PartialEq>(&mut self, a: &[T], b: &[T]) {
+    pub(crate) fn add_equality<T: PartialEq>(&mut self, a: &[T], b: &[T]) {
         debug_assert_eq!(a.len(), b.len());
         for (a, b) in a.iter().zip(b) {
             if a != b {
@@ -228,7 +228,7 @@ impl Difference {
     }
 
     /// Mean of the errors.
-    pub fn mean_abs(&self) -> f64 {
+    pub(crate) fn mean_abs(&self) -> f64 {
         if self.finite == 0 { 0.0 } else { self.sum_abs / self.finite as f64 }
     }
 
@@ -238,13 +238,13 @@ impl Difference {
     }
 
     /// Root mean square of the first field over the pairs of finite values.
-    pub fn rms_of_first(&self) -> f64 {
+    pub(crate) fn rms_of_first(&self) -> f64 {
         self.references.mean(self.finite)
     }
 
     /// Root mean square of the errors in per cent of that of the first field; `None` if the first field is zero and the
     /// second is not.
-    pub fn relative_percent(&self) -> Option<f64> {
+    pub(crate) fn relative_percent(&self) -> Option<f64> {
         match (self.rms(), self.rms_of_first()) {
             (0.0, _) => Some(0.0),
             (_, 0.0) => None,

@@ -1,7 +1,7 @@
 //! Location of a point among the cell centres: the four centres around it, and its coordinates between them.
 
 use crate::grid::{Shape, Sides};
-use crate::io::mapping;
+use crate::io::mapping::{self, turn};
 use crate::io::wrf::Domain;
 
 /// Cells around a point, as `c = j nx + i`, with their weights, which add up to 1.
@@ -37,7 +37,7 @@ impl Locator {
     }
 
     /// Returns `true` if latitudes and longitudes are known.
-    pub fn is_on_earth(&self) -> bool {
+    pub(crate) fn is_on_earth(&self) -> bool {
         self.earth.is_some()
     }
 
@@ -72,7 +72,7 @@ impl Locator {
 
     /// Longitude and latitude of a point of the map, degrees, also slightly outside of the grid; `None` if the
     /// latitudes and longitudes or the lengths are unknown.
-    pub fn earth_of_map(&self, x: f64, y: f64) -> Option<[f64; 2]> {
+    pub(crate) fn earth_of_map(&self, x: f64, y: f64) -> Option<[f64; 2]> {
         let (earth, [along_x, along_y]) = (self.earth.as_ref()?, self.map?);
         let Shape { nx, ny, .. } = self.shape;
         let along = |[first, step]: [f64; 2], at: f64, n: usize| {
@@ -182,11 +182,6 @@ impl Earth {
         let (beyond, [i, j, east], at) = nearest?;
         (beyond <= EDGE).then(|| around(self.nx, [i, east], [j, j + 1], at))
     }
-}
-
-/// The shorter difference of two longitudes, degrees.
-fn turn(degrees: f64) -> f64 {
-    (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 
 /// Range of latitudes of a quadrilateral, degrees.

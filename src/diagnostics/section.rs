@@ -3,6 +3,7 @@
 use ndarray::{Array2, Array3};
 
 use crate::grid::Shape;
+use crate::primitives::interpolation::at_height;
 
 /// A line through the grid. Points are in cells, relative to the centre of the first cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,29 +105,16 @@ impl CrossSection {
                 (0..levels).map(|k| mean(around, |[j, i]| field[[k, j, i]].into())).collect();
             let (heights, faces) = (heights.row(n), self.faces.row(n));
             let [ground, lid] = [faces[0], faces[faces.len() - 1]];
+            let heights = heights.as_slice().expect("rows of an array in standard layout");
             for row in 0..self.rows {
                 let z = (row as f64 + 0.5) / self.rows as f64 * self.top;
                 if (ground..=lid).contains(&z) {
-                    cut[[row, n]] = between(heights.as_slice(), &profile, z);
+                    cut[[row, n]] = at_height(heights, &profile, z);
                 }
             }
         }
         cut
     }
-}
-
-/// Value of a profile at a height; constant beyond its ends.
-fn between(heights: Option<&[f64]>, profile: &[f64], z: f64) -> f64 {
-    let heights = heights.expect("rows of an array in standard layout");
-    let above = heights.partition_point(|&height| height <= z);
-    if above == 0 {
-        return profile[0];
-    }
-    if above >= heights.len() {
-        return profile[profile.len() - 1];
-    }
-    let share = (z - heights[above - 1]) / (heights[above] - heights[above - 1]);
-    profile[above - 1] + share * (profile[above] - profile[above - 1])
 }
 
 /// The four cells `[j, i]` around a point, and their weights.

@@ -39,13 +39,13 @@ pub struct Parcel {
 const STEP: f64 = 250.0;
 
 /// Saturation vapour pressure over water. Units: `t` K; returns Pa.
-pub fn saturation_pressure(t: f64) -> f64 {
+pub(crate) fn saturation_pressure(t: f64) -> f64 {
     let tr = (FREEZING + <f64 as Constants>::TRIPLE_POINT_EXCESS) / t;
     vapour_pressure(tr, tr.ln(), f64::C_LIQUID, f64::L_VAPORISATION)
 }
 
 /// Saturation mixing ratio over water. Units: `t` K, `p` Pa; returns kg kg⁻¹; infinite above the boiling point.
-pub fn saturation_ratio(t: f64, p: f64) -> f64 {
+pub(crate) fn saturation_ratio(t: f64, p: f64) -> f64 {
     let e = saturation_pressure(t);
     if e < p { EPSILON * e / (p - e) } else { f64::INFINITY }
 }
@@ -80,7 +80,7 @@ fn saturated_slope(t: f64, p: f64) -> f64 {
 
 /// Temperature of saturated air after a displacement from pressure `from` to `to`, by Heun's rule in steps of `STEP`.
 /// Units: Pa, `t` K; returns K.
-pub fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
+pub(crate) fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
     let count = ((from - to).abs() / STEP).ceil().max(1.0) as usize;
     let (mut t, mut p) = (t, from);
     for n in 1..=count {
@@ -94,7 +94,7 @@ pub fn saturated_ascent(t: f64, from: f64, to: f64) -> f64 {
 }
 
 /// Temperature of dry air after an adiabatic displacement. Units: Pa, `t` K; returns K.
-pub fn dry_ascent(t: f64, from: f64, to: f64) -> f64 {
+pub(crate) fn dry_ascent(t: f64, from: f64, to: f64) -> f64 {
     t * (to / from).powf(R_DRY / CP_DRY)
 }
 

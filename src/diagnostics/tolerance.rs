@@ -40,7 +40,7 @@ impl Limits {
     }
 
     /// Tolerance of a single pair of values.
-    pub fn band(&self) -> Band {
+    pub(crate) fn band(&self) -> Band {
         Band { atol: self.atol, rtol: self.rtol }
     }
 
@@ -108,7 +108,7 @@ impl Tolerances {
     }
 
     /// The largest relative difference of a total; `None` if it is not limited.
-    pub fn of_total(&self, name: &str) -> Option<f64> {
+    pub(crate) fn of_total(&self, name: &str) -> Option<f64> {
         self.totals.get(name).copied()
     }
 }

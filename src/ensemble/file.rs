@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Change, Disturbance, Ensemble, ParameterSource};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::os_text::Shown;
+use crate::os_text::{Shown, toml_message};
 use crate::tracers::TracerSet;
 use crate::wsm5::tuning::{Parameter, Tuning};
 
@@ -69,11 +69,8 @@ impl Ensemble {
     /// keys and names, and for numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
-        let file: Text = toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or("", |span| &text[..span.start]);
-            let line = before.matches('\n').count() + 1;
-            refused(format!("line {line}: {}", error.message().trim().replace('\n', "; ")))
-        })?;
+        let file: Text =
+            toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
         let Text { members, seed, control, output, parameters, initial } = file;
         let members = usize::try_from(members).unwrap_or(0);
         if !(2..=MOST_MEMBERS).contains(&members) {

@@ -75,7 +75,7 @@ pub struct Disturbance {
 
 impl Ensemble {
     /// Returns `true` if a member has no perturbations.
-    pub fn is_control(&self, member: usize) -> bool {
+    pub(crate) fn is_control(&self, member: usize) -> bool {
         self.control && member == 0
     }
 

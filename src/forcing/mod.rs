@@ -17,7 +17,7 @@ pub mod gpu;
 
 use std::sync::Arc;
 
-use ndarray::{Array2, Array3};
+use ndarray::Array3;
 
 use crate::dry_mass::MassFlux;
 use crate::grid::Grid;
@@ -63,7 +63,7 @@ pub struct TimeInterpolant<R> {
 }
 
 /// Weight of the later of two frames at a time, 0 to 1; 0 before both, and where there is only one.
-pub fn weight_between([before, after]: [f64; 2], seconds: f64) -> f64 {
+pub(crate) fn weight_between([before, after]: [f64; 2], seconds: f64) -> f64 {
     if after > before { ((seconds - before) / (after - before)).clamp(0.0, 1.0) } else { 0.0 }
 }
 
@@ -123,15 +123,14 @@ impl<R: Real> Forcing<R> {
         let weight = moment.air_weight;
         for ((out, a), b) in self.inflow.iter_mut().zip(&a.inflow).zip(&b.inflow) {
             let (Some(out), Some(a), Some(b)) = (out, a, b) else { continue };
-            blend(&mut out.west, &a.west, &b.west, weight);
-            blend(&mut out.east, &a.east, &b.east, weight);
-            blend(&mut out.south, &a.south, &b.south, weight);
-            blend(&mut out.north, &a.north, &b.north, weight);
+            for ((out, a), b) in out.sides_mut().into_iter().zip(a.sides()).zip(b.sides()) {
+                blend(out, a, b, weight);
+            }
         }
     }
 
     /// Sets the air only.
-    pub fn set_air(&mut self, moment: &TimeInterpolant<R>) {
+    pub(crate) fn set_air(&mut self, moment: &TimeInterpolant<R>) {
         let out = &mut self.environment;
         let [a, b] = moment.frames().map(|frame| &frame.environment);
         let weight = moment.air_weight;
@@ -143,32 +142,15 @@ impl<R: Real> Forcing<R> {
 
     fn widened(&self) -> Forcing<f64> {
         let wide = |x: &R| x.f64();
-        let Environment { rho, exner, p, dz } = &self.environment;
-        let side = |plane: &Array2<R>| plane.map(wide);
+        let sides = |values: &BoundaryValues<R>| values.map(|side| side.map(wide));
         Forcing {
             flux: MassFlux {
                 x: self.flux.x.map(wide),
                 y: self.flux.y.map(wide),
                 z: self.flux.z.map(wide),
             },
-            environment: Environment {
-                rho: rho.map(wide),
-                exner: exner.map(wide),
-                p: p.map(wide),
-                dz: dz.map(wide),
-            },
-            inflow: self
-                .inflow
-                .iter()
-                .map(|values| {
-                    values.as_ref().map(|values| BoundaryValues {
-                        west: side(&values.west),
-                        east: side(&values.east),
-                        south: side(&values.south),
-                        north: side(&values.north),
-                    })
-                })
-                .collect(),
+            environment: self.environment.map(|field| field.map(wide)),
+            inflow: self.inflow.iter().map(|values| values.as_ref().map(sides)).collect(),
             photolysis: self.photolysis.iter().map(|field| field.map(wide)).collect(),
         }
     }

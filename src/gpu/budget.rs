@@ -170,11 +170,7 @@ impl<R: Real + Element> Budget<R> {
     }
 
     /// Resets the terms of all states to zero.
-    ///
-    /// # Errors
-    ///
-    /// As [`Budget::new`].
-    pub fn reset(&self) -> Result<()> {
+    pub(crate) fn reset(&self) -> Result<()> {
         self.term_sums.clear()
     }
 
@@ -190,14 +186,10 @@ impl<R: Real + Element> Budget<R> {
 
     /// Copies the sums of all water and of the terms of a state to `words`, from index `first` on.
     ///
-    /// # Errors
-    ///
-    /// As [`Budget::new`].
-    ///
     /// # Panics
     ///
     /// When `words` is shorter than [`Budget::words`] from there on.
-    pub fn gather(
+    pub(crate) fn gather(
         &self,
         state: usize,
         water: ReadPointer<R>,
@@ -206,24 +198,23 @@ impl<R: Real + Element> Budget<R> {
     ) -> Result<()> {
         self.add_up(water)?;
         let levels = self.level_sums.len();
-        words.copy_bits(first, &self.level_sums, 0..levels)?;
-        words.copy_bits(first + levels, &self.term_sums, self.of_state(state))
+        words.copy_range(first, &self.level_sums, 0..levels)?;
+        words.copy_range(first + levels, &self.term_sums, self.of_state(state))
     }
 
-    /// Number of words that [`Budget::gather`] copies.
+    /// Number of words that `gather` copies.
     pub fn words(&self) -> usize {
         self.level_sums.len() + self.of_state(0).len()
     }
 
-    /// All water and the terms, kg, from words that [`Budget::gather`] copied.
+    /// All water and the terms, kg, from words that `gather` copied.
     pub fn gathered(&self, numbers: &[f64]) -> (f64, [f64; TERMS]) {
         let (levels, terms) = numbers.split_at(self.level_sums.len());
         (levels.iter().sum(), terms_of(terms))
     }
 
     fn add_up(&self, water: ReadPointer<R>) -> Result<()> {
-        let grid = [self.blocks, self.levels, 1];
-        let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
+        let launch = Launch::new([self.blocks, self.levels], THREADS);
         let args = WaterArgs { water, ..self.water_args };
         // SAFETY: the fields and the masses belong to the run; this value owns the sums.
         unsafe { self.water.launch(launch, &args) }

@@ -42,14 +42,10 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
     /// Allocates memory for states of so many fields, those of WSM5 first; `weights` are those of the levels in the
     /// totals, (column, level).
     ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    ///
     /// # Panics
     ///
     /// When the number of weights is not that of cells.
-    pub fn new(gpu: &Gpu, (shape, fields): (Shape, usize), weights: &[R]) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, (shape, fields): (Shape, usize), weights: &[R]) -> Result<Self> {
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
         let turn = |fields: usize| {
             Transpose::new(gpu, Matrices::levels(fields, shape.nz, shape.ny, shape.nx))
@@ -69,7 +65,7 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
     }
 
     /// Device memory, bytes.
-    pub fn bytes(shape: Shape, fields: usize) -> usize {
+    pub(crate) fn bytes(shape: Shape, fields: usize) -> usize {
         let fields = 2 * (fields + DIAGNOSED_FIELDS) + STATE_FIELDS;
         let words = 2 * (WATER_SPECIES + 1) * shape.columns() * size_of::<u64>();
         fields * shape.cells() * size_of::<R>() + words
@@ -77,14 +73,10 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
 
     /// Queues the extraction of the columns of the state and of its diagnostics.
     ///
-    /// # Errors
-    ///
-    /// When the device has failed.
-    ///
     /// # Panics
     ///
     /// When the arrays are too short, or two extractions are under way already.
-    pub fn send(&mut self, state: &Buffer<R>, diagnosed: &Buffer<R>) -> Result<()> {
+    pub(crate) fn send(&mut self, state: &Buffer<R>, diagnosed: &Buffer<R>) -> Result<()> {
         let (nz, cells, columns) = (self.shape.nz, self.shape.cells(), self.shape.columns());
         let Self { turn, turned, weights, reducer, words, .. } = self;
         turn[0].run(state, &turned[0])?;
@@ -104,21 +96,13 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
     }
 
     /// Returns `true` if the oldest columns under way have arrived; `false` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// When the device has failed.
-    pub fn are_complete(&self) -> Result<bool> {
+    pub(crate) fn are_complete(&self) -> Result<bool> {
         // The copies arrive in this order.
         self.results.is_complete()
     }
 
     /// Waits for the oldest columns under way; `None` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// When the device failed before they were complete.
-    pub fn receive(&mut self) -> Result<Option<ColumnProfiles<R>>> {
+    pub(crate) fn receive(&mut self) -> Result<Option<ColumnProfiles<R>>> {
         let Some(profiles) = self.profiles.receive(<[R]>::to_vec)? else { return Ok(None) };
         let totals = WATER_SPECIES * self.shape.columns();
         let found = self.results.receive(|words| {
@@ -132,7 +116,7 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
     }
 
     /// Time of the copies to the host so far, s.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.profiles.seconds() + self.results.seconds()
     }
 }

@@ -25,14 +25,10 @@ impl DeviceStatus {
 
     /// Allocates the notes for a number of fields; they are empty.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    ///
     /// # Panics
     ///
     /// When there are more fields or cells than a note can distinguish.
-    pub fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
         assert!(fields <= Self::MOST_FIELDS, "{fields} fields");
         assert!(layout.cells() <= 1 << status_word::FIELD_SHIFT, "{} cells", layout.cells());
         let watch = Self {
@@ -45,7 +41,7 @@ impl DeviceStatus {
 
     /// Enables marks in the kernels of a step, and notes of values that are not finite in those of the microphysics;
     /// this value must outlive the kernels.
-    pub fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Wsm5Gpu<R>)
+    pub(crate) fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Wsm5Gpu<R>)
     where
         R: SchemeConstants + RadarConstants + Element,
     {
@@ -55,16 +51,12 @@ impl DeviceStatus {
     }
 
     /// Pointers for a call of the microphysics: to the marks and to the notes. This value must outlive the call.
-    pub fn of_calls(&self) -> [DevicePointer<u64>; 2] {
+    pub(crate) fn of_calls(&self) -> [DevicePointer<u64>; 2] {
         [self.marks(), self.notes.pointer()]
     }
 
     /// Removes all notes. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`DeviceStatus::new`].
-    pub fn reset(&self) -> Result<()> {
+    pub(crate) fn reset(&self) -> Result<()> {
         let mut notes = [0; status_word::COUNT];
         notes[status_word::FLAW] = status_word::NONE;
         self.notes.upload(&notes)?;
@@ -78,7 +70,7 @@ impl DeviceStatus {
     }
 
     /// Steps that are done, as far as the host can see now; also known after a device failure.
-    pub fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.shown.get(status_word::STEPS) as usize
     }
 
@@ -88,12 +80,12 @@ impl DeviceStatus {
     }
 
     /// The kernel that began last; also known after a device failure.
-    pub fn kernel(&self) -> &'static str {
+    pub(crate) fn kernel(&self) -> &'static str {
         kernel_id::name(self.shown.get(status_word::MARK))
     }
 
     /// The first value that is not finite, as far as the host can see now.
-    pub fn flaw(&self) -> Option<NonFiniteValue> {
+    pub(crate) fn flaw(&self) -> Option<NonFiniteValue> {
         NonFiniteValue::of(self.shown.get(status_word::FLAW))
     }
 }

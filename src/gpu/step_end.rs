@@ -34,11 +34,7 @@ pub struct StepEnd {
 
 impl StepEnd {
     /// Compiles the kernel.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as below.
-    pub fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
+    pub(crate) fn new<R: Real>(gpu: &Gpu, grid: &Grid) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, grid))?;
         Ok(Self { kernel: kernel_id::kernel(&module, kernel_id::STEP_END_ACC64)? })
     }
@@ -46,14 +42,10 @@ impl StepEnd {
     /// Ends the steps of a batch, of `dt` seconds each; each has had its
     /// [`StepInBatch`](crate::state::gpu::step_in_batch::StepInBatch).
     ///
-    /// # Errors
-    ///
-    /// As [`StepEnd::new`].
-    ///
     /// # Panics
     ///
     /// When the transport stores the fluxes of fewer steps.
-    pub fn end<R: Real + Element>(
+    pub(crate) fn end<R: Real + Element>(
         &self,
         transport: &Transport<R>,
         budget: &Budget<R>,
@@ -75,8 +67,7 @@ impl StepEnd {
             side_values: side_values as i32,
             filler: 0,
         };
-        let grid = [entered_blocks + tally_blocks, 1, 1];
-        let launch = Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
+        let launch = Launch::new([entered_blocks + tally_blocks, 1], THREADS);
         // SAFETY: the kernel takes this struct; its parts point to memory of transport, budget and watch, which know
         // its lengths; all of it is freed only after the device is done with it.
         unsafe { self.kernel.launch(launch, &args) }

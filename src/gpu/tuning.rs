@@ -7,7 +7,6 @@ use std::fmt;
 
 use crate::advection::gpu::{self as transport, TuningPoint};
 use crate::chemistry::gpu::tuning as chemistry;
-use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::real::Precision;
 use crate::wsm5::Sedimentation;
@@ -58,25 +57,6 @@ impl Knob {
         let precision = all.into_iter().find(|real| real.name() == choice.precision);
         let (Some(knob), Some(precision)) = (knob, precision) else { return false };
         knob.parse(&choice.setting, precision, choice.nz).is_some()
-    }
-
-    /// The setting measured to be the fastest on this GPU; `None` if none has been measured.
-    pub fn measured(
-        self,
-        gpu: &Gpu,
-        precision: Precision,
-        nz: usize,
-        columns: usize,
-    ) -> Option<KnobSetting> {
-        match self {
-            Self::Transport => {
-                transport::tuning::measured(gpu, precision, nz, columns).map(KnobSetting::Transport)
-            }
-            Self::Wsm5(fallout) => {
-                let measured = launch::tuning::measured(gpu, precision, fallout, nz, columns);
-                measured.map(KnobSetting::Wsm5)
-            }
-        }
     }
 
     /// Reads a setting as [`KnobSetting`] writes it; `None` if the text is not one, or not for this number of levels.

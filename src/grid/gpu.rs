@@ -36,7 +36,7 @@ impl Layout {
     }
 
     /// Rows for the microphysics alone, which reads no neighbours: rows begin at a memory sector.
-    pub fn in_sectors(shape: Shape) -> Self {
+    pub(crate) fn in_sectors(shape: Shape) -> Self {
         Self { fill: shape.nx.next_multiple_of(SECTOR) - shape.nx, ..Self::tight(shape) }
     }
 
@@ -54,7 +54,7 @@ impl Layout {
     }
 
     /// Returns `true` if all rows, including those of x-faces, begin at multiples of `cells` elements.
-    pub fn has_groups_of(self, cells: usize) -> bool {
+    pub(crate) fn has_groups_of(self, cells: usize) -> bool {
         self.pitch().is_multiple_of(cells) && self.more_faces.is_multiple_of(cells)
     }
 
@@ -64,7 +64,7 @@ impl Layout {
     }
 
     /// Returns `true` if fields have the layout of the host, except those on x-faces.
-    pub fn is_tight(self) -> bool {
+    pub(crate) fn is_tight(self) -> bool {
         self.fill == 0
     }
 
@@ -79,7 +79,7 @@ impl Layout {
     }
 
     /// The grid as if all elements of its rows were cells.
-    pub fn in_memory(self) -> Shape {
+    pub(crate) fn in_memory(self) -> Shape {
         Shape { nx: self.pitch(), ..self.shape }
     }
 
@@ -105,7 +105,7 @@ impl Layout {
     }
 
     /// Row and column of an element of a plane.
-    pub fn row_and_column(self, place: usize) -> [usize; 2] {
+    pub(crate) fn row_and_column(self, place: usize) -> [usize; 2] {
         [
             place / self.pitch(),
             (place % self.pitch()).saturating_sub(self.first).min(self.shape.nx - 1),

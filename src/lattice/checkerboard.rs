@@ -87,7 +87,7 @@ impl Extents {
     }
 
     /// Coordinates x, y, z, t of the site of a parity with a checkerboard index.
-    pub fn site_at(&self, index: usize, parity: Parity) -> [usize; DIRECTIONS] {
+    pub(crate) fn site_at(&self, index: usize, parity: Parity) -> [usize; DIRECTIONS] {
         let [nx, ny, nz, _] = self.extents;
         let (xh, row) = (index % (nx / 2), index / (nx / 2));
         let [y, z, t] = [row % ny, row / ny % nz, row / (ny * nz)];

@@ -143,11 +143,7 @@ pub fn wilson<R: Real, D: Dirac<R>>(dirac: &D, kappa: f64, psi: &[R]) -> Result<
 }
 
 /// `out = M_hat psi` or its adjoint, on even sites.
-///
-/// # Errors
-///
-/// As [`Dirac::zeros`].
-pub fn preconditioned<R: Real, D: Dirac<R>>(
+pub(crate) fn preconditioned<R: Real, D: Dirac<R>>(
     dirac: &D,
     kappa: f64,
     is_dagger: bool,

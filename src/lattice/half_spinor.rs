@@ -8,13 +8,13 @@ use super::number::{Complex, Number};
 
 /// sign i z
 #[inline(always)]
-pub fn rotated<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
+pub(crate) fn rotated<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
     if is_positive { Complex { re: -z.im, im: z.re } } else { Complex { re: z.im, im: -z.re } }
 }
 
 /// sign z
 #[inline(always)]
-pub fn signed_by<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
+pub(crate) fn signed_by<N: Number>(z: Complex<N>, is_positive: bool) -> Complex<N> {
     if is_positive { z } else { Complex { re: -z.re, im: -z.im } }
 }
 
@@ -34,7 +34,7 @@ pub fn project<const MU: usize, const SIGN: i32, N: Number>(
 
 /// Adds the four components that follow from r0 and r1 to a sum, for one colour.
 #[inline(always)]
-pub fn reconstruct<const MU: usize, const SIGN: i32, N: Number>(
+pub(crate) fn reconstruct<const MU: usize, const SIGN: i32, N: Number>(
     r: [Complex<N>; 2],
     sum: &mut [Complex<N>; 4],
 ) {

@@ -98,13 +98,13 @@ impl VirtualNodes {
     }
 
     /// Lanes in which a place is at the end of the whole lattice along t, forward or backward.
-    pub fn is_at_end(&self, is_ahead: bool) -> [bool; LANES] {
+    pub(crate) fn is_at_end(&self, is_ahead: bool) -> [bool; LANES] {
         let last = self.cuts[3] - 1;
         std::array::from_fn(|lane| self.node(lane)[3] == if is_ahead { last } else { 0 })
     }
 
     /// Permutation of the lanes across the border of the parts.
-    pub fn permutation(&self, mu: usize, is_ahead: bool) -> &Permutation {
+    pub(crate) fn permutation(&self, mu: usize, is_ahead: bool) -> &Permutation {
         &self.permutations[mu][usize::from(!is_ahead)]
     }
 
@@ -117,7 +117,7 @@ impl VirtualNodes {
 
     /// Reorders a field of `reals` numbers a site of one parity from the lexicographic order of the sites to that of
     /// the parts: (place, number, lane).
-    pub fn distribute<R: Copy + Default>(
+    pub(crate) fn distribute<R: Copy + Default>(
         &self,
         parity: Parity,
         reals: usize,

@@ -19,7 +19,7 @@ use crate::backend::{
 };
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
-    PROBE_UNITS, RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
+    RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
@@ -79,7 +79,7 @@ impl Timed {
     }
 
     /// The same with all copies between host and device, those for input and output included, s.
-    pub fn with_transfers(&self) -> f64 {
+    pub(crate) fn with_transfers(&self) -> f64 {
         let transfers = self.times.sum().transfer_s.unwrap_or(0.0);
         self.kernels() + transfers / self.steps.max(1) as f64
     }
@@ -266,25 +266,12 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         let history = &self.case.history;
         let mut yardstick = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
         yardstick.add(plain);
-        let mut first_step = |shift| -> Result<RunState<R>> {
+        yardstick.surround(|shift| {
             let state = shifted(self.start, shift);
             let gathered = history.as_ref().map(|history| &history.gathered);
             cpu.start(RunStart { gathered, ..RunStart::from(&state) })?;
             one_step(cpu, [&moment, &shown], dt)
-        };
-        let around = |units| {
-            [
-                UlpPerturbation::Up(units),
-                UlpPerturbation::Down(units),
-                UlpPerturbation::Either { units, seed: 0 },
-            ]
-        };
-        for shift in around(1) {
-            yardstick.add(&first_step(shift)?);
-        }
-        for shift in around(PROBE_UNITS) {
-            yardstick.probe(&first_step(shift)?);
-        }
+        })?;
         Ok(yardstick)
     }
 

@@ -9,7 +9,7 @@ use ndarray::{Array2, Array3};
 use crate::backend::{UlpPerturbation, check_finite};
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
-    PROBE_UNITS, RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
+    RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::Result;
 use crate::io::columns::physics::PhysicsCase;
@@ -60,19 +60,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     let mut yardstick = RoundingReference::new(sample(&truth.first), true);
     let first = sample(&ours.first);
     yardstick.add(&first);
-    let around = |units| {
-        [
-            UlpPerturbation::Up(units),
-            UlpPerturbation::Down(units),
-            UlpPerturbation::Either { units, seed: 0 },
-        ]
-    };
-    for shift in around(1) {
-        yardstick.add(&sample(&calls.run(shifted(start, shift), 1, None)?.first));
-    }
-    for shift in around(PROBE_UNITS) {
-        yardstick.probe(&sample(&calls.run(shifted(start, shift), 1, None)?.first));
-    }
+    yardstick.surround(|shift| Ok(sample(&calls.run(shifted(start, shift), 1, None)?.first)))?;
     let fragile_share = yardstick.fragile_share();
     let mut verdicts = yardstick.judge(&first, &sample(&other.first));
     if calls.count > 1 {

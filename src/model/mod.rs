@@ -170,11 +170,7 @@ impl<R: RunPrecision> RunInput<R> {
     }
 
     /// Goes back to the first frame, for another run.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Series::frame`].
-    pub fn rewind(&mut self) -> Result<()> {
+    pub(crate) fn rewind(&mut self) -> Result<()> {
         let Some(sequence) = &mut self.sequence else { return Ok(()) };
         sequence.rewind(&self.domain)?;
         self.forcing = Arc::clone(sequence.before());

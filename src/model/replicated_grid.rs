@@ -140,9 +140,7 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
     /// Other columns of the same levels, `pick`ed from every field, without winds.
     fn gathered(&self, shape: Shape, pick: impl Fn(&Array3<R>) -> Array3<R>) -> Self {
         let state = self.state.map(&pick);
-        let Environment { rho, exner, p, dz } = &self.forcing.environment;
-        let [rho, exner, p, dz] = [rho, exner, p, dz].map(pick);
-        Self::independent(shape, state, Environment { rho, exner, p, dz })
+        Self::independent(shape, state, self.forcing.environment.map(pick))
     }
 
     /// This one repeated, or cut, to another size.
@@ -163,8 +161,7 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
         let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, tile));
         let coordinate = MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() };
         let state = self.state.map(|field| repeat(field, tile));
-        let Environment { rho, exner, p, dz } = &self.forcing.environment;
-        let [rho, exner, p, dz] = [rho, exner, p, dz].map(|field| repeat(field, tile));
+        let environment = self.forcing.environment.map(|field| repeat(field, tile));
         let [x, y] = [&self.forcing.flux.x, &self.forcing.flux.y];
         let mut flux = MassFlux {
             x: repeat_faces(x, 2, tile, grid.sides.periodic_x()),
@@ -173,7 +170,6 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
         };
         Continuity::new(&coordinate).close(&mut flux);
         let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
-        let environment = Environment { rho, exner, p, dz };
         let photolysis = Vec::new();
         let forcing = Arc::new(Forcing { flux, environment, inflow, photolysis });
         Self { grid, coordinate, forcing, state, has_winds: self.has_winds }
@@ -190,7 +186,7 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
 
 /// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
 /// scheme lets act.
-pub fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
+pub(crate) fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
     let least = R::Q_PRECIPITATION_MIN;
     [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
 }

@@ -7,10 +7,9 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::initial::{Kind, SpatialPattern};
-use super::toml_error::located;
 use super::{Initial, Passive, PassiveTracers, is_known};
 use crate::error::{Error, Result};
-use crate::os_text::Shown;
+use crate::os_text::{Shown, toml_message};
 use crate::state::STATE_FIELDS;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 
@@ -102,7 +101,7 @@ impl PassiveTracers {
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let Text { tracer: texts } =
-            toml::from_str(text).map_err(|error| refused(located(text, &error)))?;
+            toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
         if texts.is_empty() {
             return Err(refused(
                 "describes no tracer; give [[tracer]] with name, units and initial".to_owned(),

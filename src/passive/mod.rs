@@ -6,7 +6,6 @@
 mod file;
 mod initial;
 mod species;
-mod toml_error;
 mod units;
 
 use std::path::PathBuf;

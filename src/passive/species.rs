@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::toml_error::located;
 use super::{Initial, Passive, PassiveTracers};
 use crate::chemistry::coupled::is_carried;
 use crate::chemistry::mechanism::Mechanism;
 use crate::error::{Error, Result};
-use crate::os_text::Shown;
+use crate::os_text::{Shown, toml_message};
+use crate::primitives::interpolation::at_height;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 
 /// Units of all species: parts per million by volume of dry air.
@@ -31,16 +31,7 @@ pub struct HeightProfile {
 impl HeightProfile {
     /// The value at a height, m.
     pub fn at(&self, z: f64) -> f64 {
-        let above = self.heights.partition_point(|height| *height <= z);
-        match above {
-            0 => self.values[0],
-            above if above == self.heights.len() => self.values[above - 1],
-            above => {
-                let [low, high] = [self.heights[above - 1], self.heights[above]];
-                let [a, b] = [self.values[above - 1], self.values[above]];
-                a + (b - a) * ((z - low) / (high - low))
-            }
-        }
+        at_height(&self.heights, &self.values, z)
     }
 }
 
@@ -78,7 +69,7 @@ impl Background {
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let Text { species: texts } =
-            toml::from_str(text).map_err(|error| refused(located(text, &error)))?;
+            toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
         if texts.is_empty() {
             return Err(refused(
                 "describes no species; give [[species]] with name, height (m), value (ppmv) and source"

@@ -5,28 +5,7 @@ const ALONE: [&str; 12] =
     ["1", "%", "percent", "ppm", "ppb", "ppt", "ppmv", "ppbv", "pptv", "dBZ", "degree", "degrees"];
 
 /// Units that take prefixes and exponents.
-const BASE: [&str; 20] = [
-    "kg",
-    "g",
-    "m",
-    "s",
-    "K",
-    "mol",
-    "Pa",
-    "J",
-    "W",
-    "N",
-    "Bq",
-    "Hz",
-    "min",
-    "h",
-    "hour",
-    "day",
-    "d",
-    "L",
-    "l",
-    "molecules",
-];
+const BASE: &str = "kg g m s K mol Pa J W N Bq Hz min h hour day d L l molecules";
 
 /// Prefixes of these units.
 const PREFIXES: [&str; 13] = ["", "k", "h", "d", "c", "m", "u", "µ", "n", "p", "M", "G", "T"];
@@ -51,9 +30,9 @@ fn is_factor(text: &str) -> bool {
         // As in 1 / s.
         return text == "1";
     }
-    let is_unit = PREFIXES
-        .iter()
-        .any(|prefix| unit.strip_prefix(prefix).is_some_and(|rest| BASE.contains(&rest)));
+    let is_unit = PREFIXES.iter().any(|prefix| {
+        unit.strip_prefix(prefix).is_some_and(|rest| BASE.split(' ').any(|base| base == rest))
+    });
     is_exponent && (is_unit || (end.is_none() && ALONE.contains(&unit)))
 }
 

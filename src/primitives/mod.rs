@@ -24,6 +24,7 @@ pub mod conjugate_gradient;
 pub mod csr;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub(crate) mod interpolation;
 pub mod matrices;
 pub mod moments;
 pub mod reduce;

@@ -33,9 +33,7 @@ impl<R: Copy> Environment<R> {
     /// As [`State::part`].
     #[must_use]
     pub fn part(&self, part: &Grid) -> Self {
-        let Self { rho, exner, p, dz } = self;
-        let [rho, exner, p, dz] = [rho, exner, p, dz].map(|field| part.cells(field));
-        Self { rho, exner, p, dz }
+        self.map(|field| part.cells(field))
     }
 }
 
@@ -59,9 +57,7 @@ impl<R: Copy> CloudDiagnostics<R> {
     /// As [`State::within`].
     #[must_use]
     pub fn within(&self, window: &Window) -> Self {
-        let [refl_10cm, re_cloud, re_ice, re_snow] =
-            self.fields().map(|field| window.of(field).to_owned());
-        Self { refl_10cm, re_cloud, re_ice, re_snow }
+        Self::of(self.fields().map(|field| window.of(field).to_owned()))
     }
 }
 

@@ -366,7 +366,7 @@ impl<R: Real + Element> Transport<R> {
     ///
     /// When `words` is too short.
     pub fn gather_entered(&self, words: &Buffer<u64>, first: usize) -> Result<()> {
-        words.copy_bits(first, &self.entered, 0..self.entered.len())
+        words.copy_range(first, &self.entered, 0..self.entered.len())
     }
 
     /// Number of words that [`Transport::gather_entered`] copies.

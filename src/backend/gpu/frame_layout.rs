@@ -64,15 +64,12 @@ impl FrameLayout {
             .into_par_iter()
             .map(|number| self.field(values, number))
             .collect();
-        let diagnosed = fields.split_off(self.fields);
-        let Ok([refl_10cm, re_cloud, re_ice, re_snow]) =
-            <[Array3<R>; DIAGNOSED_FIELDS]>::try_from(diagnosed)
-        else {
+        let Ok(diagnosed) = fields.split_off(self.fields).try_into() else {
             unreachable!("as many fields as were asked for")
         };
         CapturedFrame {
             state: State::new(Arc::clone(set), fields),
-            diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
+            diagnostics: CloudDiagnostics::of(diagnosed),
             surface: self.surface_of(&values[self.fields()..]),
             summary: summary(self.contents_of(&values[self.before_contents()..])),
         }

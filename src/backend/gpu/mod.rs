@@ -136,11 +136,6 @@ impl<R: GpuPrecision> Air<R> {
 }
 
 impl<R: GpuPrecision> GpuBackend<R> {
-    /// The device.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
-    }
-
     /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
         self.sole_member().clouds.mapping()

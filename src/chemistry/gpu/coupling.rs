@@ -124,11 +124,7 @@ impl<R: Real + Element> Coupling<R> {
     /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a
     /// sequence.
     /// `place` tells where a field of the state lies among those on the device.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn new(
+    pub(crate) fn new(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
         (layout, parts): (Layout, &ChemistryRegion),
@@ -238,11 +234,7 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Most bytes of device memory that it takes for so many cells.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn bytes(
+    pub(crate) fn bytes(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
         layout: Layout,
@@ -263,20 +255,16 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Number of cells.
-    pub fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.args.cells as usize
     }
 
     /// Copies the photolysis frequencies (s⁻¹) of the frames before and after, where the input gives the light.
     ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    ///
     /// # Panics
     ///
     /// When a frame does not have all of them, in standard layout.
-    pub fn upload_photolysis(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
+    pub(crate) fn upload_photolysis(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
         for (buffer, fields) in self.frames.iter().zip(light) {
             assert_eq!(fields.len() * layout.cells(), buffer.len(), "a field for each frequency");
             for (number, field) in fields.iter().enumerate() {
@@ -288,11 +276,7 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Asks for the chemistry of `tracers` over `interval` seconds in an air, in a light; `call` counts.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn react(
+    pub(crate) fn react(
         &self,
         (tracers, air): (&Buffer<R>, &Buffer<R>),
         (coupled, interval): (&Coupled, f64),
@@ -310,11 +294,7 @@ impl<R: Real + Element> Coupling<R> {
         };
         let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(interval) };
         let launch = |count: usize| Launch::flat(count, THREADS);
-        let summing = |rows: usize| Launch {
-            grid: [SUM_BLOCKS as u32, rows as u32, 1],
-            block: [THREADS, 1, 1],
-            shared_bytes: 0,
-        };
+        let summing = |rows: usize| Launch::new([SUM_BLOCKS as u32, rows as u32], THREADS);
         // SAFETY: the arrays have the lengths that the mechanism, the layout and the number of cells say, and live as
         // long as this does, or longer.
         unsafe {
@@ -330,11 +310,7 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Changes of each variable species by reactions and by clipping, kg of dry air times ppmv. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn changes(&self) -> Result<Vec<[f64; 2]>> {
+    pub(crate) fn changes(&self) -> Result<Vec<[f64; 2]>> {
         let sums = self.sums.to_vec()?;
         let total = |sums: &[f64]| sums.iter().sum::<f64>();
         let of_species = sums.chunks_exact(2 * SUM_BLOCKS);
@@ -342,11 +318,7 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Tally of all calls. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn done(&self) -> Result<DeviceTally> {
+    pub(crate) fn done(&self) -> Result<DeviceTally> {
         let words = self.words.to_vec()?;
         let first = (words[2] > 0).then(|| {
             let cell = (words[3] >> 8) & ((1 << 32) - 1);
@@ -356,20 +328,12 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// First steps of the cells' next calls, s; empty where they are the same in every call. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn first_steps(&self) -> Result<Vec<f64>> {
+    pub(crate) fn first_steps(&self) -> Result<Vec<f64>> {
         self.cells.first_steps.as_ref().map_or_else(|| Ok(Vec::new()), Buffer::to_vec)
     }
 
     /// Sets them; those of a run that had none begin as in the first call.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn set_first_steps(&self, steps: &[f64]) -> Result<()> {
+    pub(crate) fn set_first_steps(&self, steps: &[f64]) -> Result<()> {
         match &self.cells.first_steps {
             Some(buffer) if steps.len() == buffer.len() => buffer.upload(steps),
             Some(buffer) => buffer.clear(),
@@ -378,11 +342,7 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Sets the sums of the changes, which `changes` are where there are any, and nothing done.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coupling::new`].
-    pub fn resume(&self, changes: &[[f64; 2]]) -> Result<()> {
+    pub(crate) fn resume(&self, changes: &[[f64; 2]]) -> Result<()> {
         let mut sums = vec![0.0; self.sums.len()];
         for (sums, change) in sums.chunks_exact_mut(SUM_BLOCKS).zip(changes.iter().flatten()) {
             sums[0] = *change;

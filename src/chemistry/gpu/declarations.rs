@@ -46,18 +46,13 @@ impl Declarations {
         let _ = writeln!(self.0, "{head}[] = {{{list}}};");
     }
 
-    pub(super) fn indices(&mut self, name: &str, values: &[u16]) {
-        let head = format!("static __device__ const unsigned short {name}");
-        self.table(&head, values, u16::to_string);
+    /// An array of integers of a type of CUDA.
+    pub(super) fn integers<T: ToString>(&mut self, kind: &str, name: &str, values: &[T]) {
+        self.table(&format!("static __device__ const {kind} {name}"), values, T::to_string);
     }
 
     pub(super) fn distance(&mut self, name: &str, value: u32) {
         let _ = writeln!(self.0, "constexpr unsigned {name} = {value}u;");
-    }
-
-    pub(super) fn distances(&mut self, name: &str, values: &[u32]) {
-        let head = format!("static __device__ const unsigned {name}");
-        self.table(&head, values, u32::to_string);
     }
 
     /// Structs of byte offsets and indices.
@@ -78,11 +73,6 @@ impl Declarations {
                 concentrations => format!("{{{},{{{}}}}}", numbers[0], concentrations.join(",")),
             }
         });
-    }
-
-    pub(super) fn places(&mut self, name: &str, values: &[usize]) {
-        let head = format!("static __device__ const int {name}");
-        self.table(&head, values, usize::to_string);
     }
 
     pub(super) fn numbers(&mut self, name: &str, values: &[f64]) {

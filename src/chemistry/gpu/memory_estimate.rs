@@ -1,6 +1,6 @@
 //! Memory of the device that an integration takes, known before any is taken.
 
-use super::{Plan, TIMES, frequencies, scratch_doubles, shared_bytes};
+use super::{Plan, TIMES, scratch_doubles, shared_bytes};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::Counters;
 use crate::device::Device;
@@ -24,7 +24,7 @@ pub(super) fn bytes(
     let doubles = 2 * kinetics.variables()
         + kinetics.fixed.len()
         + CONDITIONS
-        + photolysis.max(frequencies(kinetics))
+        + photolysis.max(kinetics.rates.frequencies())
         + kinetics.rates.kept.len()
         + TIMES;
     let words = 1 + Counters::NAMES.len();

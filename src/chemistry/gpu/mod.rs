@@ -32,7 +32,7 @@ use rayon::prelude::*;
 
 use self::arguments::ChemistryArgs;
 use self::thread_mapping::ArraySlots;
-use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings, frequencies};
+use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
 use crate::cuda_abi::ReadPointer;
@@ -53,11 +53,7 @@ pub enum Mapping {
 impl Mapping {
     /// The form of kernels for a number of cells of a mechanism on a device: with [`Self::Auto`] the one measured to be
     /// the fastest there, if any; else that of [`Mapping::form`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Mapping::form`].
-    pub fn form_on(
+    pub(crate) fn form_on(
         self,
         gpu: &Gpu,
         kinetics: &Kinetics,
@@ -233,7 +229,7 @@ impl Integrator {
             shared_bytes,
             blocks,
             sizes: [kinetics.variables(), kinetics.fixed.len(), kinetics.rates.kept.len()],
-            frequencies: frequencies(kinetics),
+            frequencies: kinetics.rates.frequencies(),
             rates,
             integrate,
             scratch: gpu.zeros(scratch)?,
@@ -258,36 +254,16 @@ impl Integrator {
         ])
     }
 
-    fn check(&self, cells: &Cells) -> Result<()> {
-        let (count, [variable, fixed, _]) = (cells.len(), self.sizes);
-        let frequencies = cells.photolysis.len() / count.max(1);
-        let found = [
-            ("variable", cells.variable.len(), variable),
-            ("fixed", cells.fixed.len(), fixed),
-            ("air_factor", cells.air_factor.len(), 1),
-            ("air_density", cells.air_density.len(), 1),
-            ("hydrolysis", cells.hydrolysis.len(), 1),
-            ("start", cells.start.len(), 1),
-            ("first_step", cells.first_step.len(), usize::from(!cells.first_step.is_empty())),
-            ("photolysis", cells.photolysis.len(), frequencies.max(self.frequencies)),
-        ];
-        match found.into_iter().find(|(_, found, of_a_cell)| *found != of_a_cell * count) {
-            None => Ok(()),
-            Some((name, found, of_a_cell)) => Err(Error::Usage(format!(
-                "{found} values of {name}; {count} cells have {}",
-                of_a_cell * count
-            ))),
-        }
-    }
-
     /// Copies cells to the device.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`], and [`Error::Usage`] if an array does not have values for all cells.
     pub fn upload(&self, cells: &Cells) -> Result<CellsOnDevice> {
-        let (gpu, count) = (&self.gpu, cells.len());
-        self.check(cells)?;
+        let (gpu, count, [variable, fixed, _]) = (&self.gpu, cells.len(), self.sizes);
+        if let Some(misfit) = cells.misfit(Some([variable, fixed]), self.frequencies) {
+            return Err(Error::Usage(misfit));
+        }
         let initial = gpu.upload(&by_quantity(&cells.variable, count))?;
         let variable = gpu.zeros(initial.len())?;
         variable.copy_from(&initial)?;
@@ -331,11 +307,8 @@ impl Integrator {
         let rates = Launch::flat(cells.count, RATE_THREADS);
         let form = self.plan.form;
         let blocks = self.blocks.min(cells.count.div_ceil(form.cells));
-        let launch = Launch {
-            grid: [blocks as u32, 1, 1],
-            block: [form.threads() as u32, 1, 1],
-            shared_bytes: self.shared_bytes,
-        };
+        let integration = Launch::new([blocks as u32, 1], form.threads() as u32);
+        let launch = Launch { shared_bytes: self.shared_bytes, ..integration };
         // SAFETY: the arrays have the lengths of the mechanism and the number of cells, and live as long as the device
         // works on them: freeing waits for it.
         unsafe {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::declarations::Declarations;
-use crate::chemistry::mechanism::expression::Input;
-use crate::chemistry::rates::{Operation, Program};
+use crate::chemistry::mechanism::expression::{Input, Operator};
+use crate::chemistry::rates::{Operation, Program, Unary};
 use crate::cuda_abi::literal;
 
 /// Maximum number of operations in straight-line code.
@@ -24,7 +24,7 @@ fn number(value: f64) -> String {
 /// The right side of an operation. The intrinsics keep the compiler from contracting products and sums.
 fn expression(operation: Operation) -> String {
     match operation {
-        Operation::Constant(value) => number(value),
+        Operation::Constant(bits) => number(f64::from_bits(bits)),
         Operation::Input(input) => match input {
             Input::Temperature => "quantities.temperature".to_owned(),
             Input::AirFactor => "quantities.air_factor".to_owned(),
@@ -33,16 +33,20 @@ fn expression(operation: Operation) -> String {
             Input::Sun => "sun".to_owned(),
             Input::Photolysis(number) => format!("args.photolysis[{number} * args.cells + cell]"),
         },
-        Operation::Add(a, b) => format!("r{a} + r{b}"),
-        Operation::Subtract(a, b) => format!("r{a} - r{b}"),
-        Operation::Multiply(a, b) => format!("__dmul_rn(r{a}, r{b})"),
-        Operation::Divide(a, b) => format!("r{a} / r{b}"),
-        Operation::Power(a, b) => format!("power_of(r{a}, r{b})"),
-        Operation::Negate(a) => format!("-r{a}"),
-        Operation::Exp(a) => format!("exp_of(r{a})"),
-        Operation::Ln(a) => format!("ln_of(r{a})"),
-        Operation::Log10(a) => format!("log10_of(r{a})"),
-        Operation::Sqrt(a) => format!("sqrt(r{a})"),
+        Operation::Unary(function, a) => match function {
+            Unary::Negate => format!("-r{a}"),
+            Unary::Exp => format!("exp_of(r{a})"),
+            Unary::Ln => format!("ln_of(r{a})"),
+            Unary::Log10 => format!("log10_of(r{a})"),
+            Unary::Sqrt => format!("sqrt(r{a})"),
+        },
+        Operation::Binary(operator, a, b) => match operator {
+            Operator::Add => format!("r{a} + r{b}"),
+            Operator::Subtract => format!("r{a} - r{b}"),
+            Operator::Multiply => format!("__dmul_rn(r{a}, r{b})"),
+            Operator::Divide => format!("r{a} / r{b}"),
+            Operator::Power => format!("power_of(r{a}, r{b})"),
+        },
     }
 }
 
@@ -57,12 +61,7 @@ pub(super) fn write(text: &mut Declarations, program: &Program) {
     ] {
         text.whole(&format!("USES_{name}"), u8::from(program.uses(input)));
     }
-    let frequency = |operation: &Operation| match operation {
-        Operation::Input(Input::Photolysis(number)) => number + 1,
-        _ => 0,
-    };
-    let frequencies = program.operations.iter().map(frequency).max().unwrap_or(0);
-    text.whole("PHOTOLYSIS", frequencies);
+    text.whole("PHOTOLYSIS", program.frequencies());
     text.0 += "#include \"chemistry/functions.cuh\"\n#include \"chemistry/sun.cuh\"\n\
                #include \"chemistry/rate_inputs.cuh\"\n\
                __device__ inline void evaluate_rates(const Quantities& quantities, \

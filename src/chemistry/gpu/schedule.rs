@@ -156,16 +156,14 @@ pub(super) struct Piece {
 
 /// The slots of a solution: forward substitution with L, then back substitution with U.
 pub(super) fn solution(lu: &SparseLu, workers: usize) -> Vec<Vec<Vec<Piece>>> {
-    let down = pieces(lu, (0..lu.size()).collect(), true);
-    let up = pieces(lu, (0..lu.size()).rev().collect(), false);
-    [(down, false), (up, true)]
+    [true, false]
         .into_iter()
-        .flat_map(|((pieces, tasks), is_up)| {
+        .flat_map(|is_down| {
+            let (pieces, tasks) = pieces(lu, is_down);
             let slots = slots(&tasks, workers);
             slots.into_iter().map(move |slot| {
-                slot.into_iter()
-                    .map(|list| joined(list.iter().map(|&n| pieces[n].clone()).collect(), is_up))
-                    .collect::<Vec<_>>()
+                let list = |list: Vec<usize>| list.iter().map(|&n| pieces[n].clone()).collect();
+                slot.into_iter().map(|own| joined(list(own), !is_down)).collect::<Vec<_>>()
             })
         })
         .filter(|slot| slot.iter().any(|list| !list.is_empty()))
@@ -173,17 +171,11 @@ pub(super) fn solution(lu: &SparseLu, workers: usize) -> Vec<Vec<Vec<Piece>>> {
 }
 
 /// The pieces of rows in the order of a single worker. A row is cut before a product that depends on a higher level.
-fn pieces(lu: &SparseLu, rows: Vec<usize>, is_down: bool) -> (Vec<Piece>, Vec<Task>) {
+fn pieces(lu: &SparseLu, is_down: bool) -> (Vec<Piece>, Vec<Task>) {
     let (mut pieces, mut tasks) = (Vec::new(), Vec::new());
     // Level from which on the x of a row is available; 0 from the beginning.
     let mut ready = vec![0; lu.size()];
-    for row in rows {
-        let diagonal = lu.diagonal[row] as usize;
-        let entries: Vec<usize> = if is_down {
-            (lu.row(row).start..diagonal).collect()
-        } else {
-            (diagonal + 1..lu.row(row).end).rev().collect()
-        };
+    for (row, entries) in lu.substitution(is_down) {
         let mut level = 0;
         let mut piece = Piece { row, entries: Vec::new(), pivot: None };
         for entry in entries {
@@ -199,7 +191,7 @@ fn pieces(lu: &SparseLu, rows: Vec<usize>, is_down: bool) -> (Vec<Piece>, Vec<Ta
             }
             piece.entries.push(entry);
         }
-        piece.pivot = (!is_down).then_some(diagonal);
+        piece.pivot = (!is_down).then_some(lu.diagonal[row] as usize);
         if !piece.entries.is_empty() || piece.pivot.is_some() {
             tasks.push(Task { level, cost: TASK + piece.entries.len() });
             pieces.push(piece);

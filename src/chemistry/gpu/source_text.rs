@@ -206,11 +206,7 @@ pub(super) fn layout(kinetics: &Kinetics, plan: &Plan) -> Layout {
 fn tables(text: &mut Declarations, kinetics: &Kinetics, plan: &Plan) {
     let form = plan.form;
     text.0 += STRUCTS;
-    let bytes = match plan.lu {
-        LuPrecision::F64 => size_of::<f64>(),
-        LuPrecision::F32 => size_of::<f32>(),
-    };
-    let distances = Distances { cells: form.cells, entry: bytes };
+    let distances = Distances { cells: form.cells, entry: plan.lu.bytes() };
     let places = ArraySlots::new(kinetics, plan.lu, form);
     for place in places.arrays {
         text.truth(&format!("{}_SHARED", place.name), place.is_shared);
@@ -240,7 +236,7 @@ fn owned(text: &mut Declarations, kinetics: &Kinetics, form: ThreadMapping) {
     text.whole("NO_SPECIES", NO_SPECIES);
     text.whole("OWNED", owned);
     text.whole("OWNED_UNROLLED", if owned <= MOST_UNROLLED { owned } else { 1 });
-    text.indices("OWNED_SPECIES", &species.collect::<Vec<_>>());
+    text.integers("unsigned short", "OWNED_SPECIES", &species.collect::<Vec<_>>());
 }
 
 /// Reactions, their derivatives, and the net production of the species.
@@ -273,15 +269,15 @@ fn reactions(text: &mut Declarations, kinetics: &Kinetics, distances: Distances)
     for reaction in 0..kinetics.reactions() {
         starts[reaction + 1] += starts[reaction];
     }
-    text.places("PARTIAL_START", &starts);
+    text.integers("int", "PARTIAL_START", &starts);
     let species: Vec<u32> =
         kinetics.partials.iter().map(|p| distance(p.species as usize)).collect();
-    text.distances("PARTIAL_SPECIES", &species);
+    text.integers("unsigned", "PARTIAL_SPECIES", &species);
     let multiplicities: Vec<f64> =
         kinetics.partials.iter().map(|p| f64::from(p.multiplicity)).collect();
     text.numbers("PARTIAL_MULTIPLICITY", &multiplicities);
     let starts: Vec<usize> = kinetics.net.start.iter().map(|&start| start as usize).collect();
-    text.places("NET_START", &starts);
+    text.integers("int", "NET_START", &starts);
     terms(text, "NET", &kinetics.net.elements, distances);
 }
 
@@ -289,7 +285,7 @@ fn terms(text: &mut Declarations, name: &str, terms: &[Term], distances: Distanc
     let elements: Vec<u32> =
         terms.iter().map(|term| distances.number(term.index as usize)).collect();
     let coefficients: Vec<f64> = terms.iter().map(|term| term.coefficient).collect();
-    text.distances(&format!("{name}_ELEMENT"), &elements);
+    text.integers("unsigned", &format!("{name}_ELEMENT"), &elements);
     text.numbers(&format!("{name}_COEFFICIENT"), &coefficients);
 }
 

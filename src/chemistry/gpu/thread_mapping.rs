@@ -84,7 +84,7 @@ impl ThreadMapping {
 
     /// All forms with several threads for each cell that are worth a trial, in order of expected speed: without idle
     /// lanes first, then by the number of cells on a multiprocessor (benches/results/2026-11-26-h100-second).
-    pub fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
+    pub(crate) fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
         for resident in TEAM_BLOCKS {
             let of_block = (most_bytes + OF_SYSTEM) / resident;

@@ -33,14 +33,6 @@ pub(crate) fn name(kinetics: &Kinetics) -> String {
     format!("{NAME}{}", &format!("{:x}", digest.finalize())[..DIGITS])
 }
 
-/// Precision of the factors, as in files.
-pub(crate) fn precision(lu: LuPrecision) -> Precision {
-    match lu {
-        LuPrecision::F64 => Precision::F64,
-        LuPrecision::F32 => Precision::F32,
-    }
-}
-
 /// True for a choice about any mechanism whose setting has the format of [`ThreadMapping`].
 pub(crate) fn is_possible(choice: &Choice) -> bool {
     let is_name = choice.knob.strip_prefix(NAME).is_some_and(|digest| {
@@ -83,7 +75,7 @@ pub(crate) fn measured(
     cells: usize,
 ) -> Option<ThreadMapping> {
     let tuning = gpu.tuning()?;
-    let choice = tuning.choice(&name(kinetics), precision(lu), LEVELS_OF_CELLS, cells)?;
+    let choice = tuning.choice(&name(kinetics), lu, LEVELS_OF_CELLS, cells)?;
     let all = candidates(kinetics, lu, gpu.device().shared_bytes as usize);
     all.into_iter().find(|form| form.to_string() == choice.setting)
 }

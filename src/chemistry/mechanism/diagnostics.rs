@@ -77,8 +77,14 @@ impl Diagnostics {
     }
 
     /// Notes an error that concerns the mechanism as a whole.
-    pub fn general(&mut self, message: impl Into<String>, help: impl Into<String>) {
+    pub(crate) fn general(&mut self, message: impl Into<String>, help: impl Into<String>) {
         self.add(Severity::Error, None, message.into(), help.into());
+    }
+
+    /// Notes that there are more than `most` of something.
+    pub(super) fn too_many(&mut self, span: Span, what: &str, most: usize) {
+        let help = format!("expected at most {most}");
+        self.error(span, format!("there are too many {what}"), help);
     }
 
     /// Number of errors.
@@ -92,13 +98,8 @@ impl Diagnostics {
     }
 
     /// True if there are so many errors that parsing should stop.
-    pub fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_hopeless(&self) -> bool {
         self.errors > MOST_KEPT
-    }
-
-    /// The errors and warnings that are kept.
-    pub fn list(&self) -> &[Diagnostic] {
-        &self.list
     }
 
     fn add(&mut self, severity: Severity, span: Option<Span>, message: String, help: String) {
@@ -202,7 +203,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// A sentence with the most similar known name, or an empty text.
-pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |near| format!("nearest known name: {near}"))
 }
 

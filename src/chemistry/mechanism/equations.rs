@@ -1,11 +1,13 @@
 //! The section `#EQUATIONS`: `<tag> left = right : rate ;`.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::diagnostics::Span;
 use super::expression::{ErrorRecorded, Parser, describe};
 use super::lexer::{Kind, Lexer, Token};
 use super::sections::MechanismParser;
 use super::tables::Reaction;
-use super::{MOST_REACTIONS, nowhere};
+use super::{MOST_REACTIONS, add_up, nowhere};
 
 /// Maximum length of a rate without white space and comments, characters.
 const LONGEST_RATE: usize = 999;
@@ -42,17 +44,11 @@ impl MechanismParser {
                 }
                 _ if self.diagnostics.is_hopeless() => return,
                 _ if self.mechanism.reactions.len() >= MOST_REACTIONS => {
-                    let help = format!("expected at most {MOST_REACTIONS}");
-                    return self.diagnostics.error(
-                        token.span,
-                        "there are too many reactions",
-                        help,
-                    );
+                    return self.diagnostics.too_many(token.span, "reactions", MOST_REACTIONS);
                 }
                 _ if self.terms > MOST_TERMS_IN_ALL => {
-                    let help = format!("expected at most {MOST_TERMS_IN_ALL}");
-                    let message = "there are too many terms in all equations";
-                    return self.diagnostics.error(token.span, message, help);
+                    let what = "terms in all equations";
+                    return self.diagnostics.too_many(token.span, what, MOST_TERMS_IN_ALL);
                 }
                 _ => match self.reaction(body) {
                     Ok(Some(reaction)) => {
@@ -86,10 +82,7 @@ impl MechanismParser {
         }
         let mut products: Vec<(usize, f64)> = Vec::new();
         for (species, coefficient, _) in right.terms {
-            match products.iter_mut().find(|(known, _)| *known == species) {
-                Some((_, sum)) => *sum += coefficient,
-                None => products.push((species, coefficient)),
-            }
+            add_up(&mut products, species, coefficient);
         }
         let is_photolytic = left.has_light;
         Ok(Some(Reaction { tag, reactants, products, is_photolytic, rate, rate_text }))
@@ -108,10 +101,7 @@ impl MechanismParser {
                 is_good = false;
                 continue;
             }
-            match reactants.iter_mut().find(|(known, _)| *known == species) {
-                Some((_, sum)) => *sum += whole,
-                None => reactants.push((species, whole)),
-            }
+            add_up(&mut reactants, species, whole);
             if reactants.iter().map(|&(_, sum)| sum).sum::<u32>() > LARGEST_ORDER {
                 let help = format!("expected at most {LARGEST_ORDER} molecules on the left side");
                 self.diagnostics.error(span, "the order of the reaction is too high", help);
@@ -151,8 +141,7 @@ impl MechanismParser {
                 }
             }
             if side.terms.len() > MOST_TERMS {
-                let help = format!("expected at most {MOST_TERMS}");
-                self.diagnostics.error(token.span, "there are too many terms on a side", help);
+                self.diagnostics.too_many(token.span, "terms on a side", MOST_TERMS);
                 return Err(ErrorRecorded);
             }
         }
@@ -238,27 +227,19 @@ impl MechanismParser {
 
     /// Warns of reactions that have the same equation.
     pub(super) fn warn_of_repetitions(&mut self) {
-        let mut seen = std::collections::HashMap::new();
+        let mut seen = HashMap::new();
         for (number, reaction) in self.mechanism.reactions.iter().enumerate() {
-            let sorted = |terms: Vec<(usize, u64)>| {
-                let mut terms = terms;
-                terms.sort_unstable();
-                terms
-            };
-            let left = reaction.reactants.iter().map(|&(s, c)| (s, u64::from(c))).collect();
-            let right = reaction.products.iter().map(|&(s, c)| (s, c.to_bits())).collect();
-            let form = (sorted(left), sorted(right), reaction.is_photolytic);
-            if let Some(&first) = seen.get(&form) {
-                let (name, first): (String, String) =
-                    (self.mechanism.reaction_name(number), self.mechanism.reaction_name(first));
-                let span = nowhere(usize::MAX);
+            let left = reaction.reactants.iter().copied().collect::<BTreeSet<_>>();
+            let right = reaction.products.iter().map(|&(species, c)| (species, c.to_bits()));
+            let form = (left, right.collect::<BTreeSet<_>>(), reaction.is_photolytic);
+            let first = *seen.entry(form).or_insert(number);
+            if first < number {
+                let [name, first] = [number, first].map(|n| self.mechanism.reaction_name(n));
                 let message = format!(
                     "{name} has the same equation as {first}: {}; both are kept",
                     self.mechanism.equation(number)
                 );
-                self.diagnostics.warning(span, message, "");
-            } else {
-                seen.insert(form, number);
+                self.diagnostics.warning(nowhere(usize::MAX), message, "");
             }
         }
     }

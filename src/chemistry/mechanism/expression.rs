@@ -36,7 +36,7 @@ impl Input {
 }
 
 /// An operation on two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// Sum.
     Add,
@@ -86,30 +86,30 @@ impl Parser<'_, '_> {
     ///
     /// [`ErrorRecorded`] after noting the first error.
     pub fn expression(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let mut left = self.product(depth)?;
-        loop {
-            let operator = match self.lexer.peek().kind {
-                Kind::Sign(b'+') => Operator::Add,
-                Kind::Sign(b'-') => Operator::Subtract,
-                _ => return Ok(left),
-            };
-            self.lexer.next_token();
-            let right = self.product(depth)?;
-            left = Expression::Operation(operator, Box::new([left, right]));
-        }
+        let signs = [(b'+', Operator::Add), (b'-', Operator::Subtract)];
+        self.chain(signs, |parser| parser.product(depth))
     }
 
     fn product(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let mut left = self.signed(depth)?;
+        let signs = [(b'*', Operator::Multiply), (b'/', Operator::Divide)];
+        self.chain(signs, |parser| parser.signed(depth))
+    }
+
+    /// Operands between operators of one precedence, which bind from the left.
+    fn chain(
+        &mut self,
+        signs: [(u8, Operator); 2],
+        operand: impl Fn(&mut Self) -> Result<Expression, ErrorRecorded>,
+    ) -> Result<Expression, ErrorRecorded> {
+        let mut left = operand(self)?;
         loop {
-            let operator = match self.lexer.peek().kind {
-                Kind::Sign(b'*') => Operator::Multiply,
-                Kind::Sign(b'/') => Operator::Divide,
-                _ => return Ok(left),
+            let next = self.lexer.peek().kind;
+            let Some(&(_, operator)) = signs.iter().find(|(sign, _)| next == Kind::Sign(*sign))
+            else {
+                return Ok(left);
             };
             self.lexer.next_token();
-            let right = self.signed(depth)?;
-            left = Expression::Operation(operator, Box::new([left, right]));
+            left = Expression::Operation(operator, Box::new([left, operand(self)?]));
         }
     }
 
@@ -192,8 +192,7 @@ impl Parser<'_, '_> {
             return self.photolysis(open);
         }
         let Some(function) = Function::named(text) else {
-            let names = Function::ALL.iter().map(|function| function.name()).chain(["j"]);
-            let help = match suggestion(text, names) {
+            let help = match suggestion(text, Function::names().chain(["j"])) {
                 near if near.is_empty() => {
                     "expected a rate function of KPP or WRF, EXP, LOG10 or j; \
                                             write others out as arithmetic"
@@ -249,7 +248,7 @@ impl Parser<'_, '_> {
         }
         let message =
             format!("the parenthesis that opens here is followed by {}", self.found(token));
-        self.refuse(open.span, message, "expected ) before it").map(drop)
+        self.refuse(open.span, message, "expected ) before it")
     }
 
     /// A token in words.
@@ -257,19 +256,19 @@ impl Parser<'_, '_> {
         describe(self.lexer, token)
     }
 
-    fn refuse(
+    fn refuse<T>(
         &mut self,
         span: Span,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Result<Expression, ErrorRecorded> {
+    ) -> Result<T, ErrorRecorded> {
         self.diagnostics.error(span, message, help);
         Err(ErrorRecorded)
     }
 }
 
 /// A token in words.
-pub fn describe(lexer: &Lexer<'_>, token: Token) -> String {
+pub(crate) fn describe(lexer: &Lexer<'_>, token: Token) -> String {
     match token.kind {
         Kind::End => "the end of the section".to_owned(),
         Kind::Tag => format!("the tag {}", lexer.text_of(token)),

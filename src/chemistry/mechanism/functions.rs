@@ -44,95 +44,55 @@ pub enum Function {
     ThirdIupac,
 }
 
+/// All functions with their names and arguments; those in brackets may be omitted.
+const FORMS: [(Function, &str); 18] = [
+    (Function::Exp, "EXP(x)"),
+    (Function::Log, "LOG(x)"),
+    (Function::Log10, "LOG10(x)"),
+    (Function::Sqrt, "SQRT(x)"),
+    (Function::ArrAb, "ARR_ab(A, B)"),
+    (Function::ArrAc, "ARR_ac(A, C)"),
+    (Function::ArrAbc, "ARR_abc(A, B, C)"),
+    (Function::Arr, "ARR(A, B, C, TEMP)"),
+    (Function::Arr2, "ARR2(A, B, TEMP)"),
+    (Function::ThermalT2, "THERMAL_T2(C, D, TEMP)"),
+    (Function::Ep2, "EP2(A0, C0, A2, C2, A3, C3 [, TEMP, C_M])"),
+    (Function::Ep3, "EP3(A1, C1, A2, C2 [, TEMP, C_M])"),
+    (Function::Fall, "FALL(A0, B0, C0, A1, B1, C1, F [, TEMP, C_M])"),
+    (Function::F2, "F2(A0, B0, C0, A1, B1, C1, F, N [, TEMP, C_M])"),
+    (Function::Troe, "TROE(k0, n, ki, m, TEMP, C_M)"),
+    (Function::Troee, "TROEE(A, B, k0, n, ki, m, TEMP, C_M)"),
+    (Function::ThirdJpl, "k3rd_jpl(C_M, k0, n, ki, m, F)"),
+    (Function::ThirdIupac, "k3rd_iupac(C_M, k0, n, ki, m, F)"),
+];
+
 impl Function {
-    /// All functions.
-    pub const ALL: [Self; 18] = [
-        Self::Exp,
-        Self::Log,
-        Self::Log10,
-        Self::Sqrt,
-        Self::ArrAb,
-        Self::ArrAc,
-        Self::ArrAbc,
-        Self::Arr,
-        Self::Arr2,
-        Self::ThermalT2,
-        Self::Ep2,
-        Self::Ep3,
-        Self::Fall,
-        Self::F2,
-        Self::Troe,
-        Self::Troee,
-        Self::ThirdJpl,
-        Self::ThirdIupac,
-    ];
+    /// The names of all functions.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FORMS.iter().map(|(function, _)| function.name())
+    }
 
     /// The function with a name, ignoring case.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
+        let found = FORMS.iter().find(|(function, _)| function.name().eq_ignore_ascii_case(name));
+        found.map(|&(function, _)| function)
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Exp => "EXP",
-            Self::Log => "LOG",
-            Self::Log10 => "LOG10",
-            Self::Sqrt => "SQRT",
-            Self::ArrAb => "ARR_ab",
-            Self::ArrAc => "ARR_ac",
-            Self::ArrAbc => "ARR_abc",
-            Self::Arr => "ARR",
-            Self::Arr2 => "ARR2",
-            Self::ThermalT2 => "THERMAL_T2",
-            Self::Ep2 => "EP2",
-            Self::Ep3 => "EP3",
-            Self::Fall => "FALL",
-            Self::F2 => "F2",
-            Self::Troe => "TROE",
-            Self::Troee => "TROEE",
-            Self::ThirdJpl => "k3rd_jpl",
-            Self::ThirdIupac => "k3rd_iupac",
-        }
+        self.form().split('(').next().unwrap_or_default()
     }
 
     /// Possible numbers of arguments; the larger one includes temperature and air.
-    pub fn arguments(self) -> &'static [usize] {
-        match self {
-            Self::Exp | Self::Log | Self::Log10 | Self::Sqrt => &[1],
-            Self::ArrAb | Self::ArrAc => &[2],
-            Self::ArrAbc | Self::Arr2 | Self::ThermalT2 => &[3],
-            Self::Arr => &[4],
-            Self::Ep2 => &[6, 8],
-            Self::Ep3 => &[4, 6],
-            Self::Fall => &[7, 9],
-            Self::F2 => &[8, 10],
-            Self::Troe | Self::ThirdJpl | Self::ThirdIupac => &[6],
-            Self::Troee => &[8],
-        }
+    pub fn arguments(self) -> Vec<usize> {
+        let (own, more) = self.form().split_once('[').unwrap_or((self.form(), ""));
+        let own = own.split(',').count();
+        let all = own + more.matches(',').count();
+        if all > own { vec![own, all] } else { vec![own] }
     }
 
     /// Names of its arguments.
     pub fn form(self) -> &'static str {
-        match self {
-            Self::Exp => "EXP(x)",
-            Self::Log => "LOG(x)",
-            Self::Log10 => "LOG10(x)",
-            Self::Sqrt => "SQRT(x)",
-            Self::ArrAb => "ARR_ab(A, B)",
-            Self::ArrAc => "ARR_ac(A, C)",
-            Self::ArrAbc => "ARR_abc(A, B, C)",
-            Self::Arr => "ARR(A, B, C, TEMP)",
-            Self::Arr2 => "ARR2(A, B, TEMP)",
-            Self::ThermalT2 => "THERMAL_T2(C, D, TEMP)",
-            Self::Ep2 => "EP2(A0, C0, A2, C2, A3, C3 [, TEMP, C_M])",
-            Self::Ep3 => "EP3(A1, C1, A2, C2 [, TEMP, C_M])",
-            Self::Fall => "FALL(A0, B0, C0, A1, B1, C1, F [, TEMP, C_M])",
-            Self::F2 => "F2(A0, B0, C0, A1, B1, C1, F, N [, TEMP, C_M])",
-            Self::Troe => "TROE(k0, n, ki, m, TEMP, C_M)",
-            Self::Troee => "TROEE(A, B, k0, n, ki, m, TEMP, C_M)",
-            Self::ThirdJpl => "k3rd_jpl(C_M, k0, n, ki, m, F)",
-            Self::ThirdIupac => "k3rd_iupac(C_M, k0, n, ki, m, F)",
-        }
+        FORMS[self as usize].1
     }
 }

@@ -49,7 +49,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The lexer for a rate expression, whose numbers may have a Fortran kind.
-    pub fn set_rate(&mut self, is_rate: bool) {
+    pub(crate) fn set_rate(&mut self, is_rate: bool) {
         self.has_kinds = is_rate;
     }
 
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Goes to a position.
-    pub fn set_position(&mut self, position: usize) {
+    pub(crate) fn set_position(&mut self, position: usize) {
         self.position = position;
     }
 
@@ -74,17 +74,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next byte, including white space.
-    pub fn next_char(&self) -> Option<u8> {
+    pub(crate) fn next_char(&self) -> Option<u8> {
         self.at(0)
     }
 
     /// The next token, without consuming it.
-    pub fn peek(&self) -> Token {
+    pub(crate) fn peek(&self) -> Token {
         self.clone().next_token()
     }
 
     /// Consumes the next token.
-    pub fn next_token(&mut self) -> Token {
+    pub(crate) fn next_token(&mut self) -> Token {
         while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.position += 1;
         }

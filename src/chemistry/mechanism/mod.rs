@@ -116,12 +116,17 @@ fn load(path: &Path, most: u64) -> Result<String, String> {
 /// The search path of an included file: beside the file that includes it, then beside the first file.
 fn candidates(name: &str, from: &Path, first: &Path) -> Vec<PathBuf> {
     let beside = |file: &Path| file.parent().unwrap_or(Path::new("")).join(name);
-    let mut paths = vec![beside(from)];
-    let second = beside(first);
-    if second != paths[0] {
-        paths.push(second);
-    }
+    let mut paths = vec![beside(from), beside(first)];
+    paths.dedup();
     paths
+}
+
+/// Adds a number to that of an index in a list, in which every index occurs once.
+fn add_up<T: std::ops::AddAssign>(sums: &mut Vec<(usize, T)>, index: usize, number: T) {
+    match sums.iter_mut().find(|(known, _)| *known == index) {
+        Some((_, sum)) => *sum += number,
+        None => sums.push((index, number)),
+    }
 }
 
 /// A position for errors that have none in the text.

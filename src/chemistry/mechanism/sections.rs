@@ -7,61 +7,22 @@ use super::expression::describe;
 use super::lexer::{Kind, Lexer, Token, blanked, is_name_byte};
 use super::tables::{Mechanism, Names, Role, Species};
 use super::{
-    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, atoms,
-    candidates, load,
+    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, add_up,
+    atoms, candidates, load,
 };
 
 /// Maximum length of the name of an atom or a species.
 const LONGEST_NAME: usize = 29;
 
 /// Commands that have an effect here.
-const COMMANDS: [&str; 10] = [
-    "INCLUDE",
-    "MODEL",
-    "ATOMS",
-    "DEFVAR",
-    "DEFFIX",
-    "SETVAR",
-    "SETFIX",
-    "EQUATIONS",
-    "INITVALUES",
-    "REORDER",
-];
+const COMMANDS: &str = "\
+    INCLUDE MODEL ATOMS DEFVAR DEFFIX SETVAR SETFIX EQUATIONS INITVALUES REORDER";
 
 /// Commands of KPP that concern its generated code or its output.
-const SKIPPED: [&str; 31] = [
-    "AUTOREDUCE",
-    "CHECK",
-    "CHECKALL",
-    "DECLARE",
-    "DOUBLE",
-    "DRIVER",
-    "DUMMYINDEX",
-    "ENDINLINE",
-    "EQNTAGS",
-    "FAMILIES",
-    "FLUX",
-    "FUNCTION",
-    "GRAPH",
-    "HESSIAN",
-    "INLINE",
-    "INTEGRATOR",
-    "INTFILE",
-    "JACOBIAN",
-    "LANGUAGE",
-    "LOOKAT",
-    "LOOKATALL",
-    "MEX",
-    "MINVERSION",
-    "MONITOR",
-    "RUN",
-    "SPARSEDATA",
-    "STOCHASTIC",
-    "STOICMAT",
-    "TRANSPORT",
-    "UPPERCASEF90",
-    "USE",
-];
+const SKIPPED: &str = "\
+    AUTOREDUCE CHECK CHECKALL DECLARE DOUBLE DRIVER DUMMYINDEX ENDINLINE EQNTAGS FAMILIES FLUX \
+    FUNCTION GRAPH HESSIAN INLINE INTEGRATOR INTFILE JACOBIAN LANGUAGE LOOKAT LOOKATALL MEX \
+    MINVERSION MONITOR RUN SPARSEDATA STOCHASTIC STOICMAT TRANSPORT UPPERCASEF90 USE";
 
 /// Names that stand for all species of a kind.
 const GROUPS: [&str; 3] = ["VAR_SPEC", "FIX_SPEC", "ALL_SPEC"];
@@ -167,9 +128,9 @@ impl MechanismParser {
                 }
             }
             "" => self.diagnostics.error(span, "# without a command", "expected a name after it"),
-            _ if SKIPPED.contains(&name) => {}
+            _ if SKIPPED.split(' ').any(|known| known == name) => {}
             _ => {
-                let near = suggestion(name, COMMANDS.iter().chain(&SKIPPED).copied());
+                let near = suggestion(name, COMMANDS.split(' ').chain(SKIPPED.split(' ')));
                 let message = format!("the command #{name} is unknown, and skipped to the next #");
                 self.diagnostics.warning(span, message, near);
             }
@@ -250,8 +211,7 @@ impl MechanismParser {
             let name = body.text_of(token).to_owned();
             self.end_of_statement(body);
             if self.mechanism.atoms.len() >= MOST_ATOMS {
-                let help = format!("expected at most {MOST_ATOMS}");
-                return self.diagnostics.error(token.span, "there are too many atoms", help);
+                return self.diagnostics.too_many(token.span, "atoms", MOST_ATOMS);
             }
             self.add_atom(&name);
         }
@@ -285,8 +245,7 @@ impl MechanismParser {
                 continue;
             }
             if self.mechanism.species.len() >= MOST_SPECIES {
-                let help = format!("expected at most {MOST_SPECIES}");
-                return self.diagnostics.error(token.span, "there are too many species", help);
+                return self.diagnostics.too_many(token.span, "species", MOST_SPECIES);
             }
             self.species_names.insert(&species.name, self.mechanism.species.len());
             self.mechanism.species.push(species);
@@ -317,10 +276,7 @@ impl MechanismParser {
             if ["IGNORE", "CANCEL"].iter().any(|open| open.eq_ignore_ascii_case(name)) {
                 species.is_balanced = false;
             } else if let Some(atom) = self.atom_names.get(name) {
-                match species.composition.iter_mut().find(|(known, _)| *known == atom) {
-                    Some((_, sum)) => *sum += count,
-                    None => species.composition.push((atom, count)),
-                }
+                add_up(&mut species.composition, atom, count);
             } else {
                 let known = self.mechanism.atoms.iter().map(String::as_str).chain(["IGNORE"]);
                 let help = match suggestion(name, known) {

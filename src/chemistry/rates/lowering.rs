@@ -1,6 +1,6 @@
 //! Rate expressions and named functions as operations.
 
-use super::program::{Builder, Operation};
+use super::program::{Builder, Operation, Unary};
 use crate::chemistry::mechanism::expression::{Expression, Input, Operator};
 use crate::chemistry::mechanism::functions::Function;
 
@@ -26,7 +26,7 @@ impl Builder {
             Expression::Input(input) => self.add(Operation::Input(*input)),
             Expression::Negative(inner) => {
                 let inner = self.expression(inner);
-                self.add(Operation::Negate(inner))
+                self.apply(Unary::Negate, inner)
             }
             Expression::Operation(operator, operands) => {
                 let [a, b] = [&operands[0], &operands[1]].map(|operand| self.expression(operand));
@@ -53,10 +53,10 @@ impl Builder {
 
     fn call(&mut self, function: Function, arguments: &[u32]) -> u32 {
         match (function, arguments) {
-            (Function::Exp, &[x]) => self.add(Operation::Exp(x)),
-            (Function::Log, &[x]) => self.add(Operation::Ln(x)),
-            (Function::Log10, &[x]) => self.add(Operation::Log10(x)),
-            (Function::Sqrt, &[x]) => self.add(Operation::Sqrt(x)),
+            (Function::Exp, &[x]) => self.apply(Unary::Exp, x),
+            (Function::Log, &[x]) => self.apply(Unary::Ln, x),
+            (Function::Log10, &[x]) => self.apply(Unary::Log10, x),
+            (Function::Sqrt, &[x]) => self.apply(Unary::Sqrt, x),
             (Function::ArrAb, &[a, b]) => {
                 let t = self.temperature();
                 self.arrhenius(a, b, t)
@@ -113,7 +113,7 @@ impl Builder {
                 let q2 = self.arrhenius(a2, c2, t);
                 let q3 = self.arrhenius(a3, c3, t);
                 let q3 = self.multiply(q3, air);
-                let ratio = self.operate(Operator::Divide, q3, q2);
+                let ratio = self.divide(q3, q2);
                 let damped = self.over_one_plus(q3, ratio);
                 self.operate(Operator::Add, q0, damped)
             }
@@ -123,17 +123,14 @@ impl Builder {
                 let second = self.multiply(second, air);
                 self.operate(Operator::Add, first, second)
             }
-            (Function::Fall, &[a0, b0, c0, a1, b1, c1, broadening]) => {
+            (
+                Function::Fall | Function::F2,
+                &[a0, b0, c0, a1, b1, c1, broadening, ref width @ ..],
+            ) => {
                 let low = self.modified_arrhenius(a0, b0, c0, t);
                 let low = self.multiply(low, air);
                 let high = self.modified_arrhenius(a1, b1, c1, t);
-                self.fall_off(low, high, broadening, None)
-            }
-            (Function::F2, &[a0, b0, c0, a1, b1, c1, broadening, width]) => {
-                let low = self.modified_arrhenius(a0, b0, c0, t);
-                let low = self.multiply(low, air);
-                let high = self.modified_arrhenius(a1, b1, c1, t);
-                self.fall_off(low, high, broadening, Some(width))
+                self.fall_off(low, high, broadening, width.first().copied())
             }
             _ => unreachable!("the parser has counted the arguments of {}", function.name()),
         }
@@ -143,21 +140,25 @@ impl Builder {
         self.operate(Operator::Multiply, a, b)
     }
 
+    fn divide(&mut self, a: u32, b: u32) -> u32 {
+        self.operate(Operator::Divide, a, b)
+    }
+
     /// A e^(-B/T).
     fn arrhenius(&mut self, a: u32, b: u32, t: u32) -> u32 {
         if self.known_value(b) == Some(0.0) {
             return a;
         }
-        let negative = self.add(Operation::Negate(b));
-        let exponent = self.operate(Operator::Divide, negative, t);
-        let exponential = self.add(Operation::Exp(exponent));
+        let negative = self.apply(Unary::Negate, b);
+        let exponent = self.divide(negative, t);
+        let exponential = self.apply(Unary::Exp, exponent);
         self.multiply(a, exponential)
     }
 
     /// (T/300)^C.
     fn temperature_power(&mut self, t: u32, exponent: u32) -> u32 {
         let reference = self.constant(REFERENCE_TEMPERATURE);
-        let ratio = self.operate(Operator::Divide, t, reference);
+        let ratio = self.divide(t, reference);
         if self.known_value(exponent) == Some(0.0) {
             return self.constant(1.0);
         }
@@ -183,7 +184,7 @@ impl Builder {
         t: u32,
         air: u32,
     ) -> u32 {
-        let [n, m] = [n, m].map(|exponent| self.add(Operation::Negate(exponent)));
+        let [n, m] = [n, m].map(|exponent| self.apply(Unary::Negate, exponent));
         let power = self.temperature_power(t, n);
         let low = self.multiply(k0, power);
         let low = self.multiply(low, air);
@@ -194,10 +195,10 @@ impl Builder {
 
     /// a / (1 + x) F^(1 / (1 + (log₁₀x / N)²)) with x = a/b.
     fn fall_off(&mut self, low: u32, high: u32, broadening: u32, width: Option<u32>) -> u32 {
-        let ratio = self.operate(Operator::Divide, low, high);
-        let logarithm = self.add(Operation::Log10(ratio));
+        let ratio = self.divide(low, high);
+        let logarithm = self.apply(Unary::Log10, ratio);
         let scaled = match width {
-            Some(width) => self.operate(Operator::Divide, logarithm, width),
+            Some(width) => self.divide(logarithm, width),
             None => logarithm,
         };
         let square = self.multiply(scaled, scaled);
@@ -211,11 +212,11 @@ impl Builder {
     fn over_one_plus(&mut self, numerator: u32, x: u32) -> u32 {
         let one = self.constant(1.0);
         let sum = self.operate(Operator::Add, one, x);
-        self.operate(Operator::Divide, numerator, sum)
+        self.divide(numerator, sum)
     }
 
     fn iupac_width(&mut self, broadening: u32) -> u32 {
-        let logarithm = self.add(Operation::Log10(broadening));
+        let logarithm = self.apply(Unary::Log10, broadening);
         let slope = self.constant(IUPAC_SLOPE);
         let part = self.multiply(slope, logarithm);
         let width = self.constant(IUPAC_WIDTH);

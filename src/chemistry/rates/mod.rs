@@ -8,4 +8,4 @@ mod program;
 pub mod sun;
 
 pub use lowering::PER_AIR_FACTOR;
-pub use program::{Operation, Program};
+pub use program::{Operation, Program, Unary};

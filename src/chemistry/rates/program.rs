@@ -10,33 +10,32 @@ use crate::simd::double;
 /// Maximum number of operations of a program.
 pub(super) const MOST_OPERATIONS: usize = 200_000;
 
+/// A function of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Negative.
+    Negate,
+    /// Exponential.
+    Exp,
+    /// Natural logarithm.
+    Ln,
+    /// Decimal logarithm.
+    Log10,
+    /// Square root.
+    Sqrt,
+}
+
 /// An operation; operands are the indices of earlier operations.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A number.
-    Constant(f64),
+    /// A number, by its bits.
+    Constant(u64),
     /// A quantity of the cell.
     Input(Input),
-    /// Sum.
-    Add(u32, u32),
-    /// Difference.
-    Subtract(u32, u32),
-    /// Product.
-    Multiply(u32, u32),
-    /// Quotient.
-    Divide(u32, u32),
-    /// Power.
-    Power(u32, u32),
-    /// Negative.
-    Negate(u32),
-    /// Exponential.
-    Exp(u32),
-    /// Natural logarithm.
-    Ln(u32),
-    /// Decimal logarithm.
-    Log10(u32),
-    /// Square root.
-    Sqrt(u32),
+    /// A function of one operand.
+    Unary(Unary, u32),
+    /// An operation on two.
+    Binary(Operator, u32, u32),
 }
 
 impl Operation {
@@ -44,39 +43,10 @@ impl Operation {
     pub fn operands(self) -> impl Iterator<Item = u32> {
         let (first, second) = match self {
             Self::Constant(_) | Self::Input(_) => (None, None),
-            Self::Negate(a) | Self::Exp(a) | Self::Ln(a) | Self::Log10(a) | Self::Sqrt(a) => {
-                (Some(a), None)
-            }
-            Self::Add(a, b)
-            | Self::Subtract(a, b)
-            | Self::Multiply(a, b)
-            | Self::Divide(a, b)
-            | Self::Power(a, b) => (Some(a), Some(b)),
+            Self::Unary(_, a) => (Some(a), None),
+            Self::Binary(_, a, b) => (Some(a), Some(b)),
         };
         first.into_iter().chain(second)
-    }
-
-    /// The operation as bits and indices, equal for equal operations.
-    fn identity(self) -> (u8, u64, u64) {
-        let pair = |kind, a: u32, b: u32| (kind, u64::from(a), u64::from(b));
-        match self {
-            Self::Constant(x) => (0, x.to_bits(), 0),
-            Self::Input(Input::Photolysis(number)) => (1, number as u64, 0),
-            Self::Input(input) => {
-                let place = Input::NAMES.iter().position(|(_, known)| *known == input);
-                (2, place.unwrap_or_default() as u64, 0)
-            }
-            Self::Add(a, b) => pair(3, a, b),
-            Self::Subtract(a, b) => pair(4, a, b),
-            Self::Multiply(a, b) => pair(5, a, b),
-            Self::Divide(a, b) => pair(6, a, b),
-            Self::Power(a, b) => pair(7, a, b),
-            Self::Negate(a) => pair(8, a, 0),
-            Self::Exp(a) => pair(9, a, 0),
-            Self::Ln(a) => pair(10, a, 0),
-            Self::Log10(a) => pair(11, a, 0),
-            Self::Sqrt(a) => pair(12, a, 0),
-        }
     }
 }
 
@@ -141,6 +111,15 @@ impl Program {
         self.rate.iter().position(|&number| depends[number as usize])
     }
 
+    /// Number of photolysis frequencies of a cell that the rates need.
+    pub fn frequencies(&self) -> usize {
+        let numbers = self.operations.iter().map(|operation| match operation {
+            Operation::Input(Input::Photolysis(number)) => number + 1,
+            _ => 0,
+        });
+        numbers.max().unwrap_or(0)
+    }
+
     /// True if a rate depends on a quantity.
     pub fn uses(&self, input: Input) -> bool {
         self.operations.contains(&Operation::Input(input))
@@ -156,7 +135,7 @@ impl Program {
 
     /// The results that depend on time, after all others have been computed.
     #[inline(always)]
-    pub fn evaluate_timed(&self, results: &mut [Row], sun: Row) {
+    pub(crate) fn evaluate_timed(&self, results: &mut [Row], sun: Row) {
         for &number in &self.timed {
             results[number as usize] = value(self.operations[number as usize], results, &|_| sun);
         }
@@ -167,18 +146,22 @@ impl Program {
 fn value(operation: Operation, results: &[Row], input: &impl Fn(Input) -> Row) -> Row {
     let of = |number: u32| results[number as usize];
     match operation {
-        Operation::Constant(x) => Row::all(x),
+        Operation::Constant(bits) => Row::all(f64::from_bits(bits)),
         Operation::Input(quantity) => input(quantity),
-        Operation::Add(a, b) => two(of(a), of(b), |a, b| a + b),
-        Operation::Subtract(a, b) => two(of(a), of(b), |a, b| a - b),
-        Operation::Multiply(a, b) => two(of(a), of(b), |a, b| a * b),
-        Operation::Divide(a, b) => two(of(a), of(b), |a, b| a / b),
-        Operation::Power(a, b) => two(of(a), of(b), double::powf),
-        Operation::Negate(a) => one(of(a), |a| -a),
-        Operation::Exp(a) => one(of(a), double::exp),
-        Operation::Ln(a) => one(of(a), double::ln),
-        Operation::Log10(a) => one(of(a), double::log10),
-        Operation::Sqrt(a) => one(of(a), f64::sqrt),
+        Operation::Unary(function, a) => match function {
+            Unary::Negate => one(of(a), |a| -a),
+            Unary::Exp => one(of(a), double::exp),
+            Unary::Ln => one(of(a), double::ln),
+            Unary::Log10 => one(of(a), double::log10),
+            Unary::Sqrt => one(of(a), f64::sqrt),
+        },
+        Operation::Binary(operator, a, b) => match operator {
+            Operator::Add => two(of(a), of(b), |a, b| a + b),
+            Operator::Subtract => two(of(a), of(b), |a, b| a - b),
+            Operator::Multiply => two(of(a), of(b), |a, b| a * b),
+            Operator::Divide => two(of(a), of(b), |a, b| a / b),
+            Operator::Power => two(of(a), of(b), double::powf),
+        },
     }
 }
 
@@ -196,15 +179,16 @@ fn two(a: Row, b: Row, function: impl Fn(f64, f64) -> f64) -> Row {
 #[derive(Default)]
 pub(super) struct Builder {
     operations: Vec<Operation>,
-    known: HashMap<(u8, u64, u64), u32>,
+    known: HashMap<Operation, u32>,
 }
 
 impl Builder {
     /// The index of an operation.
     pub(super) fn add(&mut self, operation: Operation) -> u32 {
-        let operation = self.folded(operation).map_or(operation, Operation::Constant);
+        let value = self.folded(operation);
+        let operation = value.map_or(operation, |value| Operation::Constant(value.to_bits()));
         let next = self.operations.len() as u32;
-        let number = *self.known.entry(operation.identity()).or_insert(next);
+        let number = *self.known.entry(operation).or_insert(next);
         if number == next {
             self.operations.push(operation);
         }
@@ -213,46 +197,46 @@ impl Builder {
 
     /// The index of a constant.
     pub(super) fn constant(&mut self, value: f64) -> u32 {
-        self.add(Operation::Constant(value))
+        self.add(Operation::Constant(value.to_bits()))
+    }
+
+    /// The index of a function of an operand.
+    pub(super) fn apply(&mut self, function: Unary, a: u32) -> u32 {
+        self.add(Operation::Unary(function, a))
     }
 
     /// The index of an operation on two operands.
     pub(super) fn operate(&mut self, operator: Operator, a: u32, b: u32) -> u32 {
-        self.add(match operator {
-            Operator::Add => Operation::Add(a, b),
-            Operator::Subtract => Operation::Subtract(a, b),
-            Operator::Multiply => Operation::Multiply(a, b),
-            Operator::Divide => Operation::Divide(a, b),
-            Operator::Power => Operation::Power(a, b),
-        })
+        self.add(Operation::Binary(operator, a, b))
     }
 
     /// The value of a constant.
     pub(super) fn known_value(&self, number: u32) -> Option<f64> {
         match self.operations[number as usize] {
-            Operation::Constant(value) => Some(value),
+            Operation::Constant(bits) => Some(f64::from_bits(bits)),
             _ => None,
         }
     }
 
     /// The value of an operation on constants.
     fn folded(&self, operation: Operation) -> Option<f64> {
-        if matches!(operation, Operation::Constant(_) | Operation::Input(_)) {
-            return None;
-        }
         let of = |number| self.known_value(number);
         Some(match operation {
             Operation::Constant(_) | Operation::Input(_) => return None,
-            Operation::Add(a, b) => of(a)? + of(b)?,
-            Operation::Subtract(a, b) => of(a)? - of(b)?,
-            Operation::Multiply(a, b) => of(a)? * of(b)?,
-            Operation::Divide(a, b) => of(a)? / of(b)?,
-            Operation::Power(a, b) => of(a)?.powf(of(b)?),
-            Operation::Negate(a) => -of(a)?,
-            Operation::Exp(a) => of(a)?.exp(),
-            Operation::Ln(a) => of(a)?.ln(),
-            Operation::Log10(a) => of(a)?.log10(),
-            Operation::Sqrt(a) => of(a)?.sqrt(),
+            Operation::Unary(function, a) => match function {
+                Unary::Negate => -of(a)?,
+                Unary::Exp => of(a)?.exp(),
+                Unary::Ln => of(a)?.ln(),
+                Unary::Log10 => of(a)?.log10(),
+                Unary::Sqrt => of(a)?.sqrt(),
+            },
+            Operation::Binary(operator, a, b) => match (operator, of(a)?, of(b)?) {
+                (Operator::Add, a, b) => a + b,
+                (Operator::Subtract, a, b) => a - b,
+                (Operator::Multiply, a, b) => a * b,
+                (Operator::Divide, a, b) => a / b,
+                (Operator::Power, a, b) => a.powf(b),
+            },
         })
     }
 }

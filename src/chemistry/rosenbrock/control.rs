@@ -188,11 +188,7 @@ impl Control {
     }
 
     /// Halves the step after a singular matrix.
-    ///
-    /// # Errors
-    ///
-    /// [`Status::SINGULAR`] after too many in a row.
-    pub fn halve(&mut self) -> Result<(), Status> {
+    pub(crate) fn halve(&mut self) -> Result<(), Status> {
         self.counters.singular += 1;
         self.singular_in_a_row += 1;
         self.is_retry = true;

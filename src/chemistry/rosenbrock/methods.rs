@@ -40,9 +40,9 @@ pub struct Method {
     pub evaluates: [bool; MOST_STAGES],
 }
 
-/// Coefficients, padded with zeros.
-const fn filled<const N: usize, const M: usize>(values: [f64; N]) -> [f64; M] {
-    let mut all = [0.0; M];
+/// Values, padded with blanks.
+const fn filled<T: Copy, const N: usize, const M: usize>(values: [T; N], blank: T) -> [T; M] {
+    let mut all = [blank; M];
     let mut i = 0;
     while i < N {
         all[i] = values[i];
@@ -51,15 +51,14 @@ const fn filled<const N: usize, const M: usize>(values: [f64; N]) -> [f64; M] {
     all
 }
 
+/// Coefficients, padded with zeros.
+const fn coefficients<const N: usize, const M: usize>(values: [f64; N]) -> [f64; M] {
+    filled(values, 0.0)
+}
+
 /// Truth values, padded with false.
 const fn flags<const N: usize>(values: [bool; N]) -> [bool; MOST_STAGES] {
-    let mut all = [false; MOST_STAGES];
-    let mut i = 0;
-    while i < N {
-        all[i] = values[i];
-        i += 1;
-    }
-    all
+    filled(values, false)
 }
 
 /// γ of ROS2, 1 + 1/√2.
@@ -73,12 +72,12 @@ pub const ROS2: Method = Method {
     name: "ros2",
     stages: 2,
     order: 2,
-    a: filled([1.0 / ROS2_GAMMA]),
-    c: filled([-2.0 / ROS2_GAMMA]),
-    m: filled([3.0 / (2.0 * ROS2_GAMMA), 1.0 / (2.0 * ROS2_GAMMA)]),
-    e: filled([1.0 / (2.0 * ROS2_GAMMA), 1.0 / (2.0 * ROS2_GAMMA)]),
-    alpha: filled([0.0, 1.0]),
-    gamma: filled([ROS2_GAMMA, -ROS2_GAMMA]),
+    a: coefficients([1.0 / ROS2_GAMMA]),
+    c: coefficients([-2.0 / ROS2_GAMMA]),
+    m: coefficients([3.0 / (2.0 * ROS2_GAMMA), 1.0 / (2.0 * ROS2_GAMMA)]),
+    e: coefficients([1.0 / (2.0 * ROS2_GAMMA), 1.0 / (2.0 * ROS2_GAMMA)]),
+    alpha: coefficients([0.0, 1.0]),
+    gamma: coefficients([ROS2_GAMMA, -ROS2_GAMMA]),
     evaluates: flags([true, true]),
 };
 
@@ -88,12 +87,12 @@ pub const ROS3: Method = Method {
     name: "ros3",
     stages: 3,
     order: 3,
-    a: filled([1.0, 1.0, 0.0]),
-    c: filled([-1.015_617_108_387_770_3, 4.075_995_645_253_77, 9.207_679_429_833_08]),
-    m: filled([1.0, 6.169_794_704_382_824_5, -0.427_722_565_432_185_73]),
-    e: filled([0.5, -2.907_955_871_680_547, 0.223_540_698_978_115_7]),
-    alpha: filled([0.0, ROS3_GAMMA, ROS3_GAMMA]),
-    gamma: filled([ROS3_GAMMA, 0.242_919_964_548_168_05, 2.185_138_002_766_406]),
+    a: coefficients([1.0, 1.0, 0.0]),
+    c: coefficients([-1.015_617_108_387_770_3, 4.075_995_645_253_77, 9.207_679_429_833_08]),
+    m: coefficients([1.0, 6.169_794_704_382_824_5, -0.427_722_565_432_185_73]),
+    e: coefficients([0.5, -2.907_955_871_680_547, 0.223_540_698_978_115_7]),
+    alpha: coefficients([0.0, ROS3_GAMMA, ROS3_GAMMA]),
+    gamma: coefficients([ROS3_GAMMA, 0.242_919_964_548_168_05, 2.185_138_002_766_406]),
     evaluates: flags([true, true, false]),
 };
 
@@ -102,7 +101,7 @@ pub const ROS4: Method = Method {
     name: "ros4",
     stages: 4,
     order: 4,
-    a: filled([
+    a: coefficients([
         2.0,
         1.867_943_637_803_922,
         0.234_444_971_139_915_6,
@@ -110,7 +109,7 @@ pub const ROS4: Method = Method {
         0.234_444_971_139_915_6,
         0.0,
     ]),
-    c: filled([
+    c: coefficients([
         -7.137_615_036_412_31,
         2.580_708_087_951_457,
         0.651_595_007_644_797_5,
@@ -118,20 +117,20 @@ pub const ROS4: Method = Method {
         -0.321_466_969_123_762_6,
         -0.694_974_250_178_177_9,
     ]),
-    m: filled([
+    m: coefficients([
         2.255_570_073_418_735,
         0.287_049_326_218_679_2,
         0.435_317_943_184_018,
         1.093_502_252_409_163,
     ]),
-    e: filled([
+    e: coefficients([
         -0.281_543_193_214_115_5,
         -0.072_761_991_249_389_2,
         -0.108_219_620_149_531_1,
         -1.093_502_252_409_163,
     ]),
-    alpha: filled([0.0, 1.145_640, 0.655_216_863_815_59, 0.655_216_863_815_59]),
-    gamma: filled([
+    alpha: coefficients([0.0, 1.145_640, 0.655_216_863_815_59, 0.655_216_863_815_59]),
+    gamma: coefficients([
         0.572_82,
         -1.769_193_891_319_233,
         0.759_263_343_792_048_2,
@@ -145,12 +144,12 @@ pub const RODAS3: Method = Method {
     name: "rodas3",
     stages: 4,
     order: 3,
-    a: filled([0.0, 2.0, 0.0, 2.0, 0.0, 1.0]),
-    c: filled([4.0, 1.0, -1.0, 1.0, -1.0, -8.0 / 3.0]),
-    m: filled([2.0, 0.0, 1.0, 1.0]),
-    e: filled([0.0, 0.0, 0.0, 1.0]),
-    alpha: filled([0.0, 0.0, 1.0, 1.0]),
-    gamma: filled([0.5, 1.5, 0.0, 0.0]),
+    a: coefficients([0.0, 2.0, 0.0, 2.0, 0.0, 1.0]),
+    c: coefficients([4.0, 1.0, -1.0, 1.0, -1.0, -8.0 / 3.0]),
+    m: coefficients([2.0, 0.0, 1.0, 1.0]),
+    e: coefficients([0.0, 0.0, 0.0, 1.0]),
+    alpha: coefficients([0.0, 0.0, 1.0, 1.0]),
+    gamma: coefficients([0.5, 1.5, 0.0, 0.0]),
     evaluates: flags([true, false, true, true]),
 };
 
@@ -159,7 +158,7 @@ pub const RODAS4: Method = Method {
     name: "rodas4",
     stages: 6,
     order: 4,
-    a: filled([
+    a: coefficients([
         1.544,
         0.946_678_528_081_582_6,
         0.255_701_169_898_328_4,
@@ -176,7 +175,7 @@ pub const RODAS4: Method = Method {
         -0.687_886_036_105_895,
         1.0,
     ]),
-    c: filled([
+    c: coefficients([
         -5.6688,
         -2.430_093_356_833_875,
         -0.206_359_915_709_191_5,
@@ -193,7 +192,7 @@ pub const RODAS4: Method = Method {
         16.319_305_431_231_36,
         -6.058_818_238_834_054,
     ]),
-    m: filled([
+    m: coefficients([
         1.221_224_509_226_641,
         6.019_134_481_288_629,
         12.537_083_329_320_87,
@@ -201,9 +200,9 @@ pub const RODAS4: Method = Method {
         1.0,
         1.0,
     ]),
-    e: filled([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
-    alpha: filled([0.0, 0.386, 0.21, 0.63, 1.0, 1.0]),
-    gamma: filled([0.25, -0.1043, 0.1035, -0.036_200_000_000_002_3, 0.0, 0.0]),
+    e: coefficients([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+    alpha: coefficients([0.0, 0.386, 0.21, 0.63, 1.0, 1.0]),
+    gamma: coefficients([0.25, -0.1043, 0.1035, -0.036_200_000_000_002_3, 0.0, 0.0]),
     evaluates: flags([true; 6]),
 };
 

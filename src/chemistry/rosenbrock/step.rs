@@ -220,7 +220,7 @@ impl Work {
 
     /// The stages, the solution and the error of a step.
     #[inline(always)]
-    pub fn advance<F: Entry>(
+    pub(crate) fn advance<F: Entry>(
         &mut self,
         kinetics: &Kinetics,
         method: &Method,

@@ -77,7 +77,7 @@ impl MechanismFacts {
             let of_device = tunings.iter().find(|facts| facts.gpu == device.name);
             let tuned = of_device.and_then(|facts| facts.tuning.as_ref());
             for lu in [LuPrecision::F64, LuPrecision::F32] {
-                let precision = tuning::precision(lu).name();
+                let precision = lu.name();
                 let fact = |form: String, from_cells, is_measured| KernelFacts {
                     gpu: device.name.clone(),
                     lu: precision,

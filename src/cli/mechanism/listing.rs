@@ -6,7 +6,8 @@ use super::Subject;
 use crate::chemistry::lifetime::in_words;
 use crate::chemistry::mechanism::Role;
 use crate::chemistry::mechanism::atoms::imbalance;
-use crate::chemistry::rates::Operation;
+use crate::chemistry::mechanism::expression::Operator;
+use crate::chemistry::rates::{Operation, Unary};
 
 /// Most unbalanced reactions that are listed.
 const LISTED: usize = 12;
@@ -183,10 +184,8 @@ impl Subject {
             .filter(|operation| {
                 matches!(
                     operation,
-                    Operation::Exp(_)
-                        | Operation::Ln(_)
-                        | Operation::Log10(_)
-                        | Operation::Power(..)
+                    Operation::Unary(Unary::Exp | Unary::Ln | Unary::Log10, _)
+                        | Operation::Binary(Operator::Power, ..)
                 )
             })
             .count();

@@ -53,7 +53,7 @@ pub(super) fn measure(
     let knob = tuning::name(kinetics);
     let (mut choices, mut all) = (Vec::new(), Vec::new());
     for lu in [LuPrecision::F64, LuPrecision::F32] {
-        let name = tuning::precision(lu).name();
+        let name = lu.name();
         writeln!(out, "\n{knob}, which is {}, factors in {name}", mechanism.name)?;
         let knob = knob.clone();
         let mut trials = Trials { tune, gpu, mechanism, kinetics, knob, lu, out, all: Vec::new() };
@@ -150,7 +150,7 @@ impl<W: Write> Trials<'_, W> {
         let (form, seconds) = ranking.times[0];
         Choice {
             knob: self.knob.clone(),
-            precision: tuning::precision(self.lu).name().to_owned(),
+            precision: self.lu.name().to_owned(),
             nz: tuning::LEVELS_OF_CELLS,
             from_columns: from,
             setting: form.to_string(),

@@ -65,7 +65,7 @@ impl Trial {
     ) -> Self {
         Self {
             knob: knob.to_owned(),
-            precision: tuning::precision(lu).name(),
+            precision: lu.name(),
             nz: tuning::LEVELS_OF_CELLS,
             grid: format!("{cells} cells"),
             setting: form.to_string(),

@@ -71,7 +71,7 @@ impl RunSpread {
 
     /// The larger of these differences and the errors of `one_step` accumulated over `steps` steps.
     #[must_use]
-    pub fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
+    pub(crate) fn or_roundings(self, one_step: &[Spread], steps: usize) -> Self {
         let added = (steps as f64).sqrt();
         let pairs = self.fields.iter().zip(one_step);
         let fields = pairs.map(|(own, one)| own.larger(&one.scaled(added))).collect();

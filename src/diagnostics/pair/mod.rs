@@ -30,6 +30,6 @@ mod tests;
 mod verdict;
 
 pub use long_run::{RunSpread, Totals, judge_later};
-pub use rounding_reference::{PROBE_UNITS, RoundingReference};
+pub use rounding_reference::RoundingReference;
 pub use run_state::RunState;
 pub use verdict::{Check, Verdict};

@@ -1,10 +1,10 @@
 //! Quantities in which two runs are compared.
 
-use ndarray::{Array2, Dimension};
+use ndarray::Array2;
 
 use crate::backend::CapturedFrame;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, State, Surface};
+use crate::state::{CloudDiagnostics, State, Surface, memory};
 
 /// A run at one time: transported fields, diagnostics, precipitation.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ impl<R: Real> RunState<R> {
 
     /// Values of the fields: planes of all columns, one for each level of a field.
     pub fn fields(&self) -> Vec<&[R]> {
-        let volumes = self.state.fields().iter().chain(self.diagnostics.fields()).map(values);
-        volumes.chain([&self.rain, &self.snow].map(values)).collect()
+        let volumes = self.state.fields().iter().chain(self.diagnostics.fields()).map(memory);
+        volumes.chain([&self.rain, &self.snow].map(memory)).collect()
     }
 
     /// Number of columns.
@@ -56,8 +56,4 @@ impl<R> From<CapturedFrame<R>> for RunState<R> {
         let CapturedFrame { state, diagnostics, surface: Surface { rain, snow, .. }, .. } = frame;
         Self { state, diagnostics, rain, snow }
     }
-}
-
-fn values<T, D: Dimension>(field: &ndarray::Array<T, D>) -> &[T] {
-    field.as_slice().expect("fields are in standard layout")
 }

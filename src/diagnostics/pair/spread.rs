@@ -29,28 +29,26 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Two joined by a function, measure by measure.
+    fn joined(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            largest: of(self.largest, other.largest),
+            rms: of(self.rms, other.rms),
+            rms_inner: of(self.rms_inner, other.rms_inner),
+            p99: of(self.p99, other.p99),
+            p999: of(self.p999, other.p999),
+            share: of(self.share, other.share),
+        }
+    }
+
     /// The larger of two, measure by measure.
     pub fn larger(&self, other: &Self) -> Self {
-        Self {
-            largest: self.largest.max(other.largest),
-            rms: self.rms.max(other.rms),
-            rms_inner: self.rms_inner.max(other.rms_inner),
-            p99: self.p99.max(other.p99),
-            p999: self.p999.max(other.p999),
-            share: self.share.max(other.share),
-        }
+        self.joined(other, f64::max)
     }
 
     /// The same for errors `factor` times as large; the share of values that are off is kept.
     pub(super) fn scaled(&self, factor: f64) -> Self {
-        Self {
-            largest: factor * self.largest,
-            rms: factor * self.rms,
-            rms_inner: factor * self.rms_inner,
-            p99: factor * self.p99,
-            p999: factor * self.p999,
-            share: self.share,
-        }
+        Self { share: self.share, ..self.joined(self, |x, _| factor * x) }
     }
 
     /// The errors of `found` against `truth`, of the same length; `errors` is work space.
@@ -65,15 +63,8 @@ impl Spread {
             .map(|(a, b)| (a.f64() - b.f64()).abs())
             .collect_into_vec(errors);
         if errors.iter().any(|error| !error.is_finite()) {
-            let far = f64::INFINITY;
-            return Self {
-                largest: far,
-                rms: far,
-                rms_inner: far,
-                p99: far,
-                p999: far,
-                share: far,
-            };
+            let none = Self::default();
+            return none.joined(&none, |_, _| f64::INFINITY);
         }
         let most = largest(truth);
         let count = errors.len() as f64;

@@ -81,7 +81,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// The verdict on field number `n` of two runs.
-    pub fn on_field<R: Real + Value>(
+    pub(crate) fn on_field<R: Real + Value>(
         steps: usize,
         [a, b]: [&RunState<R>; 2],
         n: usize,
@@ -92,14 +92,10 @@ impl Verdict {
         let mut difference = Difference::default();
         difference.add(Band::default(), first, second);
         if difference.unmatched > 0 {
-            let nothing = || (0.0, "every value is a number".to_owned());
-            let mut check = Check::new(
-                "values that are no numbers",
-                difference.unmatched as f64,
-                [nothing(), nothing()],
-            );
-            check.cell = difference.first_unmatched.map(|place| a.cell(place as usize));
-            checks.push(check);
+            let limit = (0.0, "every value is a number".to_owned());
+            let found = difference.unmatched as f64;
+            let cell = difference.first_unmatched.map(|place| a.cell(place as usize));
+            checks.push(Check { cell, ..Check::new("values that are no numbers", found, [limit]) });
         }
         let apart = Spread::of(second, first, scratch);
         let worst = difference.worst.map(|worst| a.cell(worst.index as usize));
@@ -114,7 +110,12 @@ impl Verdict {
     }
 
     /// The verdict on a total of two runs.
-    pub fn on_total(field: &'static str, steps: usize, [a, b]: [f64; 2], check: Check) -> Self {
+    pub(crate) fn on_total(
+        field: &'static str,
+        steps: usize,
+        [a, b]: [f64; 2],
+        check: Check,
+    ) -> Self {
         let max_abs = (b - a).abs();
         let rms_rel = match (max_abs, a) {
             (0.0, _) => Some(0.0),

@@ -62,19 +62,15 @@ const WHOLE: &str = "arrays are in standard layout";
 
 /// Uploads the air of a frame: rho, exner, p, dz, contiguous, in rows as in `layout`.
 ///
-/// # Errors
-///
-/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-///
 /// # Panics
 ///
 /// When the array is too short.
-pub fn upload_air<R: Real + Element>(
+pub(crate) fn upload_air<R: Real + Element>(
     air: &Environment<R>,
     to: &Buffer<R>,
     layout: Layout,
 ) -> Result<()> {
-    for (number, from) in [&air.rho, &air.exner, &air.p, &air.dz].into_iter().enumerate() {
+    for (number, from) in air.fields().into_iter().enumerate() {
         let places = layout.padded(from.as_slice().expect(WHOLE));
         to.upload_to(number * places.len(), &places)?;
     }
@@ -94,10 +90,10 @@ impl<R: Real + Element> DeviceForcing<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
-        let ([x, y, z], _, inflow) = lengths(layout);
-        let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(z)?];
-        let inflow = gpu.zeros(order.len() * inflow)?;
-        Ok(Self { flux, inflow, layout, order: order.to_vec() })
+        let frame = Self::of_frame(gpu, layout, order)?;
+        let [x, y, _] = frame.flux;
+        let z = gpu.zeros(layout.faces()[2])?;
+        Ok(Self { flux: [x, y, z], ..frame })
     }
 
     /// The same without the vertical fluxes, which follow from the others by continuity.
@@ -133,7 +129,7 @@ impl<R: Real + Element> DeviceForcing<R> {
                 self.inflow.upload_to(first, &vec![R::nan(); each])?;
                 continue;
             };
-            for side in [&values.west, &values.east, &values.south, &values.north] {
+            for side in values.sides() {
                 self.inflow.upload_to(first, side.as_slice().expect(WHOLE))?;
                 first += side.len();
             }
@@ -225,9 +221,8 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     pub fn set_weights(&self, flux: f64, air: f64) -> Result<()> {
         let kept = self.weights.pointer();
         let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
-        let once = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
         // SAFETY: the array has both elements, and memory is freed only after the device is done.
-        unsafe { self.set_weights.launch(once, &args) }
+        unsafe { self.set_weights.launch(Launch::new([1, 1], 1), &args) }
     }
 
     /// Sets the forcing of a step without the air, as [`Forcing::set`] does.

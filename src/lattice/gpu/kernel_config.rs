@@ -159,7 +159,7 @@ impl KernelConfig {
     }
 
     /// Stored directions of a site's links.
-    pub fn directions(&self) -> usize {
+    pub(crate) fn directions(&self) -> usize {
         if self.is_backward_stored { 2 * DIRECTIONS } else { DIRECTIONS }
     }
 

@@ -27,26 +27,25 @@ impl Rung {
     pub const ALL: [Self; 5] =
         [Self::Aos, Self::EvenOdd, Self::Soa, Self::Vector, Self::HalfSpinor];
 
+    /// Name in tables, and kernel.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Aos => ["aos", "ladder_aos"],
+            Self::EvenOdd => ["even-odd", "ladder_even_odd"],
+            Self::Soa => ["soa", "ladder_soa"],
+            Self::Vector => ["vector", "ladder_vector"],
+            Self::HalfSpinor => ["half-spinor", "ladder_half_spinor"],
+        }
+    }
+
     /// Name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Aos => "aos",
-            Self::EvenOdd => "even-odd",
-            Self::Soa => "soa",
-            Self::Vector => "vector",
-            Self::HalfSpinor => "half-spinor",
-        }
+        self.names()[0]
     }
 
     /// Kernel name.
     pub fn kernel(self) -> &'static str {
-        match self {
-            Self::Aos => "ladder_aos",
-            Self::EvenOdd => "ladder_even_odd",
-            Self::Soa => "ladder_soa",
-            Self::Vector => "ladder_vector",
-            Self::HalfSpinor => "ladder_half_spinor",
-        }
+        self.names()[1]
     }
 
     /// Output sites of a launch.
@@ -54,26 +53,54 @@ impl Rung {
         if self == Self::Aos { extents.volume() } else { extents.half_volume() }
     }
 
+    /// The form with the memory layout of the rung, if it loads units of several numbers.
+    fn form(self, extents: Extents) -> Option<KernelConfig> {
+        matches!(self, Self::Vector | Self::HalfSpinor).then(|| KernelConfig::plain(extents))
+    }
+
+    /// Places of all numbers in an array of `reals` numbers a site: lexicographic index of the site, number, and index in the
+    /// array; for the sites of one parity, or for all in the first rung.
+    fn places(
+        self,
+        extents: Extents,
+        parity: Parity,
+        reals: usize,
+    ) -> impl Iterator<Item = (usize, usize, usize)> {
+        let sites: Vec<usize> = match self {
+            Self::Aos => (0..extents.volume()).collect(),
+            _ => extents.sites(parity).collect(),
+        };
+        let count = sites.len();
+        let at = move |index: usize, n: usize| match self {
+            Self::Soa => n * count + index,
+            _ => index * reals + n,
+        };
+        let each = sites.into_iter().enumerate();
+        each.flat_map(move |(index, site)| (0..reals).map(move |n| (site, n, at(index, n))))
+    }
+
+    /// An array of `reals` numbers a site.
+    fn lay<R: Real>(
+        self,
+        extents: Extents,
+        parity: Parity,
+        reals: usize,
+        of_site: impl Fn(usize, usize) -> R,
+    ) -> Vec<R> {
+        let mut field = vec![R::ZERO; self.sites(extents) * reals];
+        for (site, n, at) in self.places(extents, parity, reals) {
+            field[at] = of_site(site, n);
+        }
+        field
+    }
+
     /// The sites of one parity of a field, (t, z, y, x, spin, colour, complex), in the layout of the kernel; the whole
     /// field in the first rung.
     pub fn lay_spinors<R: Real>(self, extents: Extents, parity: Parity, psi: &[R]) -> Vec<R> {
-        let reals = SPINOR_REALS;
-        match self {
-            Self::Aos => psi.to_vec(),
-            Self::EvenOdd => {
-                let sites = extents.sites(parity);
-                sites.flat_map(|site| psi[site * reals..][..reals].iter().copied()).collect()
-            }
-            Self::Soa => {
-                let sites: Vec<usize> = extents.sites(parity).collect();
-                (0..reals)
-                    .flat_map(|n| sites.iter().map(move |site| psi[site * reals + n]))
-                    .collect()
-            }
-            Self::Vector | Self::HalfSpinor => {
-                KernelConfig::plain(extents).lay_spinors(parity, psi)
-            }
+        if let Some(form) = self.form(extents) {
+            return form.lay_spinors(parity, psi);
         }
+        self.lay(extents, parity, SPINOR_REALS, |site, n| psi[site * SPINOR_REALS + n])
     }
 
     /// The inverse: a field from the layout of the kernel.
@@ -84,53 +111,24 @@ impl Rung {
         field: &[R],
         psi: &mut [R],
     ) {
-        let (reals, half) = (SPINOR_REALS, extents.half_volume());
-        match self {
-            Self::Aos => psi.copy_from_slice(field),
-            Self::EvenOdd | Self::Soa => {
-                for (index, site) in extents.sites(parity).enumerate() {
-                    for n in 0..reals {
-                        let at =
-                            if self == Self::Soa { n * half + index } else { index * reals + n };
-                        psi[site * reals + n] = field[at];
-                    }
-                }
-            }
-            Self::Vector | Self::HalfSpinor => {
-                KernelConfig::plain(extents).pick_spinors(parity, field, psi);
-            }
+        if let Some(form) = self.form(extents) {
+            return form.pick_spinors(parity, field, psi);
+        }
+        for (site, n, at) in self.places(extents, parity, SPINOR_REALS) {
+            psi[site * SPINOR_REALS + n] = field[at];
         }
     }
 
     /// Links, (mu, t, z, y, x, row, column, complex), of one parity in the layout of the kernel; all links in the first
     /// rung.
     pub fn lay_links<R: Real>(self, extents: Extents, parity: Parity, links: &[f64]) -> Vec<R> {
-        let volume = extents.volume();
-        let real =
-            |site: usize, mu: usize, n: usize| R::of(links[(mu * volume + site) * LINK_REALS + n]);
-        let by_site = |sites: Vec<usize>| {
-            let of_site = |site: usize| {
-                (0..DIRECTIONS).flat_map(move |mu| (0..LINK_REALS).map(move |n| real(site, mu, n)))
-            };
-            sites.into_iter().flat_map(of_site).collect()
-        };
-        match self {
-            Self::Aos => by_site((0..volume).collect()),
-            Self::EvenOdd => by_site(extents.sites(parity).collect()),
-            Self::Soa => {
-                let sites: Vec<usize> = extents.sites(parity).collect();
-                let mut field = Vec::with_capacity(DIRECTIONS * LINK_REALS * sites.len());
-                for mu in 0..DIRECTIONS {
-                    for n in 0..LINK_REALS {
-                        field.extend(sites.iter().map(|&site| real(site, mu, n)));
-                    }
-                }
-                field
-            }
-            Self::Vector | Self::HalfSpinor => {
-                KernelConfig::plain(extents).lay_links(parity, links)
-            }
+        if let Some(form) = self.form(extents) {
+            return form.lay_links(parity, links);
         }
+        self.lay(extents, parity, DIRECTIONS * LINK_REALS, |site, n| {
+            let (mu, n) = (n / LINK_REALS, n % LINK_REALS);
+            R::of(links[(mu * extents.volume() + site) * LINK_REALS + n])
+        })
     }
 }
 

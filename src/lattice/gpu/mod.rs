@@ -59,11 +59,7 @@ impl<R: LatticePrecision> Operator<R> {
     }
 
     /// The same with links that are on the device already in this form.
-    ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    pub fn with_links(
+    pub(crate) fn with_links(
         gpu: &Gpu,
         links: Arc<[Buffer<R>; 2]>,
         antiperiodic_t: bool,
@@ -127,11 +123,8 @@ impl<R: LatticePrecision> Operator<R> {
     }
 
     fn launch(&self, kernel: &Kernel, args: &WilsonArgs<R>, shared_bytes: u32) -> Result<()> {
-        let launch = Launch {
-            grid: [self.form.blocks() as u32, 1, 1],
-            block: [self.form.threads(), 1, 1],
-            shared_bytes,
-        };
+        let flat = Launch::new([self.form.blocks() as u32, 1], self.form.threads());
+        let launch = Launch { shared_bytes, ..flat };
         // SAFETY: callers have checked the lengths of the fields; the links have the length of the form.
         unsafe { kernel.launch(launch, args) }
     }
@@ -139,14 +132,10 @@ impl<R: LatticePrecision> Operator<R> {
     /// `out = D in` or `D† in` for all right-hand sides of the fields, which are contiguous. Dynamic shared memory
     /// limits the occupancy.
     ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    ///
     /// # Panics
     ///
     /// When the number of right-hand sides in the fields does not suit the form.
-    pub fn hop_beside(
+    pub(crate) fn hop_beside(
         &self,
         parity: Parity,
         is_dagger: bool,
@@ -176,7 +165,7 @@ impl<R: LatticePrecision> Operator<R> {
     ///
     /// # Panics
     ///
-    /// As [`Operator::hop_beside`].
+    /// When the fields do not have the number of right-hand sides of the form.
     pub fn hop(
         &self,
         parity: Parity,
@@ -189,14 +178,10 @@ impl<R: LatticePrecision> Operator<R> {
 
     /// `out = base + coefficient D in`.
     ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    ///
     /// # Panics
     ///
-    /// As [`Operator::hop_beside`].
-    pub fn add_hop(
+    /// When the fields do not have the number of right-hand sides of the form.
+    pub(crate) fn add_hop(
         &self,
         parity: Parity,
         is_dagger: bool,

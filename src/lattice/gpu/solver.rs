@@ -178,9 +178,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
             history: self.history.pointer(),
             words: self.words.pointer(),
         };
-        let threads = self.operator.form().threads();
-        let launch =
-            Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };
+        let launch = Launch::new([blocks as u32, 1], self.operator.form().threads());
         // SAFETY: this value owns all arrays, with the length of one parity and of one number for each block.
         unsafe { kernel.launch(launch, &args) }
     }
@@ -209,11 +207,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
     }
 
     /// Queues an iteration; a system that has converged does not change.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    pub fn iterate(&self) -> Result<()> {
+    pub(crate) fn iterate(&self) -> Result<()> {
         self.multiply(false, &self.p, &self.q)?;
         self.advance(&self.solver.residual)?;
         self.multiply(true, &self.r, &self.s)?;
@@ -256,7 +250,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
     ///
     /// # Errors
     ///
-    /// As [`Iteration::iterate`].
+    /// [`Error::Gpu`] when the device has failed.
     pub fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| (0..ITERATIONS).try_for_each(|_| self.iterate()))?;

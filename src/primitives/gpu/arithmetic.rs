@@ -125,7 +125,7 @@ impl<R: Real + Element> Arithmetic<R> {
             rounds: ROUNDS as i32,
             filler: 0,
         };
-        let launch = Launch { grid: [self.blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+        let launch = Launch::new([self.blocks, 1], THREADS);
         // SAFETY: the kernel takes this struct, and writes one value for each thread.
         self.gpu.elapsed(|| unsafe { self.chains.launch(launch, &args) })
     }

@@ -177,11 +177,7 @@ pub struct Iteration<'a> {
 
 impl Iteration<'_> {
     /// Queues [`ITERATIONS`] iterations; a system that has converged does not change.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`], as all below, when the device has failed.
-    pub fn iterate(&self) -> Result<()> {
+    pub(crate) fn iterate(&self) -> Result<()> {
         for number in 0..ITERATIONS {
             self.launch(&self.solver.product, number)?;
             self.launch(&self.solver.update, number)?;
@@ -219,7 +215,7 @@ impl Iteration<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Iteration::iterate`].
+    /// [`Error::Gpu`] when the device has failed.
     pub fn finish(self) -> Result<Solution> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
@@ -243,7 +239,7 @@ impl Iteration<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Iteration::iterate`], and when the system converges within the rounds.
+    /// [`Error::Gpu`] when the device has failed, and when the system converges within the rounds.
     pub fn time(&self, rounds: usize) -> Result<f64> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;

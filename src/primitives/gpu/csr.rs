@@ -22,6 +22,8 @@ const WORDS: usize = 4;
 const ROWS_OF_A_THREAD: usize = 4;
 /// Margin of 32-bit row and entry numbers, which a block may count beyond the last.
 const BEYOND: usize = 1 << 16;
+/// The kernel that adds up the pieces of rows.
+const JOIN: &str = "csr_join";
 /// Right-hand sides of one launch, for which sums of pieces have memory.
 const MOST_SIDES: usize = 64;
 
@@ -66,7 +68,7 @@ impl CsrConfig {
     }
 
     /// Settings for a matrix with these starts of rows: large tiles if the rows differ in length.
-    pub fn suited(precision: Precision, starts: &[usize]) -> Self {
+    pub(crate) fn suited(precision: Precision, starts: &[usize]) -> Self {
         if Rows::of(starts).is_even {
             return Self::usual(precision);
         }
@@ -79,11 +81,7 @@ impl CsrConfig {
 
     /// Shared memory of a block for a tile, bytes.
     pub fn shared_bytes(&self, precision: Precision) -> usize {
-        let size = match precision {
-            Precision::F32 => size_of::<f32>(),
-            Precision::F64 => size_of::<f64>(),
-        };
-        let size = if self.gather_late { size + size_of::<i32>() } else { size };
+        let size = precision.bytes() + if self.gather_late { size_of::<i32>() } else { 0 };
         self.tile_threads as usize * self.tile_rounds * AT_A_TIME * size
     }
 
@@ -129,7 +127,7 @@ impl CsrConfig {
         let mut launches = vec![(kernel, [tiles, groups], self.tile_threads)];
         if cut_rows > 0 {
             let blocks = (cut_rows * WARP).div_ceil(self.threads as usize);
-            launches.push(("csr_join", [blocks, sides], self.threads));
+            launches.push((JOIN, [blocks, sides], self.threads));
         }
         launches
     }
@@ -201,12 +199,10 @@ impl<R: Real> Arrays<R> {
 /// A sparse matrix on the device.
 #[derive(Debug)]
 pub struct DeviceCsr<R> {
-    gpu: Gpu,
     shape: CsrConfig,
     kernels: Vec<Kernel>,
     size: Size,
     columns: usize,
-    entries: usize,
     /// The fastest rungs for one vector and for several.
     fastest: [Rung; 2],
     held: Held<R>,
@@ -224,21 +220,6 @@ struct Held<R> {
     long_rows: Buffer<i32>,
     partials: Buffer<R>,
 }
-
-/// All kernels of the file.
-const KERNELS: [&str; 11] = [
-    "csr_thread",
-    "csr_cached",
-    "csr_warp",
-    "csr_lanes_2",
-    "csr_lanes_4",
-    "csr_lanes_8",
-    "csr_lanes_16",
-    "csr_bins",
-    "csr_tiles",
-    "csr_tiles_several",
-    "csr_join",
-];
 
 impl<R: Real + Element> DeviceCsr<R> {
     /// Copies a matrix to the device, with the list of its tiles.
@@ -258,7 +239,9 @@ impl<R: Real + Element> DeviceCsr<R> {
     pub fn with(gpu: &Gpu, matrix: &Csr<R>, shape: CsrConfig) -> Result<Self> {
         let arrays = Arrays::new(matrix, shape)?;
         let module = gpu.module(&shape.source(R::PRECISION))?;
-        let kernels = KERNELS.iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let others = [Rung::Tiles.kernel(MOST_SIDES), JOIN];
+        let names = Rung::ALL.map(|rung| rung.kernel(1)).into_iter().chain(others);
+        let kernels = names.map(|name| module.kernel(name)).collect::<Result<_>>()?;
         let RowTiles { tiles, cuts } = &arrays.tiles;
         let pieces = arrays.tiles.pieces();
         let held = Held {
@@ -295,12 +278,10 @@ impl<R: Real + Element> DeviceCsr<R> {
             sides: 1,
         };
         Ok(Self {
-            gpu: gpu.clone(),
             shape,
             kernels,
             size,
             columns: matrix.columns(),
-            entries: matrix.nonzeros(),
             fastest: [1, 2].map(|sides| Rung::choose(R::PRECISION, matrix.starts(), sides)),
             held,
             args,
@@ -315,11 +296,6 @@ impl<R: Real + Element> DeviceCsr<R> {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
-    }
-
-    /// Number of stored entries.
-    pub fn nonzeros(&self) -> usize {
-        self.entries
     }
 
     /// The fastest rung for so many vectors.
@@ -425,17 +401,11 @@ impl<R: Real + Element> DeviceCsr<R> {
             {
                 let kernel = self.kernels.iter().find(|kernel| kernel.name() == name);
                 let kernel = kernel.expect("all kernels are there");
-                let grid = [across as u32, down as u32, 1];
-                let launch = Launch { grid, block: [threads, 1, 1], shared_bytes: 0 };
+                let launch = Launch::new([across as u32, down as u32], threads);
                 // SAFETY: the caller promises the vectors; this value owns everything else.
                 unsafe { kernel.launch(launch, &args)? };
             }
         }
         Ok(())
-    }
-
-    /// The device that holds the matrix.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
     }
 }

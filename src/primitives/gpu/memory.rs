@@ -56,6 +56,13 @@ pub enum Pattern {
     Thread,
 }
 
+/// Kernels of the copies by [`Pattern`] and [`Width`].
+const COPIES: [[&str; 3]; 3] = [
+    ["memory_grid_1", "memory_grid_2", "memory_grid_4"],
+    ["memory_block_1", "memory_block_2", "memory_block_4"],
+    ["memory_thread_1", "memory_thread_2", "memory_thread_4"],
+];
+
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Experiment {
@@ -105,15 +112,7 @@ impl Experiment {
         match self {
             Self::Offset(_) => "memory_offset",
             Self::Stride(_) => "memory_stride",
-            Self::Copy(Width::One, Pattern::Grid) => "memory_grid_1",
-            Self::Copy(Width::Two, Pattern::Grid) => "memory_grid_2",
-            Self::Copy(Width::Four, Pattern::Grid) => "memory_grid_4",
-            Self::Copy(Width::One, Pattern::Block) => "memory_block_1",
-            Self::Copy(Width::Two, Pattern::Block) => "memory_block_2",
-            Self::Copy(Width::Four, Pattern::Block) => "memory_block_4",
-            Self::Copy(Width::One, Pattern::Thread) => "memory_thread_1",
-            Self::Copy(Width::Two, Pattern::Thread) => "memory_thread_2",
-            Self::Copy(Width::Four, Pattern::Thread) => "memory_thread_4",
+            Self::Copy(width, pattern) => COPIES[pattern as usize][width as usize],
             Self::Banks { .. } => "memory_banks",
             Self::Gather { read_only: false } => "memory_gather",
             Self::Gather { read_only: true } => "memory_gather_read_only",
@@ -202,24 +201,16 @@ impl Lab {
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let module = gpu.module(&source())?;
-        let mut names: Vec<&str> = Vec::new();
-        for width in [Width::One, Width::Two, Width::Four] {
-            for pattern in [Pattern::Grid, Pattern::Block, Pattern::Thread] {
-                names.push(Experiment::Copy(width, pattern).kernel());
-            }
-        }
-        names.extend(
-            [
-                Experiment::Offset(0),
-                Experiment::Stride(1),
-                Experiment::Banks { step: 0, rounds: 0 },
-                Experiment::Gather { read_only: false },
-                Experiment::Gather { read_only: true },
-                Experiment::Work { rounds: 0, factor: 0.0, summand: 0.0 },
-            ]
-            .map(Experiment::kernel),
-        );
-        let kernels = names.into_iter().map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let others = [
+            Experiment::Offset(0),
+            Experiment::Stride(1),
+            Experiment::Banks { step: 0, rounds: 0 },
+            Experiment::Gather { read_only: false },
+            Experiment::Gather { read_only: true },
+            Experiment::Work { rounds: 0, factor: 0.0, summand: 0.0 },
+        ];
+        let names = COPIES.into_iter().flatten().chain(others.map(Experiment::kernel));
+        let kernels = names.map(|name| module.kernel(name)).collect::<Result<_>>()?;
         Ok(Self { gpu: gpu.clone(), kernels })
     }
 
@@ -324,7 +315,7 @@ impl<'a> Overlap<'a> {
         let mut given = Pinned::zeros(gpu, values.len())?;
         let made = Pinned::zeros(gpu, values.len())?;
         // SAFETY: the device is done with the copy before the arrays are moved.
-        unsafe { given.fetch(&from)? };
+        unsafe { given.fetch(&from, 0..from.len(), gpu.compute())? };
         gpu.synchronize()?;
         let streams = (0..streams).map(|_| Stream::new(gpu)).collect::<Result<_>>()?;
         Ok(Self { lab, streams, given, made, from, to })
@@ -376,7 +367,7 @@ impl<'a> Overlap<'a> {
     ) -> Result<()> {
         if matches!(leg, Leg::There | Leg::All) {
             // SAFETY: this value owns all arrays, and all streams are waited for before the host reads or changes one.
-            unsafe { self.given.send_part(&self.from, range.clone(), &stream.0)? };
+            unsafe { self.given.send(&self.from, range.clone(), &stream.0)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
             let MemoryLaunch { kernel, args, blocks } = work.launch(
@@ -395,7 +386,7 @@ impl<'a> Overlap<'a> {
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.
-            unsafe { self.made.fetch_part(&self.to, range, &stream.0)? };
+            unsafe { self.made.fetch(&self.to, range, &stream.0)? };
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ pub mod ladder;
 
 use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, Resources};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
@@ -329,15 +329,6 @@ impl<T: Reducible> Reducer<T> {
             tickets: gpu.zeros(most)?,
             element: std::marker::PhantomData,
         })
-    }
-
-    /// Resources of the kernel of an operation.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reducer::new`].
-    pub fn resources(&self, operation: Operation) -> Result<Resources> {
-        self.kernel(operation).0.resources(self.shape.threads, 0)
     }
 
     fn kernel(&self, operation: Operation) -> &(Kernel, u32) {

@@ -29,11 +29,7 @@ pub struct Sampling<R> {
 
 impl<R: Real + Element> Sampling<R> {
     /// An operator for `levels` levels at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below, and those of [`DeviceCsr::new`].
-    pub fn new(gpu: &Gpu, operator: &Csr<R>, levels: usize) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, operator: &Csr<R>, levels: usize) -> Result<Self> {
         let parcel = AsyncDownload::new(gpu, levels * operator.rows())?;
         let matrix = DeviceCsr::new(gpu, operator)?;
         let rung = matrix.fastest(levels);
@@ -41,22 +37,18 @@ impl<R: Real + Element> Sampling<R> {
     }
 
     /// Device memory of the operator, bytes.
-    pub fn bytes(operator: &Csr<R>, levels: usize) -> usize {
+    pub(crate) fn bytes(operator: &Csr<R>, levels: usize) -> usize {
         let [device, _] = AsyncDownload::<R>::bytes(levels * operator.rows());
         device + DeviceCsr::bytes(operator)
     }
 
     /// Queues the products with these levels, one group after the other.
     ///
-    /// # Errors
-    ///
-    /// When the device has failed.
-    ///
     /// # Panics
     ///
     /// When the number of levels differs from that of construction, an array ends before them, or two products are
     /// under way already.
-    pub fn send(&mut self, groups: &[Levels<'_, R>]) -> Result<()> {
+    pub(crate) fn send(&mut self, groups: &[Levels<'_, R>]) -> Result<()> {
         let Self { matrix, rung, levels, parcel } = self;
         let (rows, columns) = (matrix.rows(), matrix.columns());
         let count: usize = groups.iter().map(|group| group.count).sum();
@@ -77,31 +69,23 @@ impl<R: Real + Element> Sampling<R> {
     }
 
     /// Returns `true` if the oldest products under way have arrived; `false` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// When the device has failed.
-    pub fn is_complete(&self) -> Result<bool> {
+    pub(crate) fn is_complete(&self) -> Result<bool> {
         self.parcel.is_complete()
     }
 
     /// Waits for the oldest products under way, grouped by level with one value for each target point; `None` if there
     /// are none.
-    ///
-    /// # Errors
-    ///
-    /// When the device failed before the products were complete.
-    pub fn receive(&mut self) -> Result<Option<Vec<R>>> {
+    pub(crate) fn receive(&mut self) -> Result<Option<Vec<R>>> {
         self.parcel.receive(<[R]>::to_vec)
     }
 
     /// Number of target points.
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         self.matrix.rows()
     }
 
     /// Time of the copies to the host so far, s.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.parcel.seconds()
     }
 }

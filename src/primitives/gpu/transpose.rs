@@ -42,18 +42,23 @@ impl Rung {
         Self::Best,
     ];
 
+    /// Name in tables, and kernel for matrices of any size.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Copy => ["copy, the bound", "transpose_copy"],
+            Self::Naive => ["naive: strided writes", "transpose_naive"],
+            Self::Strided => ["strided both ways", "transpose_strided"],
+            Self::Tiled => ["tiled in shared memory", "transpose_tiled"],
+            Self::Padded => ["tiles padded", "transpose_padded"],
+            Self::Unrolled => ["several rows a thread", "transpose_unrolled"],
+            Self::Diagonal => ["diagonal order of blocks", "transpose_diagonal"],
+            Self::Best => ["best: 16 bytes, strips", "transpose_unrolled"],
+        }
+    }
+
     /// Name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy, the bound",
-            Self::Naive => "naive: strided writes",
-            Self::Strided => "strided both ways",
-            Self::Tiled => "tiled in shared memory",
-            Self::Padded => "tiles padded",
-            Self::Unrolled => "several rows a thread",
-            Self::Diagonal => "diagonal order of blocks",
-            Self::Best => "best: 16 bytes, strips",
-        }
+        self.names()[0]
     }
 
     /// Kernel name for matrices of this size.
@@ -62,26 +67,17 @@ impl Rung {
         let is_wide =
             [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
         match self {
-            Self::Copy => "transpose_copy",
-            Self::Naive => "transpose_naive",
-            Self::Strided => "transpose_strided",
-            Self::Tiled => "transpose_tiled",
-            Self::Padded => "transpose_padded",
-            Self::Diagonal => "transpose_diagonal",
             Self::Best if matrices.rows < THIN => "transpose_thin_rows",
             Self::Best if matrices.columns < THIN => "transpose_thin_columns",
             Self::Best if is_wide => "transpose_wide",
-            Self::Unrolled | Self::Best => "transpose_unrolled",
+            _ => self.names()[1],
         }
     }
 }
 
 /// Numbers in sixteen bytes.
 fn wide(precision: Precision) -> usize {
-    match precision {
-        Precision::F32 => 4,
-        Precision::F64 => 2,
-    }
+    16 / precision.bytes()
 }
 
 /// Compile-time settings of the kernels.
@@ -180,7 +176,8 @@ impl TransposeConfig {
 pub struct Transpose<R> {
     matrices: Matrices,
     shape: TransposeConfig,
-    kernels: [Kernel; Rung::ALL.len()],
+    /// In the order of [`Rung::ALL`].
+    kernels: Vec<Kernel>,
     check: Kernel,
     faults: Buffer<i32>,
     args: TransposeArgs<R>,
@@ -213,9 +210,8 @@ impl<R: Real + Element> Transpose<R> {
             )));
         };
         let module = gpu.module(&shape.source(R::PRECISION))?;
-        let kernel = |rung: Rung| module.kernel(rung.kernel(R::PRECISION, matrices));
-        let [copy, naive, strided, tiled, padded, unrolled, diagonal, best] = Rung::ALL.map(kernel);
-        let kernels = [copy?, naive?, strided?, tiled?, padded?, unrolled?, diagonal?, best?];
+        let kernel = |rung: &Rung| module.kernel(rung.kernel(R::PRECISION, matrices));
+        let kernels = Rung::ALL.iter().map(kernel).collect::<Result<_>>()?;
         let faults = gpu.zeros(1)?;
         let args = TransposeArgs {
             from: ReadPointer::default(),
@@ -253,18 +249,23 @@ impl<R: Real + Element> Transpose<R> {
     /// As [`Transpose::run`].
     pub fn run_by(&self, rung: Rung, from: &Buffer<R>, to: &Buffer<R>) -> Result<()> {
         let Self { matrices, shape, .. } = *self;
-        assert_eq!([from.len(), to.len()], [matrices.len(); 2], "elements of {matrices:?}");
+        let args = self.args(from, to);
         if matrices.is_empty() {
             return Ok(());
         }
         assert_ne!(from.pointer(), to.pointer(), "matrices cannot be transposed in their place");
         let (blocks, threads) = shape.blocks(rung, R::PRECISION, matrices);
-        let launch =
-            Launch { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared_bytes: 0 };
-        let args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
+        let launch = Launch::new([blocks as u32, 1], threads);
         // SAFETY: both arrays have the elements of the matrices and begin at multiples of sixteen bytes, as all device
         // memory does; they are freed only after the device is done.
         unsafe { self.kernels[rung as usize].launch(launch, &args) }
+    }
+
+    /// Arguments for two arrays, whose lengths are checked.
+    fn args(&self, from: &Buffer<R>, to: &Buffer<R>) -> TransposeArgs<R> {
+        let matrices = self.matrices;
+        assert_eq!([from.len(), to.len()], [matrices.len(); 2], "elements of {matrices:?}");
+        TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args }
     }
 
     /// Number of elements of `to` that differ from the expected ones: those of `from` transposed, or copied by
@@ -279,11 +280,10 @@ impl<R: Real + Element> Transpose<R> {
     /// As [`Transpose::run`].
     pub fn faults(&self, rung: Rung, from: &Buffer<R>, to: &Buffer<R>) -> Result<usize> {
         let Self { matrices, .. } = *self;
-        assert_eq!([from.len(), to.len()], [matrices.len(); 2], "elements of {matrices:?}");
+        let mut args = self.args(from, to);
         if matrices.is_empty() {
             return Ok(0);
         }
-        let mut args = TransposeArgs { from: from.pointer().read(), to: to.pointer(), ..self.args };
         if rung == Rung::Copy {
             // A matrix of one row has the memory layout of its transpose.
             (args.matrices, args.rows) = (args.matrices * args.rows, 1);

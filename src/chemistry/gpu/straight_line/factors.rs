@@ -47,9 +47,9 @@ fn eliminations(kinetics: &Kinetics) -> (Vec<Elimination>, Vec<Task>) {
         let terms = entries.clone().map(|entry| kinetics.jacobian.list(entry).len());
         let beginning = PRODUCT * terms.sum::<usize>();
         let mut before = None;
-        for left in entries.start..lu.diagonal[row] as usize {
+        for left in lu.lower(row) {
             let column = lu.column[left] as usize;
-            let products = lu.row(column).end - lu.diagonal[column] as usize;
+            let products = 1 + lu.upper(column).len();
             let cost = PRODUCT * products + LATENCY;
             let (kind, cost) = match before {
                 None => (Elimination::BeginAndSubtract(row, left), beginning + cost),
@@ -118,9 +118,8 @@ fn eliminations_of(
             Elimination::Subtract(row, left) | Elimination::BeginAndSubtract(row, left) => {
                 let column = lu.column[left] as usize;
                 let pivot = lu.diagonal[column] as usize;
-                let uppers = pivot + 1..lu.row(column).end;
                 let _ = writeln!(text, "e{left} *= {};", factor(pivot));
-                for upper in uppers {
+                for upper in lu.upper(column) {
                     let target = lu.entry(row, lu.column[upper] as usize);
                     let target = target.expect("there is room for fill");
                     let upper = factor(upper);

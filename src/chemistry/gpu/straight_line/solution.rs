@@ -24,16 +24,7 @@ fn substitutions(kinetics: &Kinetics, is_down: bool) -> (Vec<Substitution>, Vec<
     let lu = &kinetics.lu;
     let (mut kinds, mut tasks) = (Vec::new(), Vec::<Task>::new());
     let mut ends: Vec<Option<usize>> = vec![None; lu.size()];
-    let rows: Vec<usize> =
-        if is_down { (0..lu.size()).collect() } else { (0..lu.size()).rev().collect() };
-    for row in rows {
-        let diagonal = lu.diagonal[row] as usize;
-        // The x that was computed first comes first.
-        let entries: Vec<usize> = if is_down {
-            (lu.row(row).start..diagonal).collect()
-        } else {
-            (diagonal + 1..lu.row(row).end).rev().collect()
-        };
+    for (row, entries) in lu.substitution(is_down) {
         if is_down && entries.is_empty() {
             continue;
         }

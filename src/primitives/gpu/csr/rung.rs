@@ -68,19 +68,24 @@ impl Rung {
         Self::Tiles,
     ];
 
+    /// Name in tables, kernel for one right-hand side, and lanes that share a row.
+    fn properties(self) -> (&'static str, &'static str, usize) {
+        match self {
+            Self::Thread => ("thread a row", "csr_thread", 1),
+            Self::Cached => ("rows in shared memory", "csr_cached", 1),
+            Self::Warp => ("warp a row", "csr_warp", WARP),
+            Self::Lanes2 => ("2 lanes a row", "csr_lanes_2", 2),
+            Self::Lanes4 => ("4 lanes a row", "csr_lanes_4", 4),
+            Self::Lanes8 => ("8 lanes a row", "csr_lanes_8", 8),
+            Self::Lanes16 => ("16 lanes a row", "csr_lanes_16", 16),
+            Self::Bins => ("bins: short and long rows", "csr_bins", 1),
+            Self::Tiles => ("even tiles of rows", "csr_tiles", 1),
+        }
+    }
+
     /// Name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Thread => "thread a row",
-            Self::Cached => "rows in shared memory",
-            Self::Warp => "warp a row",
-            Self::Lanes2 => "2 lanes a row",
-            Self::Lanes4 => "4 lanes a row",
-            Self::Lanes8 => "8 lanes a row",
-            Self::Lanes16 => "16 lanes a row",
-            Self::Bins => "bins: short and long rows",
-            Self::Tiles => "even tiles of rows",
-        }
+        self.properties().0
     }
 
     /// The fastest rung for a matrix with these starts of rows and `sides` right-hand sides, as measured on an H200.
@@ -108,29 +113,11 @@ impl Rung {
 
     /// Name of the kernel for so many right-hand sides.
     pub fn kernel(self, sides: usize) -> &'static str {
-        match self {
-            Self::Thread => "csr_thread",
-            Self::Cached => "csr_cached",
-            Self::Warp => "csr_warp",
-            Self::Lanes2 => "csr_lanes_2",
-            Self::Lanes4 => "csr_lanes_4",
-            Self::Lanes8 => "csr_lanes_8",
-            Self::Lanes16 => "csr_lanes_16",
-            Self::Bins => "csr_bins",
-            Self::Tiles if sides == 1 => "csr_tiles",
-            Self::Tiles => "csr_tiles_several",
-        }
+        if self == Self::Tiles && sides > 1 { "csr_tiles_several" } else { self.properties().1 }
     }
 
     /// Lanes that share a row.
     pub(super) fn lanes(self) -> usize {
-        match self {
-            Self::Thread | Self::Cached | Self::Bins | Self::Tiles => 1,
-            Self::Lanes2 => 2,
-            Self::Lanes4 => 4,
-            Self::Lanes8 => 8,
-            Self::Lanes16 => 16,
-            Self::Warp => WARP,
-        }
+        self.properties().2
     }
 }

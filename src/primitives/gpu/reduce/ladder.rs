@@ -192,7 +192,7 @@ impl<T: Reducible> Ladder<T> {
         for LadderLaunch { kernel, args, blocks } in rung.launches(places, self.multiprocessors) {
             let kernel = self.kernels.iter().find(|known| known.name() == kernel);
             let kernel = kernel.expect("a kernel for each rung");
-            let launch = Launch { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+            let launch = Launch::new([blocks, 1], THREADS);
             // SAFETY: the kernel takes this struct; the numbers of values and of partial sums were checked.
             unsafe { kernel.launch(launch, &args)? };
         }
