@@ -73,7 +73,7 @@ impl RunLight {
             None if is_complete && !found.is_empty() => Ok(Self::of_input(found)),
             None if found.iter().any(Option::is_some) => {
                 info!(
-                    "photolysis frequencies are those of a clear sky, as the input has no field {}",
+                    "photolysis frequencies are those of a clear sky, as the input has no field of {}",
                     missing()
                 );
                 Self::clear_sky(mechanism)

@@ -348,7 +348,7 @@ mod tests {
             (one_of("a", "colour = 3\n") + CONSTANT, &["line 4", "colour"]),
             (one_of("1a", CONSTANT), &["\"1a\"", "must begin with a letter"]),
             (one_of("a b", CONSTANT), &["letters, digits"]),
-            (one_of("QVAPOR", CONSTANT), &["QVAPOR", "field of the air"]),
+            (one_of("QVAPOR", CONSTANT), &["QVAPOR", "field of the model"]),
             (one_of("a", CONSTANT) + &one_of("a", CONSTANT), &["\"a\"", "given twice"]),
             (one_of("a", CONSTANT).replace("\"1\"", "\"furlongs\""), &["furlongs", "kg kg-1"]),
             (

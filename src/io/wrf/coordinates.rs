@@ -101,7 +101,8 @@ pub(super) fn judged(
             if !(1.0 / MOST..=MOST).contains(ratio) {
                 return Err(why);
             }
-            doubt = Some(format!("{why}: is the file thinned, cropped or renamed? {name} is used"));
+            doubt =
+                Some(format!("{why}: was the file thinned, cropped or renamed? {name} is used"));
         }
     }
     Ok(Coordinates { latitude, longitude, doubt })

@@ -8,8 +8,8 @@ use super::small::Small;
 const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["run", "small.nc"], 2, &["'small.nc'", "--input small.nc"]),
     (&["columns", "small.nc"], 2, &["'small.nc'", "--input small.nc"]),
-    (&["run", "-i", "smal.nc"], 3, &["cannot read smal.nc", "nearest name there is small.nc"]),
-    (&["run", "-i", "small"], 3, &["cannot read small", "nearest name there is small.nc"]),
+    (&["run", "-i", "smal.nc"], 3, &["cannot read smal.nc", "nearest existing name is small.nc"]),
+    (&["run", "-i", "small"], 3, &["cannot read small", "nearest existing name is small.nc"]),
     (&["run", "-i", "away/small.nc"], 3, &["cannot read away/small.nc", "No such file"]),
     (&["run", "-i", "folder"], 3, &["folder", "is a folder", "NetCDF file is needed"]),
     (&["run", "-i", "text.txt"], 3, &["text.txt", "not a readable NetCDF file"]),

@@ -72,7 +72,11 @@ fn places_are_those_of_the_time_that_is_drawn() {
     });
     let place = Place::new();
     Cut::write_all(&[&first, &second], &place.path("in.nc"));
-    run_as_promised(&place).refused(&["another grid at 0001-01-01_11:00:00", "XLONG", "moves"]);
+    run_as_promised(&place).refused(&[
+        "another grid at 0001-01-01_11:00:00",
+        "XLONG",
+        "moving nests",
+    ]);
     let sounding = |time: &str, at: &str| {
         let fixed = ["plot", "in.nc", "--only", "sounding", "--format", "svg", "--force"];
         let ended = place.command(&[&fixed[..], &["--time", time, "--point", at]].concat());

@@ -95,7 +95,7 @@ fn frames_without_times() {
 #[test]
 fn names_that_are_no_text() {
     for flavour in [Flavour::Classic, Flavour::LongData] {
-        refused(Kind::Columns, &["damaged", "is no text"], |_, path| {
+        refused(Kind::Columns, &["damaged", "is not text"], |_, path| {
             write(&bases::columns(), path, flavour);
             patch(path, b"column", b"col\xffmn");
         });
@@ -123,7 +123,7 @@ fn classic_files_that_are_cut_off() {
     for (flavour, part) in
         [(Flavour::Classic, 1), (Flavour::LongOffsets, 500), (Flavour::LongData, 9000)]
     {
-        refused(Kind::Input, &["is cut off or damaged"], |folder, path| {
+        refused(Kind::Input, &["is truncated or damaged"], |folder, path| {
             write(&small(folder), path, flavour);
             let bytes = fs::read(path).expect("the file");
             fs::write(path, &bytes[..bytes.len() - 4 * part]).expect("a file");

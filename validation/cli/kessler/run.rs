@@ -203,7 +203,7 @@ fn ensembles_differ_by_their_initial_states() {
     fs::write(place.path("e.toml"), text).expect("a file");
     let refused =
         place.run_small(&["-q", "--physics", "kessler", "--ensemble", "e.toml", "-o", "b.nc"]);
-    refused.refused(USAGE, &["e.toml", "n0r is of WSM5", "[initial.NAME]"]);
+    refused.refused(USAGE, &["e.toml", "n0r is a parameter of WSM5", "[initial.NAME]"]);
 }
 
 #[test]

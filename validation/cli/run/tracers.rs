@@ -169,7 +169,7 @@ fn what_is_wrong_is_told_before_anything_is_written() {
         ("[[tracer]".to_owned(), &["t.toml", "line 1"][..]),
         (one("smoke").replace("\"1\"", "\"furlongs\""), &["t.toml", "smoke", "furlongs"]),
         (one("smoke") + &one("smoke"), &["smoke", "twice"]),
-        (one("QVAPOR"), &["QVAPOR", "field of the air"]),
+        (one("QVAPOR"), &["QVAPOR", "field of the model"]),
         (one("refl_10cm"), &["refl_10cm", "the output has"]),
         (one("XLAT"), &["XLAT", "a variable"]),
     ] {
