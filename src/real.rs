@@ -79,6 +79,12 @@ pub trait Real:
         if self.abs() < Self::min_positive_value() { Self::ZERO } else { self }
     }
 
+    /// The number as SIMD lanes keep it: those of single precision drop subnormal numbers ([`Real::normal`]).
+    #[inline(always)]
+    fn normal_in_lanes(self) -> Self {
+        self
+    }
+
     /// root^y, where root is x^(-1/4).
     #[inline(always)]
     fn power_of_root(root: Self, _x: Self, y: Self) -> Self {

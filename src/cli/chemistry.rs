@@ -76,7 +76,7 @@ pub(super) struct Solver {
     /// Rate constants during the integration
     #[arg(long, value_name = "RATES", default_value = "frozen")]
     rates: RateUpdate,
-    /// Precision of the factors of the Jacobian
+    /// Precision of the factors of the Jacobian; in f32 each solution is improved once by its residual in f64
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     lu: LuPrecision,
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::cases::{CaseName, Shear};
-use crate::chemistry::cells::{LuPrecision, RateUpdate};
+use crate::chemistry::cells::RateUpdate;
 use crate::chemistry::gpu::Mapping;
 use crate::chemistry::rosenbrock::{Method, methods};
 use crate::diagnostics::regrid;
@@ -215,21 +215,6 @@ impl ValueEnum for RateUpdate {
         Some(possible(match self {
             Self::Frozen => ("frozen", "Constant, those of tstart"),
             Self::Updated => ("updated", "Recomputed at every stage, from tstart to tstart + dt"),
-        }))
-    }
-}
-
-impl ValueEnum for LuPrecision {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::F64, Self::F32]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(possible(match self {
-            Self::F64 => ("f64", "Double"),
-            Self::F32 => {
-                ("f32", "Single, each solution improved once by its residual in double precision")
-            }
         }))
     }
 }

@@ -263,6 +263,11 @@ impl Real for Lane {
         x.powf(Self(-0.25 * y.0))
     }
 
+    #[inline(always)]
+    fn normal_in_lanes(self) -> Self {
+        self.normal()
+    }
+
     fn next_up(self) -> Self {
         Self(self.0.next_up())
     }

@@ -43,6 +43,8 @@ pub(crate) fn for_stretches(
     }
 }
 
+// A single column is indexed: a view of each level would take longer than the copy.
+
 /// Copies a field into its rows of the levels.
 pub(crate) fn take<R: Copy, S, L, const N: usize>(
     field: &ArrayView3<'_, R>,
@@ -52,6 +54,12 @@ pub(crate) fn take<R: Copy, S, L, const N: usize>(
     row: impl Fn(&mut L) -> &mut [S; N],
 ) {
     for stretch in stretches {
+        if N == 1 {
+            for (k, level) in levels.iter_mut().enumerate() {
+                row(level)[0] = to(field[[k, stretch.j, stretch.columns.start]]);
+            }
+            continue;
+        }
         let part = field.slice(s![.., stretch.j, stretch.columns.clone()]);
         for (values, level) in part.outer_iter().zip(levels.iter_mut()) {
             copy(&values, &mut row(level)[stretch.places()], to);
@@ -68,6 +76,12 @@ pub(crate) fn give<R, S: Copy, L, const N: usize>(
     row: impl Fn(&L) -> &[S; N],
 ) {
     for stretch in stretches {
+        if N == 1 {
+            for (k, level) in levels.iter().enumerate() {
+                field[[k, stretch.j, stretch.columns.start]] = from(row(level)[0]);
+            }
+            continue;
+        }
         let mut part = field.slice_mut(s![.., stretch.j, stretch.columns.clone()]);
         for (values, level) in part.outer_iter_mut().zip(levels) {
             copy_back(&row(level)[stretch.places()], values, from);

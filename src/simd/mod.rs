@@ -24,16 +24,16 @@ pub use float::Lane;
 /// columns are active.
 pub const LANES: usize = 32;
 
-/// One number for each lane: each column or cell of a group.
-pub type Row<R> = [R; LANES];
+/// One number for each lane: each column or cell of a group. With one lane it is a single column or cell.
+pub type Row<R, const N: usize = LANES> = [R; N];
 
 /// Results of a function, one for each lane.
 ///
 /// The return value does not alias what the function reads. The compiler can see that, and vectorises without run-time
 /// checks.
 #[inline(always)]
-pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
-    let mut row = [R::default(); LANES];
+pub fn each<R: Copy + Default, const N: usize>(value: impl Fn(usize) -> R) -> Row<R, N> {
+    let mut row = [R::default(); N];
     for (lane, place) in row.iter_mut().enumerate() {
         *place = value(lane);
     }
@@ -42,14 +42,14 @@ pub fn each<R: Copy + Default>(value: impl Fn(usize) -> R) -> Row<R> {
 
 /// Returns `true` if the condition holds in any lane.
 #[inline(always)]
-pub fn any(holds: impl Fn(usize) -> bool) -> bool {
-    each(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
+pub fn any<const N: usize>(holds: impl Fn(usize) -> bool) -> bool {
+    each::<u32, N>(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
 }
 
 /// Returns `true` if the condition holds in all lanes.
 #[inline(always)]
-pub fn all(holds: impl Fn(usize) -> bool) -> bool {
-    !any(|l| !holds(l))
+pub fn all<const N: usize>(holds: impl Fn(usize) -> bool) -> bool {
+    !any::<N>(|l| !holds(l))
 }
 
 /// A set of instructions that this processor has.

@@ -5,18 +5,16 @@ use std::ops::RangeInclusive;
 
 use ndarray::Array3;
 
-use super::cell::water;
-use super::fields::{put, theta_after, total};
-use super::params::SchemeConstants;
 use super::reflectivity::Bins;
 use super::scheme::Scheme;
 use super::simd_columns::ColumnBlock;
-use super::simd_load_store::{self, Vectorised};
-use super::{Air, Cell, Column, DiagnosticFields, Sedimentation, assert_length, diagnose};
+use super::simd_load_store::{Call, Vectorised, for_each};
+use super::substepped_sedimentation::SubStepWork;
+use super::{DiagnosticFields, Sedimentation, assert_length, diagnose};
 use crate::grid::Shape;
 use crate::physics::{Block, ColumnPhysics, Field};
 use crate::real::{Precision, Real};
-use crate::simd::Instructions;
+use crate::simd::{Instructions, LANES};
 use crate::state::CloudDiagnostics;
 
 /// Vector instructions that a variant of the scheme is run with in a precision, of those that the processor has: in
@@ -36,9 +34,9 @@ pub struct Work<R: Real>(Kind<R>);
 #[derive(Clone, Debug)]
 enum Kind<R: Real> {
     /// One column after the other, with the functions of the standard library.
-    Alone(Box<Column<R>>),
+    Alone(Box<ColumnBlock<R, 1>>, SubStepWork<R>),
     /// Columns side by side.
-    ColumnBlock(Instructions, Box<ColumnBlock<R::Lane>>),
+    ColumnBlock(Instructions, Box<ColumnBlock<R::Lane, LANES>>),
 }
 
 impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
@@ -81,27 +79,33 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
         Work(match self::instructions::<R>(self.fallout, instructions) {
             Some(instructions) => Kind::ColumnBlock(instructions, Box::new(ColumnBlock::new(nz))),
-            None => Kind::Alone(Box::new(Column::new(nz))),
+            None => Kind::Alone(Box::new(ColumnBlock::new(nz)), SubStepWork::new(nz)),
         })
     }
 
     fn call_block(&self, dt: R, work: &mut Work<R>, block: &mut Block<'_, R>) {
         assert_length(dt);
         let layers = match &work.0 {
-            Kind::Alone(column) => column.cells.len(),
+            Kind::Alone(columns, _) => columns.levels.len(),
             Kind::ColumnBlock(_, columns) => columns.levels.len(),
         };
         assert!(layers > 0, "columns without layers");
         assert_eq!(block.dim().0, layers, "layers of the fields and of the work space");
         match &mut work.0 {
-            Kind::Alone(column) => one_by_one(self, dt, column, block),
+            Kind::Alone(columns, substeps) => {
+                let call = |columns: &mut ColumnBlock<R, 1>| columns.call_alone(self, dt, substeps);
+                for_each(block, columns, |x| x, |x| x, call);
+            }
             Kind::ColumnBlock(instructions, columns) => {
                 assert_eq!(
                     self.fallout,
                     Sedimentation::SemiLagrangian,
                     "variant of the work space"
                 );
-                simd_load_store::call_block(*instructions, &self.map(R::lane), dt, columns, block);
+                let (p, dt) = (&self.map(R::lane), dt.lane());
+                for_each(block, columns, R::lane, R::of_lane, |columns| {
+                    instructions.run(Call { p, dt, columns });
+                });
             }
         }
     }
@@ -114,51 +118,5 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
         diagnose(self, &Bins::default(), Instructions::best(), fields);
         let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = out;
         vec![refl_10cm, re_cloud, re_ice, re_snow]
-    }
-}
-
-/// The columns of a block, one after the other.
-fn one_by_one<R: SchemeConstants>(
-    p: &Scheme<R>,
-    dt: R,
-    column: &mut Column<R>,
-    block: &mut Block<'_, R>,
-) {
-    let (nz, ny, nx) = block.dim();
-    let Block { theta_base, tracers, air, surface, budget } = block;
-    let [theta, qv, qc, qr, qi, qs] = &mut tracers[..] else {
-        unreachable!("checked by the caller")
-    };
-    let [rho, exner, pressure, dz] = &air[..] else { unreachable!("checked by the caller") };
-    for (j, i) in (0..ny).flat_map(|j| (0..nx).map(move |i| (j, i))) {
-        for k in 0..nz {
-            let at = [k, j, i];
-            column.cells[k] = Cell {
-                t: (theta[at] + *theta_base) * exner[at],
-                qv: qv[at],
-                qc: qc[at],
-                qr: qr[at],
-                qi: qi[at],
-                qs: qs[at],
-            };
-            column.air[k] = Air { rho: rho[at], p: pressure[at], dz: dz[at], ..Air::default() };
-        }
-        let sum = column.call(p, dt);
-        if let Some(weighing) = budget.as_mut().and_then(|budget| budget.weighing.as_mut()) {
-            let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
-            weighing.add_mismatch((j, i..i + 1), species, [rho, dz], total, |k, _| {
-                water(&column.cells[k])
-            });
-        }
-        for (k, cell) in column.cells.iter().enumerate() {
-            let at = [k, j, i];
-            theta[at] = theta_after(theta[at], *theta_base, exner[at], cell.t);
-            qv[at] = cell.qv;
-            qc[at] = cell.qc;
-            qr[at] = cell.qr;
-            qi[at] = cell.qi;
-            qs[at] = cell.qs;
-        }
-        put(surface, budget, [j, i], &sum);
     }
 }

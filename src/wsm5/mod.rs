@@ -1,28 +1,33 @@
 //! WSM5 cloud microphysics: vapour, cloud water, rain, cloud ice and snow in columns.
 //!
-//! [`Column::call`] is the table of contents of the scheme: it calls the processes in order. Each rate is a pure
-//! function of scalars, grouped in files by kind. Signs are in [`balance`] for rates and in [`melt`] for instantaneous
-//! changes.
+//! `simd_columns::ColumnBlock::call` is the table of contents of the scheme: it calls the processes in order. Each rate
+//! is a pure function of scalars, grouped in files by kind. Signs are in [`balance`] for rates and in [`melt`] for
+//! instantaneous changes.
 //!
-//! On a CPU with vector instructions [`physics::call`](crate::physics::call) computes many columns side by side
-//! (`simd_columns`, `sedimentation_work`) with the same functions; [`Column`] is the reference.
+//! It computes any number of columns side by side: [`physics::call`](crate::physics::call) as many as there are SIMD
+//! lanes, on a CPU with vector instructions; [`Column`] a single one, which is the reference.
 //!
 //! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`sedimentation`]) or
 //! sub-stepped ([`substepped_sedimentation`]). Terminal velocities are in [`slope`].
 //!
 //! # Decisions
 //!
-//! **On the CPU 32 columns are computed side by side** (`simd_columns`, `sedimentation_work`). This applies to
-//! semi-Lagrangian sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few
-//! cells of melting snow. The formulas are the same generic functions as everywhere; loops over columns call them. The
+//! **On the CPU 32 columns are computed side by side** (`simd_columns`, [`sedimentation_work`]). This applies to
+//! semi-Lagrangian sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells
+//! of melting snow. The formulas are the same generic functions as everywhere; loops over columns call them. The
 //! compiler vectorises these loops, since everything is inlined, each column writes to its own lane only, and
-//! `simd::Lane` has
-//! `exp`, `ln`, `log10`, `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The
+//! `simd::Lane` has `exp`, `ln`, `log10`, `cbrt` and `powf` without branch, call or table, within one ULP (`validation/host/lanes`). The
 //! power of a slope is computed from the argument of its root, as on a GPU. `pulp` compiles the loops for AVX-512 and
 //! for AVX2 with FMA, and the better set of the processor is picked at run time; both give the same bits, on any number
-//! of threads. On other processors and in double precision, columns are computed one by one with the functions of the
-//! standard library (`Column`): that is the reference for twins and kernels. Both are held to the same limits against
-//! WRF's results. Single columns branch; rows of columns select, and skip levels in which no column is active.
+//! of threads. On other processors and in double precision, columns are computed one by one: the same loops with a
+//! single column in each row, and the functions of the standard library. That is the reference for twins and kernels.
+//! Both are held to the same limits against WRF's results. The loops select, and skip levels in which no column is
+//! active.
+//!
+//! **Single columns have no code of their own,** except for sub-stepped sedimentation, which is not vectorised. Their
+//! bits are those of a driver of plain numbers that branches in each cell and searches for arrived layers, an oracle of
+//! the tests (`host::wsm5::one_lane`). What differs between one column and many is the number type: SIMD lanes of single
+//! precision have functions of their own, and drop subnormal numbers (`Real::normal_in_lanes`).
 //!
 //! **Potential temperature is divided exactly, also with fast-math** (`kernels/primitives/div_rn.cuh`). An error of 2
 //! ULP of 300 K in every step would add up to more than any other error. If a call does not change the temperature, the
@@ -48,6 +53,7 @@ pub mod radii;
 pub mod reflectivity;
 pub mod scheme;
 pub mod sedimentation;
+pub mod sedimentation_work;
 pub mod slope;
 pub mod step;
 pub mod substepped_sedimentation;
@@ -57,7 +63,6 @@ pub mod warm;
 mod columns;
 mod diagnose;
 mod fields;
-mod sedimentation_work;
 mod simd_columns;
 mod simd_load_store;
 
@@ -71,7 +76,7 @@ pub use step::Precipitation;
 use crate::error::{Error, Result};
 use params::SchemeConstants;
 use scheme::Scheme;
-use sedimentation::SemiLagrangianFall;
+use simd_columns::ColumnBlock;
 use substepped_sedimentation::SubStepWork;
 
 /// Variant of the scheme, named after its sedimentation.
@@ -99,31 +104,24 @@ impl Sedimentation {
     pub const ALL: [Self; 2] = [Self::SemiLagrangian, Self::Substepped];
 }
 
-/// Work space of one column, from the ground up.
+/// One column, from the ground up.
 #[derive(Clone, Debug)]
 pub struct Column<R> {
     /// Contents of the cells.
     pub cells: Vec<Cell<R>>,
     /// Their air.
     pub air: Vec<Air<R>>,
-    step_start: Vec<StepStart<R>>,
-    /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
-    qr_for_slope: Vec<R>,
-    n0s_factor: Vec<R>,
-    fall: SemiLagrangianFall<R>,
+    columns: ColumnBlock<R, 1>,
     substeps: SubStepWork<R>,
 }
 
 impl<R: SchemeConstants> Column<R> {
-    /// Work space of a column of `nz` layers.
+    /// A column of `nz` layers.
     pub fn new(nz: usize) -> Self {
         Self {
             cells: vec![Cell::default(); nz],
             air: vec![Air::default(); nz],
-            step_start: vec![StepStart::default(); nz],
-            qr_for_slope: vec![R::ZERO; nz],
-            n0s_factor: vec![R::ONE; nz],
-            fall: SemiLagrangianFall::new(nz),
+            columns: ColumnBlock::new(nz),
             substeps: SubStepWork::new(nz),
         }
     }
@@ -137,51 +135,28 @@ impl<R: SchemeConstants> Column<R> {
     /// When there are no layers, or the numbers of cells and of air are no longer those of [`Column::new`]; when `dt`
     /// is not a positive number, or takes more minor steps than 31 bits can count.
     pub fn call(&mut self, p: &Scheme<R>, dt: R) -> Precipitation<R> {
-        let layers = self.step_start.len();
+        let Self { cells, air, columns, substeps } = self;
+        let layers = columns.levels.len();
         assert!(layers > 0, "a column without layers");
-        let found = [self.cells.len(), self.air.len()];
+        let found = [cells.len(), air.len()];
         assert_eq!(found, [layers; 2], "cells and air of a column of {layers} layers");
         assert_length(dt);
-        let mut sum = Precipitation::default();
-        self.begin_call(&mut sum);
-        let steps = minor_steps(dt);
-        let dt_cloud = dt / steps;
-        for _ in 0..steps.to_usize().unwrap_or(1) {
-            self.minor_step(p, dt_cloud, &mut sum);
+        for (level, (cell, air)) in columns.levels.iter_mut().zip(cells.iter().zip(&*air)) {
+            level.cells.put(0, cell);
+            // With an Exner function of 1 the potential temperature is the temperature.
+            (level.theta, level.exner) = ([cell.t], [R::ONE]);
+            (level.rho, level.p, level.dz) = ([air.rho], [air.p], [air.dz]);
         }
-        sum
+        columns.call_alone(p, dt, substeps);
+        for (level, (cell, air)) in columns.levels.iter().zip(cells.iter_mut().zip(air)) {
+            (*cell, *air) = (level.cells.at(0), level.air(0));
+        }
+        columns.sums[0]
     }
 
-    /// Clips negative condensate and sets the invariants of the call.
-    fn begin_call(&mut self, sum: &mut Precipitation<R>) {
-        for (cell, air) in self.cells.iter_mut().zip(&mut self.air) {
-            for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
-                sum.clipped += step::clip(air, q);
-            }
-            cell::set_call_invariants(cell, air);
-        }
-        self.fall.set_depths(self.air.iter().map(|air| air.dz));
-    }
-
-    /// One minor step: the processes of the scheme in their order.
-    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R, sum: &mut Precipitation<R>) {
-        for ((step_start, cell), air) in self.step_start.iter_mut().zip(&self.cells).zip(&self.air)
-        {
-            *step_start = cell::step_start(p, air, cell);
-        }
-        let [rain, snow, ice] = match p.fallout {
-            Sedimentation::SemiLagrangian => self.sediment_semi_lagrangian(p, dt_cloud, sum),
-            Sedimentation::Substepped => self.sediment_substepped(p, dt_cloud),
-        };
-        if p.fallout == Sedimentation::Substepped {
-            (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
-        }
-        step::deposit(dt_cloud, self.air[0].dz, rain, snow, ice, sum);
-        for (k, (cell, air)) in self.cells.iter_mut().zip(&self.air).enumerate() {
-            let step_start = &self.step_start[k];
-            let clipped = step::processes(p, dt_cloud, air, step_start, self.qr_for_slope[k], cell);
-            sum.clipped += air.rho * air.dz * clipped;
-        }
+    /// Numbers of sub-steps in the last minor step: of rain and snow, and of ice; 1 for an absent species.
+    pub fn substeps(&self) -> [usize; 2] {
+        self.substeps.count()
     }
 }
 

@@ -1,4 +1,7 @@
-//! Radar reflectivity at 10 cm, with the bright band where snow melts.
+//! Radar reflectivity at 10 cm, with the bright band where snow melts (WRF `refl_10cm`).
+//!
+//! Z = Zr + Zs by Rayleigh scattering; below the melting level, one above the highest level at which snow
+//! [melts](is_melting), Zs is that of melting snow. [`diagnose`](super::diagnose()) computes it in columns.
 
 use num_complex::Complex;
 
@@ -127,34 +130,6 @@ pub fn has_snow<R: RadarConstants>(target: &Target<R>) -> bool {
 #[inline(always)]
 pub fn is_melting<R: RadarConstants>(target: &Target<R>, above: &Target<R>) -> bool {
     target.t > R::FREEZING && has_rain(target) && has_snow(above)
-}
-
-/// Reflectivity of a column, from the ground up (WRF `refl_10cm`).
-///
-/// Z = Zr + Zs by Rayleigh scattering; below the melting level Zs is that of melting snow.
-///
-/// Shape: both slices (nz). Units: writes dBZ, ≥ -35.
-pub fn reflectivity<R: RadarConstants>(
-    p: &Wsm5Params<R>,
-    bins: &Bins<R>,
-    column: &[Target<R>],
-    dbz: &mut [R],
-) {
-    let melting_level = melting_level(column);
-    let snow_above = melting_level.map_or(R::ZERO, |k| content(&column[k], column[k].qs));
-    for (k, (target, dbz)) in column.iter().zip(dbz).enumerate() {
-        let melting =
-            has_snow(target) && melting_level.is_some_and(|top| k < top && has_snow(&column[top]));
-        let snow =
-            if melting { z_melting_snow(p, bins, target, snow_above) } else { z_snow(p, target) };
-        let z = z_rain(p, target) + snow;
-        *dbz = decibels(z);
-    }
-}
-
-/// One more than the highest level that is warmer than freezing and holds rain under snow.
-fn melting_level<R: RadarConstants>(column: &[Target<R>]) -> Option<usize> {
-    (0..column.len() - 1).rev().find(|&k| is_melting(&column[k], &column[k + 1])).map(|k| k + 1)
 }
 
 /// Reflectivity of a reflectivity factor.

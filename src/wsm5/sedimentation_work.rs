@@ -1,48 +1,56 @@
-//! Semi-Lagrangian sedimentation in [`LANES`] columns side by side (SIMD).
+//! Semi-Lagrangian sedimentation in columns side by side (SIMD), or in one.
 //!
-//! Every step is that of [`SemiLagrangianFall`](super::sedimentation::SemiLagrangianFall), by the same functions.
-//! `SemiLagrangianFall` searches for the arrived layers that overlap a layer of the grid; here the columns overlap
-//! different layers, so the loops run over the layers that any column needs, and each column selects its own.
+//! The columns overlap different arrived layers, so the loops run over the layers that any column needs, and each
+//! column selects its own.
 
 use std::ops::Range;
 
-use crate::simd::{LANES, Row, all, any, each};
+use crate::simd::{Row, all, any, each};
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::sedimentation::{
     LayerProfile, arrival, arrived_density, interface_speed_inner, interface_speed_outer,
     limited_speed, mass_in_ground, mass_up_to, mean_speed, mean_within, profile, rise,
 };
 
-/// Work space of sedimentation: that of [`SemiLagrangianFall`](super::sedimentation::SemiLagrangianFall), for each
-/// column.
+/// Work space of sedimentation in `N` columns of K layers.
 #[derive(Clone, Debug)]
-pub(super) struct SedimentationWork<R> {
-    content: Vec<Row<R>>,
-    speed: Vec<Row<R>>,
-    mean_speed: Vec<Row<R>>,
-    density: Vec<Row<R>>,
-    thickness: Vec<Row<R>>,
-    bottom: Vec<Row<R>>,
-    half_rise: Vec<Row<R>>,
-    height: Vec<Row<R>>,
-    interface_speed: Vec<Row<R>>,
-    arrival: Vec<Row<R>>,
+pub struct SedimentationWork<R, const N: usize> {
+    /// Density of the species in the air. Shape: (K). Units: kg m⁻³.
+    pub content: Vec<Row<R, N>>,
+    /// Terminal velocity at the start of the step. Shape: (K). Units: m s⁻¹, downward.
+    speed: Vec<Row<R, N>>,
+    /// Mean of the speeds at departure and arrival. Shape: (K). Units: m s⁻¹.
+    pub mean_speed: Vec<Row<R, N>>,
+    /// Density of the species in the arrived layers, 0 above. Shape: (K + 1). Units: kg m⁻³.
+    pub density: Vec<Row<R, N>>,
+    /// Thickness of the arrived layers, and the distance from the highest of them to the lid. Shape: (K + 1). Units: m.
+    pub thickness: Vec<Row<R, N>>,
+    /// Density at the bottom of the arrived layers ([`LayerProfile`]). Shape: (K). Units: kg m⁻³.
+    pub bottom: Vec<Row<R, N>>,
+    /// Half of its gradient with height. Shape: (K). Units: kg m⁻⁴.
+    pub half_rise: Vec<Row<R, N>>,
+    /// Height of the interfaces above the ground. Shape: (K + 1). Units: m.
+    height: Vec<Row<R, N>>,
+    /// Speed of the interfaces. Shape: (K + 1). Units: m s⁻¹.
+    pub interface_speed: Vec<Row<R, N>>,
+    /// Arrival heights of the interfaces. Shape: (K + 1). Units: m.
+    pub arrival: Vec<Row<R, N>>,
 }
 
 /// Values of each column at one of the arrived layers.
 #[derive(Clone, Copy)]
-struct ArrivedLayer<R> {
-    arrival: Row<R>,
-    thickness: Row<R>,
-    density: Row<R>,
-    bottom: Row<R>,
-    half_rise: Row<R>,
+struct ArrivedLayer<R, const N: usize> {
+    arrival: Row<R, N>,
+    thickness: Row<R, N>,
+    density: Row<R, N>,
+    bottom: Row<R, N>,
+    half_rise: Row<R, N>,
 }
 
-impl<R: SchemeConstants> SedimentationWork<R> {
+impl<R: SchemeConstants, const N: usize> SedimentationWork<R, N> {
     /// Work space of columns of `nz` layers.
-    pub(super) fn new(nz: usize) -> Self {
-        let rows = |count| vec![[R::ZERO; LANES]; count];
+    pub fn new(nz: usize) -> Self {
+        let rows = |count| vec![[R::ZERO; N]; count];
         Self {
             content: rows(nz),
             speed: rows(nz),
@@ -59,25 +67,19 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Sets the heights of the interfaces from the depths of the layers, from the ground up, m.
     #[inline(always)]
-    pub(super) fn set_depths<'a>(&mut self, depths: impl Iterator<Item = &'a Row<R>>) {
-        let mut top = [R::ZERO; LANES];
+    pub fn set_depths<'a>(&mut self, depths: impl Iterator<Item = &'a Row<R, N>>) {
+        let mut top = [R::ZERO; N];
         for (height, depth) in self.height[1..].iter_mut().zip(depths) {
             top = each(|l| top[l] + depth[l]);
             *height = top;
         }
     }
 
-    /// Density of the species in the air of layer k, kg m⁻³.
-    #[inline(always)]
-    pub(super) fn content(&self, k: usize) -> &Row<R> {
-        &self.content[k]
-    }
-
     /// Sets content and terminal velocity of layer k at departure.
     #[inline(always)]
-    pub(super) fn begin_call(&mut self, k: usize, start: impl Fn(usize) -> (R, R)) {
-        let (mut content, mut speed) = ([R::ZERO; LANES], [R::ZERO; LANES]);
-        for l in 0..LANES {
+    pub fn depart(&mut self, k: usize, start: impl Fn(usize) -> (R, R)) {
+        let (mut content, mut speed) = ([R::ZERO; N], [R::ZERO; N]);
+        for l in 0..N {
             (content[l], speed[l]) = start(l);
         }
         (self.content[k], self.speed[k], self.mean_speed[k]) = (content, speed, speed);
@@ -85,42 +87,52 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Sets the speed of layer k to the mean of its terminal velocities at departure and at its density on arrival.
     #[inline(always)]
-    pub(super) fn slow_down(&mut self, k: usize, arrival_speed: impl Fn(usize, R) -> R) {
+    pub fn slow_down(&mut self, k: usize, arrival_speed: impl Fn(usize, R) -> R) {
         let (speed, density) = (&self.speed[k], &self.density[k]);
         self.mean_speed[k] = each(|l| mean_speed(speed[l], arrival_speed(l, density[l])));
     }
 
     /// Moves the interfaces; sets thickness and density of the layers between them.
     #[inline(always)]
-    pub(super) fn arrive_at_speed(&mut self, dt_cloud: R, active_layers: usize) {
+    pub fn arrive_at_speed(&mut self, dt_cloud: R, active_layers: usize) {
         self.set_interface_speeds(active_layers, dt_cloud);
+        // Slices, so that their lengths are checked once.
+        let (z, w) = (&self.height[..=active_layers], &self.interface_speed[..=active_layers]);
+        let arrived = &mut self.arrival[..=active_layers];
         for k in 0..=active_layers {
-            let (z, w) = (&self.height[k], &self.interface_speed[k]);
-            self.arrival[k] = each(|l| arrival(z[l], w[l], dt_cloud));
+            let (z, w) = (&z[k], &w[k]);
+            arrived[k] = each(|l| arrival(z[l], w[l], dt_cloud));
         }
+        let content = &self.content[..active_layers];
+        let (thicknesses, densities) =
+            (&mut self.thickness[..active_layers], &mut self.density[..active_layers]);
         for k in 0..active_layers {
-            let (bottom, top) = (&self.arrival[k], &self.arrival[k + 1]);
-            let (low, high) = (&self.height[k], &self.height[k + 1]);
-            let content = &self.content[k];
+            let (bottom, top) = (&arrived[k], &arrived[k + 1]);
+            let (low, high, content) = (&z[k], &z[k + 1], &content[k]);
             let thickness = each(|l| top[l] - bottom[l]);
             let density = each(|l| arrived_density(content[l], high[l] - low[l], thickness[l]));
-            (self.thickness[k], self.density[k]) = (thickness, density);
+            (thicknesses[k], densities[k]) = (thickness, density);
         }
         let (lid, highest) = (&self.height[active_layers], &self.arrival[active_layers]);
         self.thickness[active_layers] = each(|l| lid[l] - highest[l]);
-        self.density[active_layers] = [R::ZERO; LANES];
+        self.density[active_layers] = [R::ZERO; N];
     }
 
     /// Sedimentation of the content, remapped to the layers of the grid.
     ///
     /// Adds the water that the scheme creates to `residual`; returns the precipitation at the ground, kg m⁻².
     #[inline(always)]
-    pub(super) fn arrive_and_land(
+    pub fn arrive_and_land(
         &mut self,
         dt_cloud: R,
         active_layers: usize,
-        residual: &mut Row<R>,
-    ) -> Row<R> {
+        residual: &mut Row<R, N>,
+    ) -> Row<R, N> {
+        // As in the original nothing falls in a column whose contents sum up to nothing. Unless all are zero, some are
+        // negative, which needs a factor of melting above 1; then columns side by side differ from a single one.
+        if N == 1 && self.content[..active_layers].iter().map(|row| row[0]).sum::<R>() <= R::ZERO {
+            return [R::ZERO; N];
+        }
         let before = self.column_mass(active_layers);
         self.arrive_at_speed(dt_cloud, active_layers);
         self.set_profiles(active_layers);
@@ -132,11 +144,11 @@ impl<R: SchemeConstants> SedimentationWork<R> {
     }
 
     #[inline(always)]
-    fn column_mass(&self, active_layers: usize) -> Row<R> {
-        let mut mass = [R::ZERO; LANES];
+    fn column_mass(&self, active_layers: usize) -> Row<R, N> {
+        let mut mass = [R::ZERO; N];
+        let (z, content) = (&self.height[..=active_layers], &self.content[..active_layers]);
         for k in 0..active_layers {
-            let (low, high) = (&self.height[k], &self.height[k + 1]);
-            let content = &self.content[k];
+            let (low, high, content) = (&z[k], &z[k + 1], &content[k]);
             mass = each(|l| mass[l] + content[l] * (high[l] - low[l]));
         }
         mass
@@ -144,7 +156,8 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     #[inline(always)]
     fn set_interface_speeds(&mut self, nz: usize, dt_cloud: R) {
-        let (u, w) = (&self.mean_speed, &mut self.interface_speed);
+        let (u, z) = (&self.mean_speed[..nz], &self.height[..=nz]);
+        let w = &mut self.interface_speed[..=nz];
         w[0] = u[0];
         w[nz] = u[nz - 1];
         for k in 1..nz {
@@ -163,7 +176,7 @@ impl<R: SchemeConstants> SedimentationWork<R> {
         }
         let mut above = w[nz];
         for k in (0..nz).rev() {
-            let (low, high, speed) = (&self.height[k], &self.height[k + 1], &w[k]);
+            let (low, high, speed) = (&z[k], &z[k + 1], &w[k]);
             above = each(|l| limited_speed(speed[l], above[l], high[l] - low[l], dt_cloud));
             w[k] = above;
         }
@@ -171,19 +184,20 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     #[inline(always)]
     fn set_profiles(&mut self, nz: usize) {
-        let (q, d) = (&self.density, &self.thickness);
-        let mut below = each(|l| rise(q[0][l], q[1][l], d[0][l], d[1][l]));
-        (self.bottom[0], self.half_rise[0]) = (q[0], [R::ZERO; LANES]);
+        let (q, d) = (&self.density[..=nz], &self.thickness[..=nz]);
+        let (bottoms, half_rises) = (&mut self.bottom[..nz], &mut self.half_rise[..nz]);
+        let mut below: Row<_, N> = each(|l| rise(q[0][l], q[1][l], d[0][l], d[1][l]));
+        (bottoms[0], half_rises[0]) = (q[0], [R::ZERO; N]);
         for k in 1..nz {
             let (q, q_above, d, d_above) = (&q[k], &q[k + 1], &d[k], &d[k + 1]);
             let above = each(|l| rise(q[l], q_above[l], d[l], d_above[l]));
-            let (mut bottom, mut half_rise) = ([R::ZERO; LANES], [R::ZERO; LANES]);
-            for l in 0..LANES {
+            let (mut bottom, mut half_rise) = ([R::ZERO; N], [R::ZERO; N]);
+            for l in 0..N {
                 let profile = profile(q[l], d[l], below[l], above[l]);
                 bottom[l] = profile.bottom;
                 half_rise[l] = profile.half_rise;
             }
-            (self.bottom[k], self.half_rise[k]) = (bottom, half_rise);
+            (bottoms[k], half_rises[k]) = (bottom, half_rise);
             below = above;
         }
     }
@@ -195,13 +209,13 @@ impl<R: SchemeConstants> SedimentationWork<R> {
         let mut first = 0;
         for k in 0..nz {
             let (low, high) = (&self.height[k], &self.height[k + 1]);
-            while first + 1 < nz && all(|l| low[l] > self.arrival[first + 1][l]) {
+            while first + 1 < nz && all::<N>(|l| low[l] > self.arrival[first + 1][l]) {
                 first += 1;
             }
-            let mut bottom = [first as i32; LANES];
-            let mut top = [first as i32; LANES];
+            let mut bottom = [first as i32; N];
+            let mut top = [first as i32; N];
             let mut last = first;
-            while last + 1 < nz && any(|l| high[l] > self.arrival[last + 1][l]) {
+            while last + 1 < nz && any::<N>(|l| high[l] > self.arrival[last + 1][l]) {
                 last += 1;
                 let arrival = &self.arrival[last];
                 bottom = each(|l| bottom[l] + i32::from(low[l] > arrival[l]));
@@ -223,15 +237,15 @@ impl<R: SchemeConstants> SedimentationWork<R> {
     #[inline(always)]
     fn mean_between(
         &self,
-        [bottom, top]: [Row<i32>; 2],
+        [bottom, top]: [Row<i32, N>; 2],
         layers: Range<usize>,
-        [low, high]: [&Row<R>; 2],
-    ) -> Row<R> {
+        [low, high]: [&Row<R, N>; 2],
+    ) -> Row<R, N> {
         let below = self.select_layer(&bottom, &layers);
         let above = self.select_layer(&top, &layers);
-        let z_low = each(|l| low[l] - below.arrival[l]);
-        let mut depth = each(|l| below.thickness[l] - z_low[l]);
-        let mut mass = each(|l| {
+        let z_low: Row<_, N> = each(|l| low[l] - below.arrival[l]);
+        let mut depth: Row<_, N> = each(|l| below.thickness[l] - z_low[l]);
+        let mut mass: Row<_, N> = each(|l| {
             let profile = LayerProfile { bottom: below.bottom[l], half_rise: below.half_rise[l] };
             below.density[l] * below.thickness[l] - mass_up_to(profile, z_low[l])
         });
@@ -253,7 +267,7 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Values at the arrived layer that each column selects from `layers`.
     #[inline(always)]
-    fn select_layer(&self, wanted: &Row<i32>, layers: &Range<usize>) -> ArrivedLayer<R> {
+    fn select_layer(&self, wanted: &Row<i32, N>, layers: &Range<usize>) -> ArrivedLayer<R, N> {
         ArrivedLayer {
             arrival: choose(&self.arrival, wanted, layers),
             thickness: choose(&self.thickness, wanted, layers),
@@ -265,11 +279,11 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
     /// Mass that has passed the ground, kg m⁻².
     #[inline(always)]
-    fn accumulate_precipitation(&self, nz: usize) -> Row<R> {
-        let mut ground = [R::ZERO; LANES];
+    fn accumulate_precipitation(&self, nz: usize) -> Row<R, N> {
+        let mut ground = [R::ZERO; N];
         for k in 0..nz {
             let (bottom, top) = (&self.arrival[k], &self.arrival[k + 1]);
-            if !any(|l| bottom[l] < R::ZERO) {
+            if !any::<N>(|l| bottom[l] < R::ZERO) {
                 break;
             }
             let (thickness, density) = (&self.thickness[k], &self.density[k]);
@@ -282,8 +296,15 @@ impl<R: SchemeConstants> SedimentationWork<R> {
 
 /// The element that each column selects from the rows of `layers`.
 #[inline(always)]
-fn choose<R: SchemeConstants>(rows: &[Row<R>], wanted: &Row<i32>, layers: &Range<usize>) -> Row<R> {
-    let mut found = [R::ZERO; LANES];
+fn choose<R: SchemeConstants, const N: usize>(
+    rows: &[Row<R, N>],
+    wanted: &Row<i32, N>,
+    layers: &Range<usize>,
+) -> Row<R, N> {
+    if N == 1 {
+        return each(|l| rows[wanted[l] as usize][l]);
+    }
+    let mut found = [R::ZERO; N];
     for j in layers.clone() {
         let row = &rows[j];
         // A sum with one nonzero term: a selection between two rows would be compiled to indexed loads.

@@ -1,13 +1,13 @@
-//! The scheme on [`LANES`] columns side by side, for the vector (SIMD) instructions of a CPU.
+//! The scheme on columns side by side, whose number is a parameter: that of the SIMD lanes of a CPU, or one.
 //!
-//! Cells and layers change as in [`Column`](super::Column), by the same functions in the same order. This file has only
-//! the loops over adjacent columns. They hold no branch that depends on one column alone: all columns of a row are
+//! [`ColumnBlock::call`] is the table of contents of the scheme: it calls the processes in order. This file has only the
+//! loops over adjacent columns. They hold no branch that depends on one column alone: all columns of a row are
 //! computed, and rows in which no column is active are skipped.
 #![expect(clippy::needless_range_loop, reason = "one index for all rows of a level")]
 
 use std::hint::black_box;
 
-use crate::simd::{LANES, Row, any, each};
+use crate::simd::{Row, any, each};
 use crate::wsm5::fields::theta_after;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::scheme::Scheme;
@@ -19,28 +19,65 @@ use crate::wsm5::{
     Air, Cell, Precipitation, StepStart, cell, melt, minor_steps, sedimentation, step,
 };
 
+/// Sedimentation in a variant of the scheme, with its work space.
+pub(super) trait SemiLagrangianFall<R, const N: usize> {
+    /// Sedimentation and melting of snow in a minor step of `dt_cloud` seconds.
+    ///
+    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
+    fn fall(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        columns: &mut ColumnBlock<R, N>,
+    ) -> [Row<R, N>; 3];
+}
+
+/// Semi-Lagrangian sedimentation ([`SedimentationWork`]).
+pub(super) struct SemiLagrangian;
+
+impl<R: SchemeConstants, const N: usize> SemiLagrangianFall<R, N> for SemiLagrangian {
+    #[inline(always)]
+    fn fall(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        columns: &mut ColumnBlock<R, N>,
+    ) -> [Row<R, N>; 3] {
+        let rain = columns.fall_rain(p, dt_cloud);
+        let snow = columns.fall_snow(p, dt_cloud);
+        for level in &mut columns.levels {
+            level.qr_for_slope = level.cells.qr;
+            if any::<N>(|l| level.cells.t[l] > R::FREEZING && level.cells.qs[l] > R::ZERO) {
+                level.melt_snow(p, dt_cloud);
+            }
+        }
+        let ice = columns.fall_ice(p, dt_cloud);
+        [rain, snow, ice]
+    }
+}
+
 /// Contents of the cells of a level.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct Cells<R> {
+pub(super) struct Cells<R, const N: usize> {
     /// Temperature, K.
-    pub(super) t: Row<R>,
+    pub(super) t: Row<R, N>,
     /// Vapour, kg kg⁻¹.
-    pub(super) qv: Row<R>,
+    pub(super) qv: Row<R, N>,
     /// Cloud water, kg kg⁻¹.
-    pub(super) qc: Row<R>,
+    pub(super) qc: Row<R, N>,
     /// Rain, kg kg⁻¹.
-    pub(super) qr: Row<R>,
+    pub(super) qr: Row<R, N>,
     /// Cloud ice, kg kg⁻¹.
-    pub(super) qi: Row<R>,
+    pub(super) qi: Row<R, N>,
     /// Snow, kg kg⁻¹.
-    pub(super) qs: Row<R>,
+    pub(super) qs: Row<R, N>,
 }
 
-impl<R: SchemeConstants> Cells<R> {
+impl<R: SchemeConstants, const N: usize> Cells<R, N> {
     #[inline(always)]
     fn new() -> Self {
-        let row = [R::ZERO; LANES];
+        let row = [R::ZERO; N];
         Self { t: row, qv: row, qc: row, qr: row, qi: row, qs: row }
     }
 
@@ -57,7 +94,7 @@ impl<R: SchemeConstants> Cells<R> {
     }
 
     #[inline(always)]
-    fn put(&mut self, l: usize, cell: &Cell<R>) {
+    pub(super) fn put(&mut self, l: usize, cell: &Cell<R>) {
         self.t[l] = cell.t;
         self.qv[l] = cell.qv;
         self.qc[l] = cell.qc;
@@ -69,32 +106,33 @@ impl<R: SchemeConstants> Cells<R> {
 
 /// A level of the columns.
 #[derive(Clone, Debug)]
-pub(super) struct Level<R> {
+pub(super) struct Level<R, const N: usize> {
     /// Contents of its cells.
-    pub(super) cells: Cells<R>,
+    pub(super) cells: Cells<R, N>,
     /// Potential temperature less a base, before and after a call, K.
-    pub(super) theta: Row<R>,
+    pub(super) theta: Row<R, N>,
     /// Density of dry air, kg m⁻³.
-    pub(super) rho: Row<R>,
+    pub(super) rho: Row<R, N>,
     /// Pressure, Pa.
-    pub(super) p: Row<R>,
+    pub(super) p: Row<R, N>,
     /// Depth of the layer, m.
-    pub(super) dz: Row<R>,
+    pub(super) dz: Row<R, N>,
     /// Exner function, 1.
-    pub(super) exner: Row<R>,
-    density_factor: Row<R>,
-    heat_capacity: Row<R>,
-    latent_heat: Row<R>,
-    t_onset: Row<R>,
-    qsw: Row<R>,
-    qsi: Row<R>,
-    qr_for_slope: Row<R>,
-    n0s_factor: Row<R>,
+    pub(super) exner: Row<R, N>,
+    density_factor: Row<R, N>,
+    heat_capacity: Row<R, N>,
+    latent_heat: Row<R, N>,
+    t_onset: Row<R, N>,
+    qsw: Row<R, N>,
+    qsi: Row<R, N>,
+    /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
+    pub(super) qr_for_slope: Row<R, N>,
+    n0s_factor: Row<R, N>,
 }
 
-impl<R: SchemeConstants> Level<R> {
+impl<R: SchemeConstants, const N: usize> Level<R, N> {
     fn new() -> Self {
-        let row = [R::ZERO; LANES];
+        let row = [R::ZERO; N];
         Self {
             cells: Cells::new(),
             theta: row,
@@ -114,7 +152,7 @@ impl<R: SchemeConstants> Level<R> {
     }
 
     #[inline(always)]
-    fn air(&self, l: usize) -> Air<R> {
+    pub(super) fn air(&self, l: usize) -> Air<R> {
         Air {
             rho: self.rho[l],
             p: self.p[l],
@@ -145,9 +183,9 @@ impl<R: SchemeConstants> Level<R> {
     /// Returns the water that clipping at zero adds, kg kg⁻¹.
     // One loop each around inlined code in `process`, `condense` and `melt_snow`: a closure might not be inlined.
     #[inline(always)]
-    fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
-        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
-        for l in 0..LANES {
+    fn process<const RAIN: bool>(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R, N> {
+        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; N]);
+        for l in 0..N {
             let (air, step_start, mut cell) = (self.air(l), self.step_start(l), self.cells.at(l));
             let mut qr_for_slope = self.qr_for_slope[l];
             if !RAIN {
@@ -163,9 +201,9 @@ impl<R: SchemeConstants> Level<R> {
     /// The same in cells without condensate, in which only condensation can act. Returns the water that clipping at
     /// zero adds, kg kg⁻¹.
     #[inline(always)]
-    fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
-        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; LANES]);
-        for l in 0..LANES {
+    fn condense(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R, N> {
+        let (mut cells, mut clipped) = (Cells::new(), [R::ZERO; N]);
+        for l in 0..N {
             let (air, step_start, mut cell) = (self.air(l), self.step_start(l), self.cells.at(l));
             clipped[l] = melt::condense(p, dt_cloud, &air, &step_start, &mut cell);
             cells.put(l, &cell);
@@ -178,7 +216,7 @@ impl<R: SchemeConstants> Level<R> {
     #[inline(always)]
     fn melt_snow(&mut self, p: &Scheme<R>, dt_cloud: R) {
         let mut cells = Cells::new();
-        for l in 0..LANES {
+        for l in 0..N {
             let mut cell = self.cells.at(l);
             melt::melt_snow(p, dt_cloud, &self.air(l), &mut cell);
             cells.put(l, &cell);
@@ -190,17 +228,17 @@ impl<R: SchemeConstants> Level<R> {
     ///
     /// Adds the water that clipping creates to `clipped`, kg m⁻².
     #[inline(always)]
-    fn begin_call(&mut self, theta_base: R, clipped: &mut Row<R>) {
+    fn begin_call(&mut self, theta_base: R, clipped: &mut Row<R, N>) {
         let (mut cells, mut sum) = (Cells::new(), *clipped);
-        let row = [R::ZERO; LANES];
+        let row = [R::ZERO; N];
         let (mut density_factor, mut heat_capacity, mut latent_heat) = (row, row, row);
-        for l in 0..LANES {
+        for l in 0..N {
             let (mut air, mut cell) = (self.air(l), self.cells.at(l));
             cell.t = (self.theta[l] + theta_base) * self.exner[l];
             for q in [&mut cell.qc, &mut cell.qr, &mut cell.qi, &mut cell.qs] {
                 sum[l] += step::clip(&air, q);
                 // Files hold subnormal traces of species that have long vanished.
-                *q = q.normal();
+                *q = q.normal_in_lanes();
             }
             cell::set_call_invariants(&cell, &mut air);
             cells.put(l, &cell);
@@ -214,29 +252,29 @@ impl<R: SchemeConstants> Level<R> {
     }
 }
 
-/// Work space of [`LANES`] columns side by side, from the ground up.
+/// Work space of `N` columns side by side, from the ground up.
 #[derive(Clone, Debug)]
-pub(super) struct ColumnBlock<R> {
+pub(super) struct ColumnBlock<R, const N: usize> {
     /// The levels.
-    pub(super) levels: Vec<Level<R>>,
+    pub(super) levels: Vec<Level<R, N>>,
     /// Offset of a potential temperature, K.
     pub(super) theta_base: R,
     /// Precipitation and sums of the call.
-    pub(super) sums: [Precipitation<R>; LANES],
-    clipped: Row<R>,
-    residual: Row<R>,
-    fall: SedimentationWork<R>,
+    pub(super) sums: [Precipitation<R>; N],
+    clipped: Row<R, N>,
+    residual: Row<R, N>,
+    fall: SedimentationWork<R, N>,
 }
 
-impl<R: SchemeConstants> ColumnBlock<R> {
+impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
     /// Work space of columns of `nz` layers.
     pub(super) fn new(nz: usize) -> Self {
         Self {
             levels: vec![Level::new(); nz],
             theta_base: R::ZERO,
-            sums: [Precipitation::default(); LANES],
-            clipped: [R::ZERO; LANES],
-            residual: [R::ZERO; LANES],
+            sums: [Precipitation::default(); N],
+            clipped: [R::ZERO; N],
+            residual: [R::ZERO; N],
             fall: SedimentationWork::new(nz),
         }
     }
@@ -253,18 +291,19 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
     }
 
-    /// One call of the scheme, as [`Column::call`](super::Column::call) for each column.
+    /// One call of the scheme: `dt` seconds, in minor steps of about two minutes at most.
+    // With `black_box` one level at a time: otherwise the compiler would vectorise over levels, one lane of several, and
+    // compute both sides of branches.
     #[inline(always)]
-    pub(super) fn call(&mut self, p: &Scheme<R>, dt: R) {
+    pub(super) fn call(&mut self, p: &Scheme<R>, dt: R, fall: &mut impl SemiLagrangianFall<R, N>) {
         self.begin_call();
         let steps = minor_steps(dt);
         let dt_cloud = dt / steps;
         for _ in 0..steps.to_usize().unwrap_or(1) {
-            self.minor_step(p, dt_cloud);
+            self.minor_step(p, dt_cloud, fall);
         }
-        for level in &mut self.levels {
-            // One level at a time: otherwise the compiler would vectorise over levels, one lane of several.
-            let Level { cells: Cells { t, .. }, theta, exner, .. } = black_box(level);
+        for level in self.levels.iter_mut().map(black_box) {
+            let Level { cells: Cells { t, .. }, theta, exner, .. } = level;
             *theta = each(|l| theta_after(theta[l], self.theta_base, exner[l], t[l]));
         }
         for (l, sum) in self.sums.iter_mut().enumerate() {
@@ -273,36 +312,39 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
     }
 
+    /// Clips negative condensate and sets the invariants of the call.
     #[inline(always)]
     fn begin_call(&mut self) {
-        self.sums = [Precipitation::default(); LANES];
-        self.clipped = [R::ZERO; LANES];
-        self.residual = [R::ZERO; LANES];
-        for level in &mut self.levels {
+        self.sums = [Precipitation::default(); N];
+        self.clipped = [R::ZERO; N];
+        self.residual = [R::ZERO; N];
+        for level in self.levels.iter_mut().map(black_box) {
             level.begin_call(self.theta_base, &mut self.clipped);
         }
         self.fall.set_depths(self.levels.iter().map(|level| &level.dz));
     }
 
+    /// One minor step: the processes of the scheme in their order.
     #[inline(always)]
-    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R) {
-        for level in &mut self.levels {
-            let (mut qsw, mut qsi) = ([R::ZERO; LANES], [R::ZERO; LANES]);
-            for l in 0..LANES {
+    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R, fall: &mut impl SemiLagrangianFall<R, N>) {
+        for level in self.levels.iter_mut().map(black_box) {
+            let (mut qsw, mut qsi) = ([R::ZERO; N], [R::ZERO; N]);
+            for l in 0..N {
                 let step_start = cell::step_start(p, &level.air(l), &level.cells.at(l));
                 qsw[l] = step_start.qsw;
                 qsi[l] = step_start.qsi;
             }
             (level.t_onset, level.qsw, level.qsi) = (level.cells.t, qsw, qsi);
         }
-        let [rain, snow, ice] = self.sediment_semi_lagrangian(p, dt_cloud);
+        let [rain, snow, ice] = fall.fall(p, dt_cloud, self);
         for (l, sum) in self.sums.iter_mut().enumerate() {
             step::deposit(dt_cloud, self.levels[0].dz[l], rain[l], snow[l], ice[l], sum);
         }
         for level in &mut self.levels {
-            let clipped = if any(|l| level.cells.qr[l] > R::ZERO) {
+            // A single column branches in each cell.
+            let clipped = if N == 1 || any::<N>(|l| level.cells.qr[l] > R::ZERO) {
                 level.process::<true>(p, dt_cloud)
-            } else if any(|l| level.is_active(l)) {
+            } else if any::<N>(|l| level.is_active(l)) {
                 level.process::<false>(p, dt_cloud)
             } else {
                 level.condense(p, dt_cloud)
@@ -312,36 +354,19 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
     }
 
-    /// Sedimentation of rain and snow, melting of snow, and sedimentation of ice.
-    ///
-    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
     #[inline(always)]
-    fn sediment_semi_lagrangian(&mut self, p: &Scheme<R>, dt_cloud: R) -> [Row<R>; 3] {
-        let rain = self.fall_rain(p, dt_cloud);
-        let snow = self.fall_snow(p, dt_cloud);
-        for level in &mut self.levels {
-            level.qr_for_slope = level.cells.qr;
-            if any(|l| level.cells.t[l] > R::FREEZING && level.cells.qs[l] > R::ZERO) {
-                level.melt_snow(p, dt_cloud);
-            }
-        }
-        let ice = self.fall_ice(p, dt_cloud);
-        [rain, snow, ice]
-    }
-
-    #[inline(always)]
-    fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+    fn fall_rain(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R, N> {
         let Self { levels, fall, clipped, residual, .. } = self;
         let active_layers = active_layers(levels, |cells| &cells.qr);
         if active_layers == 0 {
-            return [R::ZERO; LANES];
+            return [R::ZERO; N];
         }
         let levels = &mut levels[..active_layers];
-        let speed = |level: &Level<R>, l: usize, qr: R| {
+        let speed = |level: &Level<R, N>, l: usize, qr: R| {
             p.factors.fall_rain * fall_speed_rain(p, level.rho[l], level.density_factor[l], qr)
         };
         for (k, level) in levels.iter().enumerate() {
-            fall.begin_call(k, |l| {
+            fall.depart(k, |l| {
                 (level.rho[l] * level.cells.qr[l], speed(level, l, level.cells.qr[l]))
             });
         }
@@ -351,26 +376,26 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
         let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            store_content(level, fall.content(k), |cells| &mut cells.qr, clipped);
+            store_content(level, &fall.content[k], |cells| &mut cells.qr, clipped);
         }
         ground
     }
 
     #[inline(always)]
-    fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+    fn fall_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R, N> {
         let Self { levels, fall, clipped, residual, .. } = self;
         let active_layers = active_layers(levels, |cells| &cells.qs);
         if active_layers == 0 {
-            return [R::ZERO; LANES];
+            return [R::ZERO; N];
         }
         let levels = &mut levels[..active_layers];
-        let speed = |level: &Level<R>, l: usize, qs: R| {
+        let speed = |level: &Level<R, N>, l: usize, qs: R| {
             let (rho, density_factor) = (level.rho[l], level.density_factor[l]);
             p.factors.fall_snow * fall_speed_snow(p, rho, density_factor, qs, level.n0s_factor[l])
         };
-        for (k, level) in levels.iter_mut().enumerate() {
+        for (k, level) in levels.iter_mut().map(black_box).enumerate() {
             level.n0s_factor = each(|l| snow_intercept_factor(p, level.cells.t[l]));
-            fall.begin_call(k, |l| {
+            fall.depart(k, |l| {
                 (level.rho[l] * level.cells.qs[l], speed(level, l, level.cells.qs[l]))
             });
         }
@@ -380,21 +405,21 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
         let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            store_content(level, fall.content(k), |cells| &mut cells.qs, clipped);
+            store_content(level, &fall.content[k], |cells| &mut cells.qs, clipped);
         }
         ground
     }
 
     #[inline(always)]
-    fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R> {
+    fn fall_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> Row<R, N> {
         let Self { levels, fall, clipped, residual, .. } = self;
         let active_layers = active_layers(levels, |cells| &cells.qi);
         if active_layers == 0 {
-            return [R::ZERO; LANES];
+            return [R::ZERO; N];
         }
         let levels = &mut levels[..active_layers];
         for (k, level) in levels.iter().enumerate() {
-            fall.begin_call(k, |l| {
+            fall.depart(k, |l| {
                 let (rho, qi) = (level.rho[l], level.cells.qi[l]);
                 let speed = p.factors.fall_ice * fall_speed_ice(p, rho, qi, ice_number(rho, qi));
                 (rho * qi, speed)
@@ -402,7 +427,7 @@ impl<R: SchemeConstants> ColumnBlock<R> {
         }
         let ground = fall.arrive_and_land(dt_cloud, active_layers, residual);
         for (k, level) in levels.iter_mut().enumerate() {
-            store_content(level, fall.content(k), |cells| &mut cells.qi, clipped);
+            store_content(level, &fall.content[k], |cells| &mut cells.qi, clipped);
         }
         ground
     }
@@ -410,24 +435,24 @@ impl<R: SchemeConstants> ColumnBlock<R> {
 
 /// Number of layers that take part in the sedimentation of a species in any column; 0 if it is absent from all.
 #[inline(always)]
-fn active_layers<R: SchemeConstants>(
-    levels: &[Level<R>],
-    species: impl Fn(&Cells<R>) -> &Row<R>,
+fn active_layers<R: SchemeConstants, const N: usize>(
+    levels: &[Level<R, N>],
+    species: impl Fn(&Cells<R, N>) -> &Row<R, N>,
 ) -> usize {
-    let highest = levels.iter().rposition(|level| any(|l| species(&level.cells)[l] > R::ZERO));
+    let highest = levels.iter().rposition(|level| any::<N>(|l| species(&level.cells)[l] > R::ZERO));
     highest.map_or(0, |k| sedimentation::active_layers(k, levels.len()))
 }
 
 /// Stores the content after sedimentation in the cells; adds the water that clipping creates to `clipped`, kg m⁻².
 #[inline(always)]
-fn store_content<R: SchemeConstants>(
-    level: &mut Level<R>,
-    content: &Row<R>,
-    species: impl Fn(&mut Cells<R>) -> &mut Row<R>,
-    clipped: &mut Row<R>,
+fn store_content<R: SchemeConstants, const N: usize>(
+    level: &mut Level<R, N>,
+    content: &Row<R, N>,
+    species: impl Fn(&mut Cells<R, N>) -> &mut Row<R, N>,
+    clipped: &mut Row<R, N>,
 ) {
-    let (mut q, mut made) = ([R::ZERO; LANES], [R::ZERO; LANES]);
-    for l in 0..LANES {
+    let (mut q, mut made) = ([R::ZERO; N], [R::ZERO; N]);
+    for l in 0..N {
         made[l] = clipped[l] + sedimentation::store_content(&level.air(l), content[l], &mut q[l]);
     }
     *species(&mut level.cells) = q;

@@ -6,11 +6,11 @@ use super::params::SchemeConstants;
 use super::radii::RadiusConstants;
 use super::reflectivity::RadarConstants;
 use super::scheme::Scheme;
-use super::simd_columns::ColumnBlock;
+use super::simd_columns::{ColumnBlock, SemiLagrangian};
 use crate::physics::Block;
 use crate::real::Real;
 use crate::simd::gather_scatter::{Stretch, for_stretches, give, take};
-use crate::simd::{Instructions, LANES, Task};
+use crate::simd::{LANES, Task};
 
 /// A precision in which the scheme and its diagnostics can run, one by one or side by side.
 pub trait Vectorised:
@@ -24,10 +24,10 @@ impl<R> Vectorised for R where
 }
 
 /// One call of the scheme on columns side by side.
-struct Call<'a, R> {
-    p: &'a Scheme<R>,
-    dt: R,
-    columns: &'a mut ColumnBlock<R>,
+pub(super) struct Call<'a, R> {
+    pub(super) p: &'a Scheme<R>,
+    pub(super) dt: R,
+    pub(super) columns: &'a mut ColumnBlock<R, LANES>,
 }
 
 impl<R: SchemeConstants> Task for Call<'_, R> {
@@ -37,57 +37,58 @@ impl<R: SchemeConstants> Task for Call<'_, R> {
     fn run(self) {
         // A local copy: no store to a column can alias it, so it is read once.
         let p = self.p.clone();
-        self.columns.call(&p, self.dt);
+        self.columns.call(&p, self.dt, &mut SemiLagrangian);
     }
 }
 
-/// One call of the scheme on the columns of a block, [`LANES`] at a time.
-pub(super) fn call_block<R: Vectorised>(
-    instructions: Instructions,
-    p: &Scheme<R::Lane>,
-    dt: R,
-    columns: &mut ColumnBlock<R::Lane>,
+/// Loads the columns of a block, `N` at a time, calls the scheme and stores them.
+pub(super) fn for_each<R: Real, S: SchemeConstants, const N: usize>(
     block: &mut Block<'_, R>,
+    columns: &mut ColumnBlock<S, N>,
+    to: impl Fn(R) -> S + Copy,
+    from: impl Fn(S) -> R + Copy,
+    mut call: impl FnMut(&mut ColumnBlock<S, N>),
 ) {
     let (_, ny, nx) = block.dim();
-    for_stretches([ny, nx], LANES, |stretches, count| {
-        load(block, stretches, count, columns);
-        instructions.run(Call { p, dt: dt.lane(), columns });
-        store(block, stretches, columns);
+    columns.theta_base = to(block.theta_base);
+    for_stretches([ny, nx], N, |stretches, count| {
+        load(block, stretches, columns, to);
+        if count < N {
+            columns.fill_unused_lanes(count);
+        }
+        call(columns);
+        store(block, stretches, columns, from);
     });
 }
 
-fn load<R: Vectorised>(
+fn load<R: Real, S: SchemeConstants, const N: usize>(
     block: &Block<'_, R>,
     stretches: &[Stretch],
-    count: usize,
-    columns: &mut ColumnBlock<R::Lane>,
+    columns: &mut ColumnBlock<S, N>,
+    to: impl Fn(R) -> S + Copy,
 ) {
     let [theta, qv, qc, qr, qi, qs] = &block.tracers[..] else {
         unreachable!("checked by the caller")
     };
     let [rho, exner, p, dz] = &block.air[..] else { unreachable!("checked by the caller") };
     let levels = &mut columns.levels;
-    take(&theta.view(), stretches, levels, R::lane, |level| &mut level.theta);
-    take(&qv.view(), stretches, levels, R::lane, |level| &mut level.cells.qv);
-    take(&qc.view(), stretches, levels, R::lane, |level| &mut level.cells.qc);
-    take(&qr.view(), stretches, levels, R::lane, |level| &mut level.cells.qr);
-    take(&qi.view(), stretches, levels, R::lane, |level| &mut level.cells.qi);
-    take(&qs.view(), stretches, levels, R::lane, |level| &mut level.cells.qs);
-    take(rho, stretches, levels, R::lane, |level| &mut level.rho);
-    take(p, stretches, levels, R::lane, |level| &mut level.p);
-    take(dz, stretches, levels, R::lane, |level| &mut level.dz);
-    take(exner, stretches, levels, R::lane, |level| &mut level.exner);
-    columns.theta_base = block.theta_base.lane();
-    if count < LANES {
-        columns.fill_unused_lanes(count);
-    }
+    take(&theta.view(), stretches, levels, to, |level| &mut level.theta);
+    take(&qv.view(), stretches, levels, to, |level| &mut level.cells.qv);
+    take(&qc.view(), stretches, levels, to, |level| &mut level.cells.qc);
+    take(&qr.view(), stretches, levels, to, |level| &mut level.cells.qr);
+    take(&qi.view(), stretches, levels, to, |level| &mut level.cells.qi);
+    take(&qs.view(), stretches, levels, to, |level| &mut level.cells.qs);
+    take(rho, stretches, levels, to, |level| &mut level.rho);
+    take(p, stretches, levels, to, |level| &mut level.p);
+    take(dz, stretches, levels, to, |level| &mut level.dz);
+    take(exner, stretches, levels, to, |level| &mut level.exner);
 }
 
-fn store<R: Vectorised>(
+fn store<R: Real, S: SchemeConstants, const N: usize>(
     block: &mut Block<'_, R>,
     stretches: &[Stretch],
-    columns: &ColumnBlock<R::Lane>,
+    columns: &ColumnBlock<S, N>,
+    from: impl Fn(S) -> R + Copy,
 ) {
     let Block { tracers, air, surface, budget, .. } = block;
     let [theta, qv, qc, qr, qi, qs] = &mut tracers[..] else {
@@ -99,19 +100,19 @@ fn store<R: Vectorised>(
         let species = [&*qv, &*qc, &*qr, &*qi, &*qs];
         for Stretch { j, columns: range, lane } in stretches {
             weighing.add_mismatch((*j, range.clone()), species, [rho, dz], total, |k, n| {
-                R::of_lane(water(&levels[k].cells.at(lane + n)))
+                from(water(&levels[k].cells.at(lane + n)))
             });
         }
     }
-    give(theta, stretches, levels, R::of_lane, |level| &level.theta);
-    give(qv, stretches, levels, R::of_lane, |level| &level.cells.qv);
-    give(qc, stretches, levels, R::of_lane, |level| &level.cells.qc);
-    give(qr, stretches, levels, R::of_lane, |level| &level.cells.qr);
-    give(qi, stretches, levels, R::of_lane, |level| &level.cells.qi);
-    give(qs, stretches, levels, R::of_lane, |level| &level.cells.qs);
+    give(theta, stretches, levels, from, |level| &level.theta);
+    give(qv, stretches, levels, from, |level| &level.cells.qv);
+    give(qc, stretches, levels, from, |level| &level.cells.qc);
+    give(qr, stretches, levels, from, |level| &level.cells.qr);
+    give(qi, stretches, levels, from, |level| &level.cells.qi);
+    give(qs, stretches, levels, from, |level| &level.cells.qs);
     for Stretch { j, columns: range, lane } in stretches {
         for (i, sum) in range.clone().zip(&columns.sums[*lane..]) {
-            put(surface, budget, [*j, i], &sum.map(R::of_lane));
+            put(surface, budget, [*j, i], &sum.map(from));
         }
     }
 }

@@ -3,12 +3,14 @@
 //! The sub-steps are equal and short enough that nothing falls through a whole layer in one of them. Terminal
 //! velocities and size distributions are those at the start of the minor step.
 
+use crate::simd::Row;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
+use crate::wsm5::simd_columns::{Cells, ColumnBlock, Level, SemiLagrangian, SemiLagrangianFall};
 use crate::wsm5::slope::{
     Slope, fall_speed, fall_speed_ice, ice_number, slope_rain, slope_snow, snow_intercept_factor,
 };
-use crate::wsm5::{Air, Cell, Column, melt};
+use crate::wsm5::{Air, Cell, Sedimentation, melt};
 
 /// Work space of sedimentation in one column of K layers.
 #[derive(Clone, Debug)]
@@ -52,113 +54,132 @@ impl<R: SchemeConstants> SubsteppedFall<R> {
     }
 
     /// Computes the fractions for equal sub-steps in the given layers.
-    fn divide(&mut self, air: &[Air<R>], substeps: R) {
-        for (leaving, &courant) in self.leaving.iter_mut().zip(&self.courant[..air.len()]) {
+    fn divide(&mut self, levels: &[Level<R, 1>], substeps: R) {
+        for (leaving, &courant) in self.leaving.iter_mut().zip(&self.courant[..levels.len()]) {
             *leaving = courant / substeps;
         }
-        for (k, pair) in air.windows(2).enumerate() {
-            self.arriving[k] = arriving(self.leaving[k + 1], &pair[0], &pair[1]);
+        for (k, pair) in levels.windows(2).enumerate() {
+            self.arriving[k] = arriving(self.leaving[k + 1], &pair[0].air(0), &pair[1].air(0));
         }
     }
 
-    /// One sub-step in the lowest `active_layers` layers, above which there is no precipitation.
+    /// One sub-step in layers above which there is no precipitation.
     ///
     /// Returns the outflow of the lowest layer, kg kg⁻¹ of its air.
     fn fall(
         &self,
-        active_layers: usize,
-        cells: &mut [Cell<R>],
-        species: impl Fn(&mut Cell<R>) -> &mut R,
+        levels: &mut [Level<R, 1>],
+        species: impl Fn(&mut Cells<R, 1>) -> &mut Row<R, 1>,
     ) -> R {
-        let ground = self.leaving[0] * *species(&mut cells[0]);
-        let highest = active_layers - 1;
+        let ground = self.leaving[0] * species(&mut levels[0].cells)[0];
+        let highest = levels.len() - 1;
         // Upward, so that the layer above still has its old content.
         for k in 0..highest {
-            let above = *species(&mut cells[k + 1]);
-            let q = species(&mut cells[k]);
+            let [above] = *species(&mut levels[k + 1].cells);
+            let [q] = species(&mut levels[k].cells);
             *q = passed(*q, self.leaving[k], self.arriving[k], above);
         }
-        let q = species(&mut cells[highest]);
+        let [q] = species(&mut levels[highest].cells);
         *q = *q - self.leaving[highest] * *q;
         ground
     }
 }
 
-impl<R: SchemeConstants> Column<R> {
-    /// Sedimentation of rain and snow, while snow melts, and then of ice.
-    ///
-    /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻². Conserves mass.
-    pub(super) fn sediment_substepped(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 3] {
-        for (qr, cell) in self.qr_for_slope.iter_mut().zip(&self.cells) {
-            *qr = cell.qr;
+impl<R: SchemeConstants> ColumnBlock<R, 1> {
+    /// One call of any variant of the scheme.
+    pub(super) fn call_alone(&mut self, p: &Scheme<R>, dt: R, substeps: &mut SubStepWork<R>) {
+        match p.fallout {
+            Sedimentation::SemiLagrangian => self.call(p, dt, &mut SemiLagrangian),
+            Sedimentation::Substepped => self.call(p, dt, substeps),
         }
-        let [rain, snow] = self.sediment_rain_and_snow(p, dt_cloud);
-        let ice = self.sediment_ice(p, dt_cloud);
-        let ground = self.air[0].rho * self.air[0].dz;
-        [rain, snow, ice].map(|fallen| ground * fallen)
     }
+}
 
+impl<R: SchemeConstants> SemiLagrangianFall<R, 1> for SubStepWork<R> {
+    /// Sedimentation of rain and snow, while snow melts, and then of ice. Conserves mass.
+    fn fall(&mut self, p: &Scheme<R>, dt_cloud: R, columns: &mut ColumnBlock<R, 1>) -> [[R; 1]; 3] {
+        let ColumnBlock { levels, sums: [sum], .. } = columns;
+        (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
+        for level in &mut *levels {
+            level.qr_for_slope = level.cells.qr;
+        }
+        let [rain, snow] = self.sediment_rain_and_snow(p, dt_cloud, levels);
+        let ice = self.sediment_ice(p, dt_cloud, levels);
+        let ground = levels[0].rho[0] * levels[0].dz[0];
+        [rain, snow, ice].map(|fallen| [ground * fallen])
+    }
+}
+
+impl<R: SchemeConstants> SubStepWork<R> {
     /// Numbers of sub-steps in the last minor step: of rain and snow, and of ice; 1 for an absent species.
-    pub fn substeps(&self) -> [usize; 2] {
-        self.substeps.count.map(|count| count.to_usize().unwrap_or(1))
+    pub(super) fn count(&self) -> [usize; 2] {
+        self.count.map(|count| count.to_usize().unwrap_or(1))
     }
 
     /// Returns the outflow of rain and snow from the lowest layer, kg kg⁻¹ of its air.
-    fn sediment_rain_and_snow(&mut self, p: &Scheme<R>, dt_cloud: R) -> [R; 2] {
-        let Self { cells, air, substeps: work, .. } = self;
-        work.count[0] = R::ONE;
-        let Some(highest) = cells.iter().rposition(|c| c.qr > R::ZERO || c.qs > R::ZERO) else {
+    fn sediment_rain_and_snow(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        levels: &mut [Level<R, 1>],
+    ) -> [R; 2] {
+        self.count[0] = R::ONE;
+        let falls = |cells: &Cells<R, 1>| cells.qr[0] > R::ZERO || cells.qs[0] > R::ZERO;
+        let Some(highest) = levels.iter().rposition(|level| falls(&level.cells)) else {
             return [R::ZERO; 2];
         };
-        let active_layers = highest + 1;
         // Empty layers count too: their speed is that of the smallest particles.
-        for (k, (cell, air)) in cells.iter().zip(&*air).enumerate() {
+        for (k, level) in levels.iter().enumerate() {
+            let (air, cell) = (level.air(0), level.cells.at(0));
             let rain = slope_rain(p, air.rho, cell.qr);
-            let snow = snow_slope(p, air, cell);
+            let snow = snow_slope(p, &air, &cell);
             let rain_speed = fall_speed(p.pvtr, rain, air.density_factor);
             let snow_speed = fall_speed(p.pvts, snow, air.density_factor);
-            work.rain.courant[k] = p.factors.fall_rain * courant(rain_speed, air.dz, dt_cloud);
-            work.snow.courant[k] = p.factors.fall_snow * courant(snow_speed, air.dz, dt_cloud);
-            work.snow_slope[k] = snow;
+            self.rain.courant[k] = p.factors.fall_rain * courant(rain_speed, air.dz, dt_cloud);
+            self.snow.courant[k] = p.factors.fall_snow * courant(snow_speed, air.dz, dt_cloud);
+            self.snow_slope[k] = snow;
         }
         let substeps =
-            number_of_substeps(largest(work.rain.courant.iter().chain(&work.snow.courant)));
-        work.count[0] = substeps;
-        work.rain.divide(&air[..active_layers], substeps);
-        work.snow.divide(&air[..active_layers], substeps);
+            number_of_substeps(largest(self.rain.courant.iter().chain(&self.snow.courant)));
+        self.count[0] = substeps;
+        let levels = &mut levels[..=highest];
+        self.rain.divide(levels, substeps);
+        self.snow.divide(levels, substeps);
 
         // Melting only cools, so no layer above these becomes warmer than freezing in a sub-step.
-        let melting = cells[..active_layers].iter().rposition(|cell| cell.t > R::FREEZING);
+        let melting = levels.iter().rposition(|level| level.cells.t[0] > R::FREEZING);
         let warm = melting.map_or(0, |k| k + 1);
         let mut fallen = [R::ZERO; 2];
         for _ in 0..substeps.to_usize().unwrap_or(1) {
-            fallen[0] += work.rain.fall(active_layers, cells, |cell| &mut cell.qr);
-            fallen[1] += work.snow.fall(active_layers, cells, |cell| &mut cell.qs);
-            for (k, (cell, air)) in cells[..warm].iter_mut().zip(&*air).enumerate() {
-                melt::melt_snow_in_substep(p, dt_cloud, substeps, air, work.snow_slope[k], cell);
+            fallen[0] += self.rain.fall(levels, |cells| &mut cells.qr);
+            fallen[1] += self.snow.fall(levels, |cells| &mut cells.qs);
+            for (level, &snow) in levels[..warm].iter_mut().zip(&self.snow_slope) {
+                let (air, mut cell) = (level.air(0), level.cells.at(0));
+                melt::melt_snow_in_substep(p, dt_cloud, substeps, &air, snow, &mut cell);
+                level.cells.put(0, &cell);
             }
         }
         fallen
     }
 
     /// Returns the outflow of ice from the lowest layer, kg kg⁻¹ of its air.
-    fn sediment_ice(&mut self, p: &Scheme<R>, dt_cloud: R) -> R {
-        let Self { cells, air, substeps: work, .. } = self;
-        work.count[1] = R::ONE;
-        let Some(highest) = cells.iter().rposition(|cell| cell.qi > R::ZERO) else {
+    fn sediment_ice(&mut self, p: &Scheme<R>, dt_cloud: R, levels: &mut [Level<R, 1>]) -> R {
+        self.count[1] = R::ONE;
+        let Some(highest) = levels.iter().rposition(|level| level.cells.qi[0] > R::ZERO) else {
             return R::ZERO;
         };
-        let active_layers = highest + 1;
-        for (k, (cell, air)) in cells[..active_layers].iter().zip(&*air).enumerate() {
-            let speed = fall_speed_ice(p, air.rho, cell.qi, ice_number(air.rho, cell.qi));
-            work.ice.courant[k] = p.factors.fall_ice * courant(speed, air.dz, dt_cloud);
+        let levels = &mut levels[..=highest];
+        for (k, level) in levels.iter().enumerate() {
+            let (rho, qi) = (level.rho[0], level.cells.qi[0]);
+            let speed = fall_speed_ice(p, rho, qi, ice_number(rho, qi));
+            self.ice.courant[k] = p.factors.fall_ice * courant(speed, level.dz[0], dt_cloud);
         }
-        let substeps = number_of_substeps(largest(&work.ice.courant[..active_layers]));
-        work.count[1] = substeps;
-        work.ice.divide(&air[..active_layers], substeps);
+        let substeps = number_of_substeps(largest(&self.ice.courant[..=highest]));
+        self.count[1] = substeps;
+        self.ice.divide(levels, substeps);
         let mut fallen = R::ZERO;
         for _ in 0..substeps.to_usize().unwrap_or(1) {
-            fallen += work.ice.fall(active_layers, cells, |cell| &mut cell.qi);
+            fallen += self.ice.fall(levels, |cells| &mut cells.qi);
         }
         fallen
     }

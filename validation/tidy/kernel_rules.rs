@@ -9,9 +9,8 @@ const OF_A_CRATE: [&str; 1] = ["kernels/complex.cuh"];
 
 /// Rust functions in files with device twins that only the host needs: they are called before the
 /// first step, or hold loops, which kernels have in other forms.
-const HOST_ONLY: [(&str, &[&str]); 5] = [
+const HOST_ONLY: [(&str, &[&str]); 4] = [
     ("src/thermo.rs", &["exner", "specific_volume"]),
-    ("src/wsm5/reflectivity.rs", &["reflectivity", "melting_level"]),
     ("src/wsm5/substepped_sedimentation.rs", &["largest"]),
     ("src/forcing/blend.rs", &["blend"]),
     ("src/advection/boundary.rs", &["add_open_sides"]),

@@ -1,4 +1,5 @@
-// Semi-Lagrangian sedimentation in one column, by one thread. Names and order as in src/wsm5/sedimentation.rs.
+// Semi-Lagrangian sedimentation in one column, by one thread. Names and order as in
+// src/wsm5/sedimentation_work.rs.
 #pragma once
 
 #include "wsm5/column/column.cuh"

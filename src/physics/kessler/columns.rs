@@ -9,9 +9,7 @@ use super::sedimentation::{
     courant, density_factor, distance, fall_speed, flux, gained, number_of_substeps, passed,
     precipitation,
 };
-
-/// One number for each column.
-pub type Row<R, const N: usize> = [R; N];
+use crate::simd::{Row, any, each};
 
 /// A level of the columns.
 #[derive(Clone, Debug)]
@@ -269,22 +267,4 @@ impl<R: KesslerConstants, const N: usize> ColumnBlock<R, N> {
             time,
         };
     }
-}
-
-/// A value of each column from a function.
-///
-/// The return value does not alias what the function reads, which the compiler can see.
-#[inline(always)]
-fn each<R: Copy + Default, const N: usize>(value: impl Fn(usize) -> R) -> Row<R, N> {
-    let mut row = [R::default(); N];
-    for (l, place) in row.iter_mut().enumerate() {
-        *place = value(l);
-    }
-    row
-}
-
-/// True if the condition holds in any column.
-#[inline(always)]
-fn any<const N: usize>(holds: impl Fn(usize) -> bool) -> bool {
-    each::<u32, N>(|l| u32::from(holds(l))).iter().fold(0, |any, holds| any | holds) != 0
 }

@@ -1,7 +1,7 @@
 //! The sedimentation operator, on WRF's own intermediate values, step by step.
 
 use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::sedimentation::SemiLagrangianFall;
+use nwp_mini::wsm5::sedimentation_work::SedimentationWork;
 use nwp_mini::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
 
 use super::comparison::{Comparison, ROUNDING};
@@ -13,7 +13,7 @@ const FALLING_SPECIES: [&str; 3] = ["rain", "snow", "ice"];
 
 /// A species on its way down one column, after the whole operator has run.
 struct SurfaceFlux {
-    fall: SemiLagrangianFall<f64>,
+    fall: SedimentationWork<f64, 1>,
     ground: f64,
     column: Vec<Row>,
     species: usize,
@@ -29,11 +29,14 @@ impl SurfaceFlux {
         if column.iter().all(|row| mixing_ratio(row) <= 0.0) {
             return None;
         }
-        let mut fall = SemiLagrangianFall::new(column.len());
-        fall.set_depths(column.iter().map(|row| row.get("input_delz")));
+        let reach = column.len();
+        let mut fall = SedimentationWork::new(reach);
+        let depths: Vec<_> = column.iter().map(|row| [row.get("input_delz")]).collect();
+        fall.set_depths(depths.iter());
         for (k, row) in column.iter().enumerate() {
-            fall.content[k] = row.get("input_den") * mixing_ratio(row);
-            fall.speed[k] = row.get(&format!("vt_{}", FALLING_SPECIES[species]));
+            let content = row.get("input_den") * mixing_ratio(row);
+            let speed = row.get(&format!("vt_{}", FALLING_SPECIES[species]));
+            fall.depart(k, |_| (content, speed));
         }
         let arrival_speed = |k: usize, content: f64| {
             let row = &column[k];
@@ -46,9 +49,13 @@ impl SurfaceFlux {
             }
         };
         let dt = column[0].dt_cloud();
-        let passes: Option<&dyn Fn(usize, f64) -> f64> =
-            if species == 2 { None } else { Some(&arrival_speed) };
-        let ground = fall.sediment(column.len(), dt, passes).ground;
+        if species != 2 {
+            fall.arrive_at_speed(dt, reach);
+            for k in 0..reach {
+                fall.slow_down(k, |_, content| arrival_speed(k, content));
+            }
+        }
+        let [ground] = fall.arrive_and_land(dt, reach, &mut [0.0]);
         Some(Self { fall, ground, column: column.to_vec(), species })
     }
 
@@ -77,7 +84,7 @@ impl SurfaceFlux {
 
     /// Largest speed, m s⁻¹: interface speeds are sums of four.
     fn fastest(&self) -> f64 {
-        self.fall.mean_speed.iter().fold(0.0, |most, speed| speed.max(most))
+        self.fall.mean_speed.iter().fold(0.0, |most, [speed]| speed.max(most))
     }
 
     /// Uncertainty of the arrival height of an interface: its rounding before, and that of the distance fallen.
@@ -99,12 +106,12 @@ fn compare(
     name: &'static str,
     stored: &str,
     share: f64,
-    profile: impl Fn(&SurfaceFlux) -> &[f64],
+    profile: impl Fn(&SurfaceFlux) -> &[[f64; 1]],
     tolerance: impl Fn(&SurfaceFlux, usize, f64) -> f64,
 ) {
     let mut comparison = Comparison::new(name);
     for fallen in SurfaceFlux::all() {
-        for (k, (&found, &expected)) in
+        for (k, (&[found], &expected)) in
             profile(&fallen).iter().zip(fallen.stored(stored)).enumerate()
         {
             comparison.value(&fallen.place(k), found, expected, tolerance(&fallen, k, expected));
@@ -185,11 +192,11 @@ fn edges() {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
         for fallen in SurfaceFlux::all() {
-            let SemiLagrangianFall { profile, thickness, .. } = &fallen.fall;
-            let pairs = profile.iter().zip(fallen.stored(stored));
-            for (k, (profile, &expected)) in pairs.enumerate() {
-                let rise = 2.0 * profile.half_rise * thickness[k];
-                let found = profile.bottom + if stored == "qpi" { rise } else { 0.0 };
+            let SedimentationWork { bottom, half_rise, thickness, .. } = &fallen.fall;
+            let pairs = bottom.iter().zip(half_rise).zip(fallen.stored(stored));
+            for (k, (([bottom], [half_rise]), &expected)) in pairs.enumerate() {
+                let rise = 2.0 * half_rise * thickness[k][0];
+                let found = bottom + if stored == "qpi" { rise } else { 0.0 };
                 all += 1;
                 let Some(doubt) = edge_doubt(&fallen, k) else {
                     left_out += 1;
@@ -212,7 +219,7 @@ fn content() {
     for fallen in SurfaceFlux::all() {
         let (arrival, density) = (fallen.stored("za"), fallen.stored("qa"));
         let (height, thickness) = (fallen.stored("zi"), fallen.stored("dza"));
-        for (k, (&found, &expected)) in
+        for (k, (&[found], &expected)) in
             fallen.fall.content.iter().zip(fallen.stored("qn")).enumerate()
         {
             all += 1;

@@ -9,6 +9,7 @@ mod command;
 mod comparison;
 mod fall;
 mod levels;
+mod one_lane;
 mod processes;
 mod properties;
 mod rates;
@@ -18,4 +19,4 @@ mod stored;
 mod values;
 
 use nwp_mini_support as support;
-use nwp_mini_support::wsm5::{case, judge, parameters, weather, yardstick};
+use nwp_mini_support::wsm5::{case, judge, oracle, parameters, weather, yardstick};

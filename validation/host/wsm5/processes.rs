@@ -5,20 +5,24 @@
 //! operations and a few powers is within [`SMOOTH`] of its value; an exponential amplifies the rounding of its argument
 //! by its size; a difference that cancels keeps the rounding of its terms.
 
+use ndarray::Array3;
+
 use nwp_mini::constants::Constants;
+use nwp_mini::grid::Shape;
+use nwp_mini::state::{CloudDiagnostics, Environment, State};
 use nwp_mini::thermo::{
     TransportConstants, conductivity, diffusivity, growth_resistance, saturation, saturation_water,
     ventilation, viscosity,
 };
 use nwp_mini::wsm5::params::SchemeConstants;
 use nwp_mini::wsm5::radii::{re_cloud, re_ice, re_snow};
-use nwp_mini::wsm5::reflectivity::{Bins, Target, reflectivity};
+use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::slope::{
     Slope, fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, slope_rain, slope_snow,
     snow_intercept_factor,
 };
-use nwp_mini::wsm5::{Cell, melt};
+use nwp_mini::wsm5::{Cell, DiagnosticFields, diagnose, melt};
 
 use super::comparison::{Comparison, ROUNDING};
 use super::stored::{Row, rows, table};
@@ -374,20 +378,23 @@ fn effective_radii() {
 
 #[test]
 fn radar_reflectivity() {
-    let p = Scheme::default();
+    let scheme = Scheme::default();
     let mut comparison = Comparison::new("reflectivity");
     for column in final_columns() {
-        let target = |row: &Row| Target {
-            t: final_temperature(row),
-            p: row.get("input_p"),
-            qv: row.get("final_q"),
-            qr: row.get("final_qr"),
-            qs: row.get("final_qs"),
+        let nz = column.len();
+        let field = |value: &dyn Fn(&Row) -> f64| {
+            Array3::from_shape_fn((nz, 1, 1), |(k, ..)| value(&column[k]))
         };
-        let targets: Vec<_> = column.iter().map(target).collect();
-        let mut dbz = vec![0.0; targets.len()];
-        reflectivity(&p, &Bins::default(), &targets, &mut dbz);
-        for (row, found) in column.iter().zip(dbz) {
+        let of = |name: &str| field(&|row| row.get(name));
+        let [qv, qc, qr, qi, qs] = ["q", "qc", "qr", "qi", "qs"].map(|q| of(&format!("final_{q}")));
+        // With an Exner function of 1 the potential temperature is the temperature.
+        let state = State::of_moist_air([field(&final_temperature), qv, qc, qr, qi, qs]);
+        let [rho, p, dz] = ["input_den", "input_p", "input_delz"].map(of);
+        let air = Environment { rho, exner: field(&|_| 1.0), p, dz };
+        let mut out = CloudDiagnostics::zeros(Shape { nx: 1, ny: 1, nz });
+        let fields = DiagnosticFields::new(0.0, &state, &air, &mut out);
+        diagnose(&scheme, &Bins::default(), None, fields);
+        for (row, &found) in column.iter().zip(&out.refl_10cm) {
             // 10 lg Z: a relative error of Z becomes an absolute one; Z has the seventh power of
             // a length, and the 50 bins of melting snow.
             let expected = row.get("final_refl_10cm");

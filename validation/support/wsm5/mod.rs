@@ -5,6 +5,7 @@ pub mod case;
 pub mod columns;
 pub mod difference;
 pub mod judge;
+pub mod oracle;
 pub mod parameters;
 pub mod report;
 pub mod substepped;
