@@ -119,7 +119,7 @@ fn gradients_are_left_out_where_the_method_allows_it() {
     assert_eq!(links(&good(&file)), LINKS);
     file.set("map_method", "Bicubic remapping");
     let error = read(&file).expect_err("gradients").to_string();
-    assert!(error.contains("3 weights") && error.contains("first order"), "{error}");
+    assert!(error.contains("3 weights") && error.contains("first-order"), "{error}");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_is_wrong_is_told() {
             f.real("src_grid_frac", &["src_grid_size"], "1", vec![1.0; SIZES[0]]);
             f.real("dst_grid_area", &["dst_grid_size"], "m2", vec![1.0; SIZES[1]]);
         },
-        &["conserves", "areas or the weights are wrong"],
+        &["conservative", "areas or the weights are wrong"],
     );
 }
 

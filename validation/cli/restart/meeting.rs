@@ -136,7 +136,7 @@ fn links_in_the_way() {
         std::os::unix::fs::symlink("precious", place.path(name)).expect("a link");
         let ended = place.run_small(&["-q", "--steps", "1", "-o", "out.nc", "--force"]);
         if name.ends_with("lock") {
-            ended.refused(FILES, &[".out.nc.lock", "is a link", "remove it"]);
+            ended.refused(FILES, &[".out.nc.lock", "is a symbolic link", "remove it"]);
         } else {
             ended.good();
         }

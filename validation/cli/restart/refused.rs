@@ -49,7 +49,7 @@ fn other_options_are_named() {
     let more = ["--boundary", "specified", "--refine", "1", "--dt", "60", "--steps", "1"];
     place.run(&[&["-q", "--restart", "r.nc", "-o", "b.nc"], &same[..], &more].concat()).good();
     for interval in ["0", "-5", "nan"] {
-        let words = ["--restart-interval", "give a positive number"];
+        let words = ["--restart-interval", "a positive number is needed"];
         refuses(&place, USAGE, &["--restart-interval", interval, "--force"], &words);
     }
 }

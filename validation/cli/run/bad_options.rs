@@ -34,7 +34,7 @@ fn mistyped_options_are_answered_with_the_nearest_one() {
 fn numbers_out_of_range() {
     for option in ["--dt", "--hours", "--output-interval"] {
         for (value, said) in [("0", "0"), ("-5", "-5"), ("nan", "NaN"), ("inf", "inf")] {
-            let words = format!("{option} {said}: give a positive number");
+            let words = format!("{option} {said}: a positive number is needed");
             refuses(USAGE, &[option, value], &[&words]);
         }
         refuses(USAGE, &[option, "soon"], &["soon", option]);

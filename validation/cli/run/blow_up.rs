@@ -49,7 +49,7 @@ fn a_run_that_blows_up_names_the_place_and_keeps_the_frames_before() {
     for name in ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW", "U", "RAINNC"] {
         assert!(output.values(name).iter().all(|x| x.is_finite()), "{name}");
     }
-    assert!(ended.stderr.contains(&format!("small.out.nc holds the {step} frames")), "{error}");
+    assert!(ended.stderr.contains(&format!("small.out.nc contains the {step} frames")), "{error}");
 }
 
 #[test]

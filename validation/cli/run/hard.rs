@@ -251,7 +251,7 @@ fn a_file_that_vanishes() {
     assert_eq!(place.files(), ["a.nc", "b.nc", "c.nc", "out.nc"]);
     let frames = place.open("out.nc").frames();
     assert!((1..=1441).contains(&frames), "{frames}");
-    assert!(ended.stderr.contains(&format!("out.nc holds the {frames} frames")), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("out.nc contains the {frames} frames")), "{ended:?}");
 }
 
 /// The file's time step is a proposal; invalid ones are ignored or rejected.

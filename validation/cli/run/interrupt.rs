@@ -70,7 +70,7 @@ fn stopped_by(signal: &str, size: u64, arguments: &[&str]) -> usize {
 
     let (output, figures) = (place.open("small.out.nc"), place.json("out.json"));
     let (frames, steps) = (output.frames(), figures["steps"].as_u64().expect("a number"));
-    let said = format!("error: stopped after step {steps} of 60000000; small.out.nc holds");
+    let said = format!("error: stopped after step {steps} of 60000000; small.out.nc contains");
     let said = format!("{said} {frames} frame");
     assert!(stderr.contains(&said), "{said:?} is not in {stderr:?}");
     assert_eq!(output.times().len(), frames);

@@ -88,7 +88,7 @@ fn frames_are_refined_one_by_one() {
 #[test]
 fn more_than_the_memory_holds_is_refused() {
     let place = Place::with(&Small::new());
-    place.run_small(&["--refine", "60000"]).refused(2, &["--refine 60000", "GB", "at most"]);
+    place.run_small(&["--refine", "60000"]).refused(2, &["--refine 60000", "GB", "or less"]);
     place.run_small(&["--refine", "0"]).refused(2, &["--refine", "0"]);
     assert_eq!(place.files(), ["small.nc"]);
 }

@@ -297,7 +297,7 @@ fn links_that_are_drawn_are_of_su3_and_others_are_not() {
 fn odd_extents_are_refused() {
     for extents in [[3, 4, 4, 4], [4, 4, 4, 0], [4, 1, 4, 4], [1 << 20, 1 << 20, 2, 2]] {
         let error = Extents::new(extents).unwrap_err().to_string();
-        assert!(error.contains("even number of sites") || error.contains("32 bits"), "{error}");
+        assert!(error.contains("even number of sites") || error.contains("32-bit"), "{error}");
     }
 }
 
