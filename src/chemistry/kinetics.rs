@@ -168,7 +168,9 @@ impl Kinetics {
         }
         let lists = |rows: Vec<Vec<Term>>| {
             let mut lists = Lists::new();
-            rows.into_iter().for_each(|row| lists.push(row));
+            for row in rows {
+                lists.push(row);
+            }
             lists
         };
         let is_jacobian = (0..lu.size())

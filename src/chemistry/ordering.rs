@@ -130,7 +130,6 @@ pub(crate) fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Patter
 
 /// Order of elimination by the rule of Markowitz with diagonal pivots. Of several best species the first is swapped
 /// with the one at the current position. `None` if the factors need more than `most` products.
-#[expect(clippy::missing_panics_doc, reason = "a row is left in every step")]
 pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
     let n = pattern.size;
     let mut products = 0;

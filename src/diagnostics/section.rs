@@ -103,13 +103,12 @@ impl CrossSection {
         for (n, around) in self.around.iter().enumerate() {
             let profile: Vec<f64> =
                 (0..levels).map(|k| mean(around, |[j, i]| field[[k, j, i]].into())).collect();
-            let (heights, faces) = (heights.row(n), self.faces.row(n));
+            let (heights, faces) = (heights.row(n).to_vec(), self.faces.row(n));
             let [ground, lid] = [faces[0], faces[faces.len() - 1]];
-            let heights = heights.as_slice().expect("rows of an array in standard layout");
             for row in 0..self.rows {
                 let z = (row as f64 + 0.5) / self.rows as f64 * self.top;
                 if (ground..=lid).contains(&z) {
-                    cut[[row, n]] = at_height(heights, &profile, z);
+                    cut[[row, n]] = at_height(&heights, &profile, z);
                 }
             }
         }

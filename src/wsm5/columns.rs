@@ -34,7 +34,7 @@ pub struct Work<R: Real>(Kind<R>);
 #[derive(Clone, Debug)]
 enum Kind<R: Real> {
     /// One column after the other, with the functions of the standard library.
-    Alone(Box<ColumnBlock<R, 1>>, SubStepWork<R>),
+    Alone(Box<(ColumnBlock<R, 1>, SubStepWork<R>)>),
     /// Columns side by side.
     ColumnBlock(Instructions, Box<ColumnBlock<R::Lane, LANES>>),
 }
@@ -79,20 +79,21 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
     fn work(&self, nz: usize, instructions: Option<Instructions>) -> Work<R> {
         Work(match self::instructions::<R>(self.fallout, instructions) {
             Some(instructions) => Kind::ColumnBlock(instructions, Box::new(ColumnBlock::new(nz))),
-            None => Kind::Alone(Box::new(ColumnBlock::new(nz)), SubStepWork::new(nz)),
+            None => Kind::Alone(Box::new((ColumnBlock::new(nz), SubStepWork::new(nz)))),
         })
     }
 
     fn call_block(&self, dt: R, work: &mut Work<R>, block: &mut Block<'_, R>) {
         assert_length(dt);
         let layers = match &work.0 {
-            Kind::Alone(columns, _) => columns.levels.len(),
+            Kind::Alone(work) => work.0.levels.len(),
             Kind::ColumnBlock(_, columns) => columns.levels.len(),
         };
         assert!(layers > 0, "columns without layers");
         assert_eq!(block.dim().0, layers, "layers of the fields and of the work space");
         match &mut work.0 {
-            Kind::Alone(columns, substeps) => {
+            Kind::Alone(work) => {
+                let (columns, substeps) = &mut **work;
                 let call = |columns: &mut ColumnBlock<R, 1>| columns.call_alone(self, dt, substeps);
                 for_each(block, columns, |x| x, |x| x, call);
             }
