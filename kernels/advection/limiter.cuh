@@ -9,7 +9,7 @@ __device__ inline real low_order_mass(real mass, real q, real dt, const Faces& l
     return fused(mass, q, -(dt * low.net_outflow()));
 }
 
-// Fraction of the wanted amount that the room allows, at most 1, SW09, W09. See src/advection/limiter.rs.
+// Fraction of the wanted amount that is available, at most 1, SW09, W09. See src/advection/limiter.rs.
 __device__ inline real limiter_ratio(real available, real wanted)
 {
     const real ratio = max(available / (wanted + SMALLEST), real(0));

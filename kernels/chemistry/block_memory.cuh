@@ -1,6 +1,6 @@
 // Memory of a block. A block has CELLS cells and WORKERS threads for each of them. The values of all its cells are
 // adjacent, so that the accesses of a warp, whose threads have different cells, are contiguous. Element i of an array
-// of a cell is at [i * CELLS] in code that follows tables, and in pairs in straight-line code (straight.cuh).
+// of a cell is at [i * CELLS] in code that follows tables, and in pairs in straight-line code (straight_line.cuh).
 //
 // Threads come in rows of LANES, a power of two. Those beyond the last cell are idle: their worker number has no work,
 // but they take part in barriers.

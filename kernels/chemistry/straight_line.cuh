@@ -6,7 +6,7 @@
 
 // A species in an unrolled loop: `half` is half the number of the first species of an iteration, an even number, and
 // `behind` the offset of the species, a compile-time constant.
-struct Batch {
+struct SpeciesIndex {
     int half, behind;
 };
 
@@ -14,11 +14,11 @@ struct Batch {
 // cells.
 struct Column {
     double* first;
-    __device__ double& operator[](Batch place) const
+    __device__ double& operator[](SpeciesIndex place) const
     {
         return first[place.half * (2 * CELLS) + place.behind / 2 * (2 * CELLS) + place.behind % 2];
     }
-    __device__ double& operator[](int species) const { return (*this)[Batch{species / 2, species % 2}]; }
+    __device__ double& operator[](int species) const { return (*this)[SpeciesIndex{species / 2, species % 2}]; }
 };
 
 // Arrays of a thread's cell for loops.
@@ -76,9 +76,9 @@ __device__ inline void set_owned(int worker, Value value, Give give)
     for (int half = worker * (SHARE / 2); half < (worker + 1) * (SHARE / 2); half += BATCH / 2) {
         double values[BATCH];
 #pragma unroll
-        for (int i = 0; i < BATCH; ++i) values[i] = value(Batch{half, i}, 2 * half + i);
+        for (int i = 0; i < BATCH; ++i) values[i] = value(SpeciesIndex{half, i}, 2 * half + i);
 #pragma unroll
-        for (int i = 0; i < BATCH; ++i) give(Batch{half, i}, 2 * half + i, values[i]);
+        for (int i = 0; i < BATCH; ++i) give(SpeciesIndex{half, i}, 2 * half + i, values[i]);
     }
 }
 
@@ -108,5 +108,5 @@ __device__ inline void solve(const CellArrays& arrays, int worker)
 // The ratio of the error of a species to its tolerance.
 __device__ inline double ratio_at(const CellArrays& arrays, int first, int i)
 {
-    return arrays.concentrations[Batch{first / 2, i}];
+    return arrays.concentrations[SpeciesIndex{first / 2, i}];
 }

@@ -21,7 +21,7 @@ pub fn low_order_mass<R: Real>(mass: R, q: R, dt: R, low: Faces<R>) -> R {
 
 /// Limiter ratio: the largest factor of a total that an available amount admits.
 ///
-/// max(0, room / wanted) if wanted > room, else 1
+/// max(0, available / wanted) if wanted > available, else 1
 ///
 /// With the sum of all outgoing corrections as the total and the low-order content as the amount, this is the factor of
 /// the positive-definite limiter. The two factors of the monotonic limiter take the distances of the content from its

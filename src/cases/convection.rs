@@ -12,6 +12,7 @@ use crate::grid::{Side, Sides};
 
 const PERIODIC: Sides = Sides::all(Side::Periodic);
 const SPECIFIED: Sides = Sides::all(Side::Specified);
+
 pub(super) const BUBBLE: CaseDefaults =
     CaseDefaults { cells: [40, 40, 40], dx: 250.0, sides: PERIODIC };
 pub(super) const SUPERCELL: CaseDefaults =

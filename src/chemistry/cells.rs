@@ -78,8 +78,8 @@ impl Cells {
         self.temperature.is_empty()
     }
 
-    /// The first array that does not have values for all cells, in words: those of the conditions, which may have more than
-    /// this number of photolysis frequencies, and those of so many variable and fixed species.
+    /// The first array that does not have values for all cells, in words: those of the conditions, which may have more
+    /// than this number of photolysis frequencies, and those of so many variable and fixed species.
     pub(super) fn misfit(&self, species: Option<[usize; 2]>, frequencies: usize) -> Option<String> {
         let count = self.len();
         let frequencies = frequencies.max(self.photolysis.len() / count.max(1));

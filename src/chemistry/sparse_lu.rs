@@ -113,8 +113,8 @@ impl SparseLu {
         self.diagonal[row] as usize + 1..self.row_start[row + 1] as usize
     }
 
-    /// The order of the rows in a solution, and for each the entries whose products are subtracted, that with the x which was
-    /// computed first comes first: down with L, or up with U.
+    /// The order of the rows in a solution, and for each the entries whose products are subtracted, beginning with the x
+    /// that is computed first: down with L, or up with U.
     #[cfg(feature = "gpu")]
     pub(super) fn substitution(&self, is_down: bool) -> Vec<(usize, Vec<usize>)> {
         let rows = 0..self.size();

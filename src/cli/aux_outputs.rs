@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::io::append_file::beside;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::output::{AuxOutput, Header, Output, Snapshot};
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
 use crate::io::restart::Saved;
@@ -181,8 +181,8 @@ impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
         self.output.desk().wait();
     }
 
-    fn ledger(&self) -> OutputTimes {
-        self.output.ledger().clone()
+    fn statistics(&self) -> OutputStatistics {
+        self.output.statistics().clone()
     }
 
     fn probes(&self) -> Vec<Probe<R>> {

@@ -49,10 +49,11 @@ impl ValueEnum for Precision {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(possible(match self {
-            Self::F32 => ("f32", "Single"),
-            Self::F64 => ("f64", "Double"),
-        }))
+        let help = match self {
+            Self::F32 => "Single",
+            Self::F64 => "Double",
+        };
+        Some(possible((self.name(), help)))
     }
 }
 
@@ -200,7 +201,8 @@ impl ValueEnum for Method {
             "ros3" => "Order 3, 3 stages; WRF-Chem's",
             "ros4" => "Order 4, 4 stages",
             "rodas3" => "Order 3, 4 stages, stiffly accurate; KPP's default",
-            _ => "Order 4, 6 stages, stiffly accurate",
+            "rodas4" => "Order 4, 6 stages, stiffly accurate",
+            _ => "",
         };
         Some(possible((self.name, help)))
     }

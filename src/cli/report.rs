@@ -17,7 +17,7 @@ use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::storage::rounding_error;
 use crate::io::wrf::plottable::PlotInput;
 use crate::model::backend_comparison::{self, Ratio, Timed};
@@ -137,7 +137,7 @@ impl Facts {
         plan: &Plan,
         backend: &mut dyn Backend<R>,
         outcome: &Outcome,
-        (frames, ledger): (usize, &OutputTimes),
+        (frames, statistics): (usize, &OutputStatistics),
         wall: Duration,
     ) -> Result<Self> {
         let shape = case.domain.grid.shape;
@@ -174,7 +174,7 @@ impl Facts {
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
-            rounded: ledger.kept().into_iter().map(Rounded::from).collect(),
+            rounded: statistics.kept().into_iter().map(Rounded::from).collect(),
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
@@ -182,10 +182,10 @@ impl Facts {
                 step: rate(times.steps(), outcome.stepping),
                 input_frames: rate(times.input, outcome.driving),
                 output: OutputTiming {
-                    phase: rate(times.output, ledger.total()),
+                    phase: rate(times.output, statistics.total()),
                     wait_s: outcome.output.as_secs_f64(),
-                    raw_bytes: ledger.raw_bytes(),
-                    compressed_bytes: ledger.stored_bytes(),
+                    raw_bytes: statistics.raw_bytes(),
+                    compressed_bytes: statistics.stored_bytes(),
                 },
                 run: rate(times.sum(), wall),
             },

@@ -49,7 +49,7 @@ impl KeptOptions {
     /// # Errors
     ///
     /// [`Error::Usage`] if the given value differs from that of the restart file.
-    pub(super) fn set_call_invariants(self, file: Option<&RestartFile>) -> Result<KeptValues> {
+    pub(super) fn resolve(self, file: Option<&RestartFile>) -> Result<KeptValues> {
         let Self { precision, physics, fallout, limiter, boundary, refine, dt } = self;
         let Some(file) = file else {
             return Ok(KeptValues {

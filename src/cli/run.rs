@@ -38,7 +38,7 @@ use crate::grid::Sides;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::destination::is_same;
 use crate::io::output::{FileForm, Output};
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::RestartFile;
 use crate::io::wrf::series::Overlap;
 use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
@@ -156,7 +156,7 @@ impl Run {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
         let Self { precision, physics, fallout, limiter, boundary, refine, dt, .. } = *self;
         let given = KeptOptions { precision, physics, fallout, limiter, boundary, refine, dt };
-        let settled = given.set_call_invariants(from.as_ref())?;
+        let settled = given.resolve(from.as_ref())?;
         let config = self.config(&settled, from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;
         match settled.precision {
@@ -346,8 +346,8 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let companions = beside.files(&header)?;
     let mut storage = config.storage.clone();
     storage.variables = storage.variables.without(&header.left_out);
-    let form = FileForm { storage, ledger: OutputTimes::default() };
-    let ledger = form.ledger.clone();
+    let form = FileForm { storage, statistics: OutputStatistics::default() };
+    let statistics = form.statistics.clone();
     let output = Output::create(output, (header, form), companions, restarter)?;
     let frames = Frames { interval: config.output_interval, ..Frames::default() };
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
@@ -355,7 +355,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let mut sink = AuxWriter { output: &output, beside: &beside, restarts };
     let result = job.run(&mut *backend, whole, &mut sink);
     let waiting = Instant::now();
-    let waits = ledger.busy();
+    let waits = statistics.busy();
     let written = output.finish()?;
     drop(waits);
     let (mut outcome, mut report) = result.inspect_err(|_| {
@@ -368,7 +368,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
         None => start.elapsed(),
     };
     let mut facts =
-        Facts::new(config, job.case, &plan, &mut *backend, &outcome, (written, &ledger), wall)?;
+        Facts::new(config, job.case, &plan, &mut *backend, &outcome, (written, &statistics), wall)?;
     if let Some(start) = start_state.as_ref().filter(|_| !outcome.interrupted && report.is_none()) {
         let most = CELLS_COMPARED / job.case.domain.grid.shape.cells();
         let steps = plan.steps.min(most.clamp(1, STEPS_COMPARED));

@@ -220,8 +220,8 @@ impl<T: Element> Buffer<T> {
         self.copy_range(0, other, 0..other.len)
     }
 
-    /// Copies a range of another array to the elements from `first` on, on the device: the bits, if its type is another one
-    /// of the same size.
+    /// Copies a range of another array to the elements from `first` on, on the device: the bits, if its type is another
+    /// one of the same size.
     ///
     /// # Panics
     ///

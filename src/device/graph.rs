@@ -185,7 +185,7 @@ impl Event {
     /// # Errors
     ///
     /// [`Error::Gpu`] when one of them has not been reached.
-    pub fn since(&self, start: &Self) -> Result<f64> {
+    pub(crate) fn since(&self, start: &Self) -> Result<f64> {
         self.gpu.bind()?;
         // SAFETY: both events live.
         unsafe { result::event::elapsed(start.event, self.event) }

@@ -4,6 +4,7 @@ use ndarray::{Array2, Array3};
 
 use crate::grid::Shape;
 use crate::primitives::interpolation::at_height;
+use crate::state::memory;
 
 /// A line through the grid. Points are in cells, relative to the centre of the first cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,17 +99,18 @@ impl CrossSection {
     pub fn of(&self, field: &Array3<f32>) -> Array2<f64> {
         let levels = field.dim().0;
         let heights = if levels == self.faces.dim().1 { &self.faces } else { &self.middles };
+        let heights = memory(heights).chunks_exact(levels);
         let columns = self.around.len();
         let mut cut = Array2::from_elem((self.rows, columns), f64::NAN);
-        for (n, around) in self.around.iter().enumerate() {
+        for ((n, around), heights) in self.around.iter().enumerate().zip(heights) {
             let profile: Vec<f64> =
                 (0..levels).map(|k| mean(around, |[j, i]| field[[k, j, i]].into())).collect();
-            let (heights, faces) = (heights.row(n).to_vec(), self.faces.row(n));
+            let faces = self.faces.row(n);
             let [ground, lid] = [faces[0], faces[faces.len() - 1]];
             for row in 0..self.rows {
                 let z = (row as f64 + 0.5) / self.rows as f64 * self.top;
                 if (ground..=lid).contains(&z) {
-                    cut[[row, n]] = at_height(&heights, &profile, z);
+                    cut[[row, n]] = at_height(heights, &profile, z);
                 }
             }
         }

@@ -123,11 +123,6 @@ fn define_with<R: Stored>(
     Ok(())
 }
 
-/// The values of an array in standard layout.
-pub(super) fn slice<T, D: ndarray::Dimension>(array: &ndarray::Array<T, D>) -> &[T] {
-    array.as_slice().expect("standard layout")
-}
-
 /// A variable that must exist.
 pub(super) fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut<'f>> {
     file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())

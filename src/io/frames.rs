@@ -13,7 +13,7 @@ use crate::io::bit_information::kept_bits;
 use crate::io::chunks::{Dataset, File, Result};
 use crate::io::layout::Variable;
 use crate::io::ordered_pipeline::in_order;
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::{Numbers, Stored};
 
@@ -27,7 +27,7 @@ pub(super) struct FrameFile {
     datasets: BTreeMap<&'static str, Dataset>,
     file: File,
     shape: Shape,
-    ledger: OutputTimes,
+    statistics: OutputStatistics,
     /// Stored chunks of fields that are the same in all frames.
     lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
@@ -69,9 +69,9 @@ impl FrameFile {
     /// # Errors
     ///
     /// The call of the library that failed, as in all functions below.
-    pub(super) fn open(path: &Path, shape: Shape, ledger: OutputTimes) -> Result<Self> {
+    pub(super) fn open(path: &Path, shape: Shape, statistics: OutputStatistics) -> Result<Self> {
         let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { datasets, file: File::open(path)?, shape, ledger, lasting })
+        Ok(Self { datasets, file: File::open(path)?, shape, statistics, lasting })
     }
 
     /// A dataset, extended to contain a frame.
@@ -130,7 +130,7 @@ impl FrameFile {
             Keep::Auto => Some(kept_bits(values, blocks.row())),
         };
         if let Some(bits) = bits {
-            self.ledger.keep(about.name, bits);
+            self.statistics.keep(about.name, bits);
         }
         let coding = Coding { compression, bits };
         Some(Field { about, numbers: R::numbers(values), blocks, coding, lasts })
@@ -148,7 +148,7 @@ impl FrameFile {
                 field.blocks.all().enumerate().map(move |(number, block)| (field, number, block))
             })
             .collect();
-        let Self { datasets, lasting, ledger, .. } = self;
+        let Self { datasets, lasting, statistics, .. } = self;
         let stored = std::mem::take(lasting);
         let encode = |n: usize| {
             let (field, number, block) = tasks[n];
@@ -162,7 +162,7 @@ impl FrameFile {
         let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
             let ((field, _, block), bytes) = (tasks[n], bytes?);
             let name = field.about.name;
-            ledger.count(field.raw(block), bytes.len());
+            statistics.count(field.raw(block), bytes.len());
             datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
             // Encoding a chunk again without compression is as fast as copying it.
             let is_kept = field.lasts && field.coding.compression != Compression::None;
@@ -224,7 +224,8 @@ mod tests {
             let cells = shape.nz * shape.ny * (shape.nx + 1);
             (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
         };
-        let mut file = FrameFile::open(&path, shape, OutputTimes::default()).expect("the file");
+        let mut file =
+            FrameFile::open(&path, shape, OutputStatistics::default()).expect("the file");
         let mut all = Vec::new();
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
@@ -263,13 +264,15 @@ mod tests {
         file.add_variable::<f64>("XTIME", &["Time"]).expect("a variable");
         file.close().expect("a file");
         let shape = Shape { nz: 1, ny: 1, nx: 1 };
-        let mut file = FrameFile::open(&path, shape, OutputTimes::default()).expect("the file");
+        let mut file =
+            FrameFile::open(&path, shape, OutputStatistics::default()).expect("the file");
         assert!(file.put("XTIME", 0, &[1.0_f32]).is_err());
         assert!(file.put("XTIME", 0, &[1.0_f64, 2.0]).is_err());
         assert!(file.put("YTIME", 0, &[1.0_f64]).is_err());
         assert_eq!(file.put("XTIME", 3, &[1.0_f64]), Ok(()));
         assert!(
-            FrameFile::open(&folder.path().join("none.nc"), shape, OutputTimes::default()).is_err()
+            FrameFile::open(&folder.path().join("none.nc"), shape, OutputStatistics::default())
+                .is_err()
         );
     }
 }

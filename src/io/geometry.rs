@@ -2,16 +2,16 @@
 
 use ndarray::Array2;
 
-use crate::io::fields::slice;
 use crate::io::layout::GRID;
 use crate::io::wrf::Domain;
+use crate::state::memory;
 
 /// The values of [`GRID`].
 pub(super) fn values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
     let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
-    let map = |plane: &Array2<f64>| narrow(slice(plane));
+    let map = |plane: &Array2<f64>| narrow(memory(plane));
     let position = |plane: &Option<Array2<f32>>| match plane {
-        Some(plane) => slice(plane).to_vec(),
+        Some(plane) => memory(plane).to_vec(),
         None => vec![0.0; domain.grid.shape.columns()],
     };
     let v = &domain.vertical;
@@ -32,7 +32,7 @@ pub(super) fn values(domain: &Domain) -> [Vec<f32>; GRID.len()] {
         vec![v.p_top as f32],
         position(&domain.latitude),
         position(&domain.longitude),
-        slice(&domain.terrain).to_vec(),
+        memory(&domain.terrain).to_vec(),
         map(&domain.coordinate.map_x),
         map(&domain.coordinate.map_y),
         map(&maps.u_x),

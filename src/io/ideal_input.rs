@@ -6,13 +6,14 @@ use netcdf::FileMut;
 
 use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{define_variable, existing, put, slice};
+use crate::io::fields::{define_variable, existing, put};
 use crate::io::geometry;
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{DATE_LENGTH, Header, define_place, moment};
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
+use crate::state::memory;
 
 /// Number of computed output fields that are input too: the state, U and V.
 const PRESCRIBED: usize = 8;
@@ -81,9 +82,9 @@ fn put_frame(
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let fields = state.fields().iter().chain([u, v]);
-    let given = pressure.iter().chain(geopotential).map(slice);
-    let given = given.chain(column_mass.iter().map(slice));
-    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(slice)) {
+    let given = pressure.iter().chain(geopotential).map(memory);
+    let given = given.chain(column_mass.iter().map(memory));
+    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(memory)) {
         put(file, header.shape(), number, variable, values)?;
     }
     for (variable, values) in GIVEN.iter().zip(given) {

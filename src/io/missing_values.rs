@@ -62,7 +62,7 @@ impl MissingValues {
         self.0.borrow_mut().push(hole);
     }
 
-    /// Returns all variables and removes them.
+    /// Moves all variables to `to`.
     pub(super) fn move_to(self, to: &Self) {
         to.0.borrow_mut().append(&mut self.0.into_inner());
     }

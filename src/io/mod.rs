@@ -7,14 +7,14 @@
 //! shuffled and deflated on all threads (`storage`) and stored in order, so that a file does not depend on the number
 //! of threads. The NetCDF library closes the file before the HDF5 library opens it; time is extended in every dataset
 //! and in the dimension scale alike, and the library caches nothing that is stored this way. While one frame is
-//! written, the next ones stay with the backend (`desk`), on a GPU in the pinned memory of their download. Fields that
+//! written, the next ones stay with the backend (`frame_slot`), on a GPU in the pinned memory of their download. Fields that
 //! are the same in all frames are compressed once; their chunks, a few bytes a cell, are kept for the next frames. The
 //! file is defined when the first frame arrives: until then the run has all processors.
 //!
 //! **Large deflated variables are inflated on all threads** (`inflate`), if they are floats in deflated chunks. On any
 //! error there, the NetCDF library reads the variable again and reports the error, so that each error has one text.
 //!
-//! **Bits are dropped according to the information that neighbours share** (`information`). The number of bits is
+//! **Bits are dropped according to the information that neighbours share** (`bit_information`). The number of bits is
 //! chosen frame by frame. Attributes state the error of the frame that keeps the fewest bits, and are written when the
 //! file is complete. Restart files are not rounded.
 //!
@@ -27,8 +27,8 @@
 //!
 //! **A NetCDF file is checked before it is trusted.** The library allocates what a header says and takes zeros for the
 //! part that is cut off a classic file, and its crate panics if a name is not text. So headers of classic files are
-//! checked first (`classic`); the metadata of HDF5 files is read once with panics caught (`guard`); the first 16 MB of
-//! HDF5 files are searched for global heaps with objects of length 0, on which the library loops forever (`heap`); and
+//! checked first (`classic_header`); the metadata of HDF5 files is read once with panics caught (`damage_guard`); the first 16 MB of
+//! HDF5 files are searched for global heaps with objects of length 0, on which the library loops forever (`hdf5_heap`); and
 //! a variable is not read if it is larger than its file can hold, with up to 1032 bytes for a byte of deflate. A memory
 //! fault inside the HDF5 library would still end the program; `validation/cli/hostile` has found none.
 //!
@@ -71,7 +71,7 @@ pub mod nc_char;
 mod ordered_pipeline;
 pub mod output;
 mod output_form;
-pub mod output_times;
+pub mod output_statistics;
 mod packing;
 pub mod profiles;
 pub mod reader;

@@ -15,21 +15,21 @@ use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 pub use crate::io::aux_output::AuxOutput;
-use crate::io::fields::{define_variable, field_type, slice};
+use crate::io::fields::{define_variable, field_type};
 use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::geometry;
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::Mapping;
 pub use crate::io::output_form::Storage;
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding_attributes;
 use crate::io::samples::{ColumnFrame, PointSample};
 use crate::io::storage::Keep;
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
-use crate::state::{CloudDiagnostics, State, Surface};
+use crate::state::{CloudDiagnostics, State, Surface, memory};
 use crate::tracers::TracerSet;
 
 /// Messages that may be queued before the run waits; the writer has one more at hand.
@@ -80,14 +80,14 @@ impl<R: Stored> Snapshot<R> {
     /// The values of [`COMPUTED`].
     pub(super) fn computed(&self) -> impl Iterator<Item = &[R]> {
         let Surface { rain, snow, sr, .. } = &self.surface;
-        let state = self.state.moist_air().iter().map(slice);
-        let others = self.winds.iter().chain(self.diagnostics.fields()).map(slice);
-        state.chain(others).chain([rain, snow, sr].map(slice))
+        let state = self.state.moist_air().iter().map(memory);
+        let others = self.winds.iter().chain(self.diagnostics.fields()).map(memory);
+        state.chain(others).chain([rain, snow, sr].map(memory))
     }
 
     /// The values of the passive tracers.
     pub(super) fn passive(&self) -> impl Iterator<Item = &[R]> {
-        self.state.passive().iter().map(slice)
+        self.state.passive().iter().map(memory)
     }
 
     /// Bytes of the fields.
@@ -98,7 +98,7 @@ impl<R: Stored> Snapshot<R> {
 
     /// The values of [`CONTENTS`].
     pub(super) fn contents(&self) -> impl Iterator<Item = &[R]> {
-        slice(&self.contents).chunks_exact(self.surface.rain.len())
+        memory(&self.contents).chunks_exact(self.surface.rain.len())
     }
 }
 
@@ -108,7 +108,7 @@ impl PassThrough {
         let [p, pb] = &self.pressure;
         let [ph, phb] = &self.geopotential;
         let [mu, mub] = &self.column_mass;
-        [slice(p), slice(pb), slice(ph), slice(phb), slice(mu), slice(mub)]
+        [memory(p), memory(pb), memory(ph), memory(phb), memory(mu), memory(mub)]
     }
 }
 
@@ -144,7 +144,7 @@ pub struct FileForm {
     /// The form.
     pub storage: Storage,
     /// Times and sizes.
-    pub ledger: OutputTimes,
+    pub statistics: OutputStatistics,
 }
 
 enum Message<R> {
@@ -159,7 +159,7 @@ enum Message<R> {
 #[derive(Debug)]
 pub struct Output<R> {
     target: PathBuf,
-    ledger: OutputTimes,
+    statistics: OutputStatistics,
     desk: FrameSlot,
     sender: SyncSender<Message<R>>,
     thread: JoinHandle<Result<usize>>,
@@ -178,7 +178,7 @@ impl<R: Stored> Output<R> {
         companions: Vec<Box<dyn AuxOutput<R>>>,
         restarter: Option<Restarter>,
     ) -> Result<Self> {
-        let (target, ledger) = (pending.target().to_owned(), form.ledger.clone());
+        let (target, statistics) = (pending.target().to_owned(), form.statistics.clone());
         let (sender, receiver) = sync_channel(WAITING);
         let writer = Writer { pending, header, form, companions, restarter };
         let (desk, leaving) = FrameSlot::of_writer();
@@ -186,7 +186,7 @@ impl<R: Stored> Output<R> {
             .name("output".to_owned())
             .spawn(move || writer.run(&receiver, leaving.desk()))
             .map_err(|e| Error::io(&target, "start writing", e))?;
-        Ok(Self { target, ledger, desk, sender, thread })
+        Ok(Self { target, statistics, desk, sender, thread })
     }
 
     /// The final name of the file.
@@ -195,8 +195,8 @@ impl<R: Stored> Output<R> {
     }
 
     /// The recorder of times and sizes.
-    pub fn ledger(&self) -> &OutputTimes {
-        &self.ledger
+    pub fn statistics(&self) -> &OutputStatistics {
+        &self.statistics
     }
 
     /// The slot for a frame at the writer.
@@ -264,7 +264,7 @@ impl<R: Stored> Writer<R> {
             .map_err(|e| self.pending.failed(e))?;
         let (mut frames, mut last) = (0, None);
         for message in iter::once(first).chain(receiver) {
-            let _busy = self.form.ledger.busy();
+            let _busy = self.form.statistics.busy();
             match message {
                 Message::Frame(snapshot) => {
                     put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
@@ -304,7 +304,7 @@ impl<R: Stored> Writer<R> {
     /// Closes the file and adds the attributes about rounding.
     fn close(&self, file: FrameFile) -> Result<(), String> {
         file.close()?;
-        rounding_attributes::tell(self.pending.path(), &self.form.ledger.kept())
+        rounding_attributes::tell(self.pending.path(), &self.form.statistics.kept())
             .map_err(|e| e.to_string())
     }
 
@@ -315,7 +315,7 @@ impl<R: Stored> Writer<R> {
             return Ok(file);
         }
         self.close(file)?;
-        FrameFile::open(self.pending.path(), self.header.shape(), self.form.ledger.clone())
+        FrameFile::open(self.pending.path(), self.header.shape(), self.form.statistics.clone())
     }
 
     /// Copies the output so far to its final name, then writes a restart file.
@@ -337,7 +337,7 @@ fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<Fra
         file.close()
     };
     create().map_err(|e| e.to_string())?;
-    FrameFile::open(path, header.shape(), form.ledger.clone())
+    FrameFile::open(path, header.shape(), form.statistics.clone())
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {

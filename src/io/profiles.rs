@@ -24,6 +24,7 @@ const TOTALS: [&str; CONTENTS.len()] = [
     "cloud ice of the column",
     "snow of the column",
 ];
+
 /// The largest reflectivity.
 const STRONGEST: &str = "REFL_10CM_MAX";
 

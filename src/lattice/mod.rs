@@ -14,7 +14,7 @@
 //! the sweep of twins cannot call; `validation/emulated/lattice` compares whole operators instead. On the CPU the
 //! lattice is cut into sixteen equal parts, one for each lane of a register (`virtual_nodes`), so that data crosses
 //! lanes only at the border of the parts. GPU kernels are compiled for the extents: index computations need no
-//! division, and in chunks of 32 sites all loads of a spinor have constant offsets from one address (`gpu/form`).
+//! division, and in chunks of 32 sites all loads of a spinor have constant offsets from one address (`gpu/kernel_config`).
 
 pub mod checkerboard;
 pub mod dirac;

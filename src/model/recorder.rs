@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::grid::Shape;
 use crate::io::output::{PassThrough, Snapshot};
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::Saved;
 use crate::time_steps::Plan;
 
@@ -28,7 +28,7 @@ pub(super) struct Recorder<'a, R> {
     /// `false` once the sink takes no more.
     is_wanted: bool,
     pub(super) spent: Duration,
-    ledger: OutputTimes,
+    statistics: OutputStatistics,
     /// Requested steps.
     steps: usize,
     plan: &'a Plan,
@@ -104,14 +104,14 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
         passive_start: Vec<f64>,
     ) -> Self {
         let pending = VecDeque::with_capacity(FRAMES_IN_FLIGHT);
-        let (restarts, ledger) = (sink.restarts(), sink.ledger());
+        let (restarts, statistics) = (sink.restarts(), sink.statistics());
         Self {
             pending,
             samples,
             sink,
             is_wanted: true,
             spent: Duration::ZERO,
-            ledger,
+            statistics,
             steps: 0,
             plan,
             frames,
@@ -137,7 +137,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
             return Ok(());
         }
         self.collect(backend, true)?;
-        let (start, _busy) = (Instant::now(), self.ledger.busy());
+        let (start, _busy) = (Instant::now(), self.statistics.busy());
         if let Some(water_start) = self.start.filter(|_| self.is_wanted) {
             // A checkpoint does not depend on a moment.
             backend.capture(Output::Checkpoint(step), &TimeInterpolant::lasting(&case.forcing))?;
@@ -192,7 +192,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
         if are_columns && self.samples.are_columns_full() {
             self.collect_columns(backend, true)?;
         }
-        let (start, _busy) = (Instant::now(), self.ledger.busy());
+        let (start, _busy) = (Instant::now(), self.statistics.busy());
         let seconds = plan.time_after(step);
         let moment = case.show(seconds)?;
         for probe in probes {
@@ -225,7 +225,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
         if self.pending.is_empty() || !(wait || self.sink.is_free()) {
             return Ok(false);
         }
-        let (start, _busy) = (Instant::now(), self.ledger.busy());
+        let (start, _busy) = (Instant::now(), self.statistics.busy());
         self.sink.wait();
         let captured = backend.collect(Output::Frame(0), wait)?.and_then(CollectedOutput::frame);
         let Some(captured) = captured else { return Ok(false) };
@@ -243,7 +243,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
 
     /// Sends the oldest columns on, if they are ready; returns whether they were.
     fn collect_columns(&mut self, backend: &mut dyn Backend<R>, wait: bool) -> Result<bool> {
-        let (start, _busy) = (Instant::now(), self.ledger.busy());
+        let (start, _busy) = (Instant::now(), self.statistics.busy());
         let columns = self.samples.collect_columns(backend, wait)?;
         let are_complete = columns.is_some();
         if let Some(columns) = columns {
@@ -263,7 +263,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
         probe: usize,
         wait: bool,
     ) -> Result<bool> {
-        let (start, _busy) = (Instant::now(), self.ledger.busy());
+        let (start, _busy) = (Instant::now(), self.statistics.busy());
         let sample = self.samples.collect(probe, backend, wait)?;
         let is_complete = sample.is_some();
         if let Some(sample) = sample {

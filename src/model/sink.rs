@@ -15,7 +15,7 @@ use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::io::output::{PassThrough, Snapshot};
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::Saved;
 use crate::io::samples::{ColumnFrame, PointSample};
 use crate::io::wrf::Domain;
@@ -36,9 +36,9 @@ pub trait OutputSink<R> {
     /// Waits until it takes a frame at once.
     fn wait(&self) {}
 
-    /// Ledger of the time that output takes.
-    fn ledger(&self) -> OutputTimes {
-        OutputTimes::default()
+    /// Time, bytes and kept bits of the output.
+    fn statistics(&self) -> OutputStatistics {
+        OutputStatistics::default()
     }
 
     /// Operators of the samples; called once, before the run.
@@ -263,7 +263,7 @@ fn mass<R: RunPrecision>(domain: &Domain) -> Vec<R> {
     places.flat_map(column).collect()
 }
 
-/// Places of the fields in [`Sample::fields`] that the input prescribes: the wind, pressure and height.
+/// Places of the fields in `PointSample::fields` that the input prescribes: the wind, pressure and height.
 const WIND: [usize; 3] = [6, 7, 8];
 const AIR: [usize; 2] = [16, 17];
 /// Those of [`Products::volumes`] and of [`Products::planes`].

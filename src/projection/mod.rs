@@ -34,6 +34,7 @@ use crate::grid::Grid;
 use crate::primitives::conjugate_gradient::Solver;
 use crate::primitives::reduce;
 use crate::real::Real;
+use crate::state::memory;
 use crate::time_steps::HOUR;
 
 pub use ascent::{terrain_following_velocity, vertical_velocity};
@@ -139,7 +140,7 @@ pub fn project<R: Real>(
     let report = ProjectionReport {
         residual_before,
         residual_after,
-        inflow: -reduce::sum(slice(&before)) / before.len() as f64,
+        inflow: -reduce::sum(memory(&before)) / before.len() as f64,
         iterations,
         max_du: largest(&du),
         max_dv: largest(&dv),
@@ -162,10 +163,6 @@ fn column_divergence(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
 }
 
 fn largest(plane: &Array2<f64>) -> f64 {
-    let broken = reduce::non_finite(slice(plane)).count > 0;
-    if broken { f64::NAN } else { reduce::extrema(slice(plane)).map_or(0.0, |e| e.magnitude()) }
-}
-
-fn slice(plane: &Array2<f64>) -> &[f64] {
-    plane.as_slice().expect("planes in standard layout")
+    let broken = reduce::non_finite(memory(plane)).count > 0;
+    if broken { f64::NAN } else { reduce::extrema(memory(plane)).map_or(0.0, |e| e.magnitude()) }
 }

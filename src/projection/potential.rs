@@ -10,7 +10,7 @@ use crate::primitives::csr::Csr;
 use crate::primitives::reduce;
 
 use super::faces::Faces;
-use super::slice;
+use crate::state::memory;
 
 /// Most iterations of the solver, per cell along the two sides of the grid.
 ///
@@ -37,12 +37,12 @@ pub(super) fn solve(
     let mean = |values: &[f64]| {
         if enclosed { reduce::sum(values) / values.len() as f64 } else { 0.0 }
     };
-    let excess = mean(slice(divergence));
+    let excess = mean(memory(divergence));
     let divergence = divergence.mapv(|x| x - excess);
 
     let matrix = operator(grid, directions)?;
     let most = ITERATIONS_PER_CELL * (grid.shape.nx + grid.shape.ny);
-    let solution = solver.solve(&matrix, slice(&divergence), slice(limit), most)?;
+    let solution = solver.solve(&matrix, memory(&divergence), memory(limit), most)?;
     let excess = mean(&solution.x);
     let chi = Array2::from_shape_vec(divergence.dim(), solution.x).expect("one value a column");
     Ok((chi.mapv(|x| x - excess), solution.iterations))

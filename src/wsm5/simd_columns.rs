@@ -8,6 +8,7 @@
 use std::hint::black_box;
 
 use crate::simd::{Row, any, each};
+use crate::wsm5::cell::water;
 use crate::wsm5::fields::theta_after;
 use crate::wsm5::params::SchemeConstants;
 use crate::wsm5::scheme::Scheme;
@@ -20,11 +21,11 @@ use crate::wsm5::{
 };
 
 /// Sedimentation in a variant of the scheme, with its work space.
-pub(super) trait SemiLagrangianFall<R, const N: usize> {
+pub(super) trait SedimentationScheme<R, const N: usize> {
     /// Sedimentation and melting of snow in a minor step of `dt_cloud` seconds.
     ///
     /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
-    fn fall(
+    fn sediment(
         &mut self,
         p: &Scheme<R>,
         dt_cloud: R,
@@ -35,9 +36,9 @@ pub(super) trait SemiLagrangianFall<R, const N: usize> {
 /// Semi-Lagrangian sedimentation ([`SedimentationWork`]).
 pub(super) struct SemiLagrangian;
 
-impl<R: SchemeConstants, const N: usize> SemiLagrangianFall<R, N> for SemiLagrangian {
+impl<R: SchemeConstants, const N: usize> SedimentationScheme<R, N> for SemiLagrangian {
     #[inline(always)]
-    fn fall(
+    fn sediment(
         &mut self,
         p: &Scheme<R>,
         dt_cloud: R,
@@ -240,6 +241,8 @@ impl<R: SchemeConstants, const N: usize> Level<R, N> {
                 // Files hold subnormal traces of species that have long vanished.
                 *q = q.normal_in_lanes();
             }
+            // The limits of the processes would hide NaN in a species; in the temperature it remains.
+            cell.t += water(&cell) * R::ZERO;
             cell::set_call_invariants(&cell, &mut air);
             cells.put(l, &cell);
             density_factor[l] = air.density_factor;
@@ -295,12 +298,17 @@ impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
     // With `black_box` one level at a time: otherwise the compiler would vectorise over levels, one lane of several, and
     // compute both sides of branches.
     #[inline(always)]
-    pub(super) fn call(&mut self, p: &Scheme<R>, dt: R, fall: &mut impl SemiLagrangianFall<R, N>) {
+    pub(super) fn call(
+        &mut self,
+        p: &Scheme<R>,
+        dt: R,
+        sedimentation: &mut impl SedimentationScheme<R, N>,
+    ) {
         self.begin_call();
         let steps = minor_steps(dt);
         let dt_cloud = dt / steps;
         for _ in 0..steps.to_usize().unwrap_or(1) {
-            self.minor_step(p, dt_cloud, fall);
+            self.minor_step(p, dt_cloud, sedimentation);
         }
         for level in self.levels.iter_mut().map(black_box) {
             let Level { cells: Cells { t, .. }, theta, exner, .. } = level;
@@ -326,7 +334,12 @@ impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
 
     /// One minor step: the processes of the scheme in their order.
     #[inline(always)]
-    fn minor_step(&mut self, p: &Scheme<R>, dt_cloud: R, fall: &mut impl SemiLagrangianFall<R, N>) {
+    fn minor_step(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        sedimentation: &mut impl SedimentationScheme<R, N>,
+    ) {
         for level in self.levels.iter_mut().map(black_box) {
             let (mut qsw, mut qsi) = ([R::ZERO; N], [R::ZERO; N]);
             for l in 0..N {
@@ -336,7 +349,7 @@ impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
             }
             (level.t_onset, level.qsw, level.qsi) = (level.cells.t, qsw, qsi);
         }
-        let [rain, snow, ice] = fall.fall(p, dt_cloud, self);
+        let [rain, snow, ice] = sedimentation.sediment(p, dt_cloud, self);
         for (l, sum) in self.sums.iter_mut().enumerate() {
             step::deposit(dt_cloud, self.levels[0].dz[l], rain[l], snow[l], ice[l], sum);
         }

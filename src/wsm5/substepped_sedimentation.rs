@@ -6,7 +6,7 @@
 use crate::simd::Row;
 use crate::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::wsm5::scheme::Scheme;
-use crate::wsm5::simd_columns::{Cells, ColumnBlock, Level, SemiLagrangian, SemiLagrangianFall};
+use crate::wsm5::simd_columns::{Cells, ColumnBlock, Level, SedimentationScheme, SemiLagrangian};
 use crate::wsm5::slope::{
     Slope, fall_speed, fall_speed_ice, ice_number, slope_rain, slope_snow, snow_intercept_factor,
 };
@@ -95,9 +95,14 @@ impl<R: SchemeConstants> ColumnBlock<R, 1> {
     }
 }
 
-impl<R: SchemeConstants> SemiLagrangianFall<R, 1> for SubStepWork<R> {
+impl<R: SchemeConstants> SedimentationScheme<R, 1> for SubStepWork<R> {
     /// Sedimentation of rain and snow, while snow melts, and then of ice. Conserves mass.
-    fn fall(&mut self, p: &Scheme<R>, dt_cloud: R, columns: &mut ColumnBlock<R, 1>) -> [[R; 1]; 3] {
+    fn sediment(
+        &mut self,
+        p: &Scheme<R>,
+        dt_cloud: R,
+        columns: &mut ColumnBlock<R, 1>,
+    ) -> [[R; 1]; 3] {
         let ColumnBlock { levels, sums: [sum], .. } = columns;
         (sum.rainncv, sum.snowncv, sum.sr) = (R::ZERO, R::ZERO, R::ZERO);
         for level in &mut *levels {

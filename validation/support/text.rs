@@ -249,7 +249,7 @@ mod tests {
             ("use crate::error::{self, Error};", vec!["error", "error::Error"]),
             ("use crate::grid;", vec!["grid"]),
             ("use crate::grid::*;", vec!["grid::*"]),
-            ("use super::pending::Pending;", vec!["io::atomic_file::Pending"]),
+            ("use super::pending::Pending;", vec!["io::pending::Pending"]),
             ("use super::super::cli;", vec!["cli"]),
             ("mod tests { use super::nearest; }", vec!["io::reader::nearest"]),
             ("mod a { } use super::pending;", vec!["io::pending"]),

@@ -366,7 +366,10 @@ mod tests {
     #[test]
     fn imports_downwards_and_at_home_pass() {
         for (path, text) in [
-            ("src/io/reader.rs", "use crate::error::Error; use crate::io::atomic_file::Pending;"),
+            (
+                "src/io/reader.rs",
+                "use crate::error::Error; use crate::io::atomic_file::AtomicFile;",
+            ),
             ("src/wsm5/warm.rs", "use super::params::Params; use crate::real::Real;"),
             ("src/dry_mass.rs", "mod tests { use super::*; }"),
             ("src/main.rs", "fn main() { nwp_mini::cli::main() }"),

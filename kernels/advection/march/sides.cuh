@@ -151,13 +151,13 @@ __device__ inline void set_specified_row(const TransportArgs& args, const Place&
     const Cells mass = group_at(outer);
     Cells found;
     for (int c = 0; c < CELLS; ++c) {
-        const real inflow_values = place.owns(c) ? given(args, side + c) : real(0);
+        const real boundary_value = place.owns(c) ? given(args, side + c) : real(0);
         const bool leaves = low_side ? mass.at[c] < 0 : mass.at[c] > 0;
         // A corner takes the value of the nearest cell that is in neither outermost column.
         real inside = value.at[c];
         if (c == first_cell() && at_west(place)) inside = value.at[second_cell()];
         if (c == last_cell() && at_east(args, place)) inside = value.at[last_but_one()];
-        found.at[c] = leaves ? inside : inflow_value(inflow_values, inside);
+        found.at[c] = leaves ? inside : inflow_value(boundary_value, inside);
     }
     clear_fill(args, place, found);
     store_own(place, found, result);

@@ -105,7 +105,7 @@ struct alignas(4 * sizeof(real)) Arrived {
     real mass;
 };
 
-// Work space of sedimentation in one column. Names as in src/wsm5/sedimentation.rs.
+// Work space of sedimentation in one column. Arrays as in src/wsm5/sedimentation_work.rs.
 struct Fall {
     Arrived arrived[NZ + 1];
     real arrival[SLOTS * GROUP];

@@ -236,11 +236,11 @@ impl LaunchConfig {
             && launch_config.tile_bytes(shape.nz, precision) <= limits.shared_bytes
             && launch_config.tiles(layout, tracers).iter().product::<usize>()
                 >= TILES_EACH * limits.multiprocessors;
-        let stage_smem_bytes = launch_config.stage_bytes(shape.nz, tracers, precision) + RESERVED;
+        let block_smem_bytes = launch_config.stage_bytes(shape.nz, tracers, precision) + RESERVED;
         let stages_tiled = point.tiles
             && tracers >= TRACERS_PER_BLOCK
             && launch_config.stages_can_be_tiled(layout)
-            && STAGE_RESIDENT * stage_smem_bytes <= limits.shared_bytes + RESERVED
+            && STAGE_RESIDENT * block_smem_bytes <= limits.shared_bytes + RESERVED
             && launch_config.stage_tiles(layout, tracers).iter().product::<usize>()
                 >= STAGE_TILES_EACH * limits.multiprocessors
             && tracers <= MOST_ACROSS;

@@ -1,10 +1,10 @@
 //! The chemistry on the device: mechanisms are converted to CUDA text, which is compiled at run time.
 //!
-//! - `rates` writes the rate constants of a mechanism as straight-line code, `straight` its reactions, factorisation
+//! - `rates` writes the rate constants of a mechanism as straight-line code, `straight_line` its reactions, factorisation
 //!   and solution, for one or several threads for each cell; `rounds` distributes them among the threads.
-//! - `text` writes the tables of a mechanism, for mechanisms that are too large for straight-line code and for factors
+//! - `source_text` writes the tables of a mechanism, for mechanisms that are too large for straight-line code and for factors
 //!   in single precision; `schedule` distributes the linear algebra among several threads for each cell.
-//! - `form` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has the same source
+//! - `thread_mapping` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has the same source
 //!   for all of them: a block has several cells at a time, and one or several threads for each.
 //!
 //! A cell has the operations of the CPU version in order, so that its bits depend neither on the mapping nor on the

@@ -44,38 +44,39 @@ pub enum Function {
     ThirdIupac,
 }
 
-/// All functions with their names and arguments; those in brackets may be omitted.
-const FORMS: [(Function, &str); 18] = [
-    (Function::Exp, "EXP(x)"),
-    (Function::Log, "LOG(x)"),
-    (Function::Log10, "LOG10(x)"),
-    (Function::Sqrt, "SQRT(x)"),
-    (Function::ArrAb, "ARR_ab(A, B)"),
-    (Function::ArrAc, "ARR_ac(A, C)"),
-    (Function::ArrAbc, "ARR_abc(A, B, C)"),
-    (Function::Arr, "ARR(A, B, C, TEMP)"),
-    (Function::Arr2, "ARR2(A, B, TEMP)"),
-    (Function::ThermalT2, "THERMAL_T2(C, D, TEMP)"),
-    (Function::Ep2, "EP2(A0, C0, A2, C2, A3, C3 [, TEMP, C_M])"),
-    (Function::Ep3, "EP3(A1, C1, A2, C2 [, TEMP, C_M])"),
-    (Function::Fall, "FALL(A0, B0, C0, A1, B1, C1, F [, TEMP, C_M])"),
-    (Function::F2, "F2(A0, B0, C0, A1, B1, C1, F, N [, TEMP, C_M])"),
-    (Function::Troe, "TROE(k0, n, ki, m, TEMP, C_M)"),
-    (Function::Troee, "TROEE(A, B, k0, n, ki, m, TEMP, C_M)"),
-    (Function::ThirdJpl, "k3rd_jpl(C_M, k0, n, ki, m, F)"),
-    (Function::ThirdIupac, "k3rd_iupac(C_M, k0, n, ki, m, F)"),
+/// All functions with their names and arguments, of which those in brackets may be omitted, and the numbers of those that
+/// may not and that may.
+const FORMS: [(Function, &str, usize, usize); 18] = [
+    (Function::Exp, "EXP(x)", 1, 0),
+    (Function::Log, "LOG(x)", 1, 0),
+    (Function::Log10, "LOG10(x)", 1, 0),
+    (Function::Sqrt, "SQRT(x)", 1, 0),
+    (Function::ArrAb, "ARR_ab(A, B)", 2, 0),
+    (Function::ArrAc, "ARR_ac(A, C)", 2, 0),
+    (Function::ArrAbc, "ARR_abc(A, B, C)", 3, 0),
+    (Function::Arr, "ARR(A, B, C, TEMP)", 4, 0),
+    (Function::Arr2, "ARR2(A, B, TEMP)", 3, 0),
+    (Function::ThermalT2, "THERMAL_T2(C, D, TEMP)", 3, 0),
+    (Function::Ep2, "EP2(A0, C0, A2, C2, A3, C3 [, TEMP, C_M])", 6, 2),
+    (Function::Ep3, "EP3(A1, C1, A2, C2 [, TEMP, C_M])", 4, 2),
+    (Function::Fall, "FALL(A0, B0, C0, A1, B1, C1, F [, TEMP, C_M])", 7, 2),
+    (Function::F2, "F2(A0, B0, C0, A1, B1, C1, F, N [, TEMP, C_M])", 8, 2),
+    (Function::Troe, "TROE(k0, n, ki, m, TEMP, C_M)", 6, 0),
+    (Function::Troee, "TROEE(A, B, k0, n, ki, m, TEMP, C_M)", 8, 0),
+    (Function::ThirdJpl, "k3rd_jpl(C_M, k0, n, ki, m, F)", 6, 0),
+    (Function::ThirdIupac, "k3rd_iupac(C_M, k0, n, ki, m, F)", 6, 0),
 ];
 
 impl Function {
     /// The names of all functions.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        FORMS.iter().map(|(function, _)| function.name())
+        FORMS.iter().map(|(function, ..)| function.name())
     }
 
     /// The function with a name, ignoring case.
     pub fn named(name: &str) -> Option<Self> {
-        let found = FORMS.iter().find(|(function, _)| function.name().eq_ignore_ascii_case(name));
-        found.map(|&(function, _)| function)
+        let found = FORMS.iter().find(|(function, ..)| function.name().eq_ignore_ascii_case(name));
+        found.map(|&(function, ..)| function)
     }
 
     /// Its name.
@@ -85,14 +86,17 @@ impl Function {
 
     /// Possible numbers of arguments; the larger one includes temperature and air.
     pub fn arguments(self) -> Vec<usize> {
-        let (own, more) = self.form().split_once('[').unwrap_or((self.form(), ""));
-        let own = own.split(',').count();
-        let all = own + more.matches(',').count();
-        if all > own { vec![own, all] } else { vec![own] }
+        let &(.., own, optional) = self.row();
+        if optional > 0 { vec![own, own + optional] } else { vec![own] }
     }
 
     /// Names of its arguments.
     pub fn form(self) -> &'static str {
-        FORMS[self as usize].1
+        self.row().1
+    }
+
+    fn row(self) -> &'static (Self, &'static str, usize, usize) {
+        let row = FORMS.iter().find(|(function, ..)| *function == self);
+        row.unwrap_or_else(|| unreachable!("the table has all functions"))
     }
 }

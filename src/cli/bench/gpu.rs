@@ -412,7 +412,7 @@ fn transport<R: RunPrecision + GpuPrecision>(
     Ok(())
 }
 
-/// A run of whole steps on the GPU, and its memory.
+/// A run of whole steps on the GPU, still without forcing, and its memory.
 ///
 /// # Errors
 ///
@@ -424,7 +424,7 @@ pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
     limiter: Limiter,
     fallout: Sedimentation,
 ) -> Result<(GpuBackend<R>, MemoryEstimate)> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, state, .. } = bed;
     let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
     let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
     let setting = GpuConfig {
@@ -438,9 +438,7 @@ pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
         chemistry: None,
     };
     let needs = MemoryEstimate::of::<R>(gpu, &setting)?;
-    let mut run = GpuBackend::new(gpu, &setting, state)?;
-    run.drive(&TimeInterpolant::lasting(forcing))?;
-    Ok((run, needs))
+    Ok((GpuBackend::new(gpu, &setting, state)?, needs))
 }
 
 fn step<R: RunPrecision + GpuPrecision>(
@@ -455,6 +453,7 @@ fn step<R: RunPrecision + GpuPrecision>(
     let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
     for fallout in bench.fallouts() {
         let (mut run, _) = stepping(bench, gpu, bed, limiter, fallout)?;
+        run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
         let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
         let about = |timing| MeasuredPart {
             bench: "step",

@@ -19,7 +19,7 @@ use crate::cli::run_metadata::machine;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
-use crate::io::output_times::OutputTimes;
+use crate::io::output_statistics::OutputStatistics;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
 use crate::io::wrf;
@@ -118,8 +118,8 @@ impl Bench {
             let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
             let storage =
                 Storage { compression, keep, variables: Selection::All, ..Storage::default() };
-            let file = FileForm { storage, ledger: OutputTimes::default() };
-            let ledger = file.ledger.clone();
+            let file = FileForm { storage, statistics: OutputStatistics::default() };
+            let statistics = file.statistics.clone();
             let pending = AtomicFile::new(&path, false)?;
             let begin = Instant::now();
             let output = Output::create(pending, (header.clone(), file), Vec::new(), None)?;
@@ -137,10 +137,10 @@ impl Bench {
                 frames,
                 threads: machine().threads,
                 total_s,
-                raw_bytes: ledger.raw_bytes(),
-                compressed_bytes: ledger.stored_bytes(),
+                raw_bytes: statistics.raw_bytes(),
+                compressed_bytes: statistics.stored_bytes(),
                 file_bytes: about.len(),
-                raw_gb_per_s: ledger.raw_bytes() as f64 / total_s / 1e9,
+                raw_gb_per_s: statistics.raw_bytes() as f64 / total_s / 1e9,
                 ms_per_frame: total_s / frames as f64 * 1e3,
                 file_bytes_per_cell: about.len() as f64 / cells,
             };

@@ -28,7 +28,7 @@ pub(super) struct TestGrid<R> {
 
 /// Data of the kernels.
 enum TestData<R> {
-    PhysicsArrays(PhysicsArrays<R>),
+    Columns(PhysicsArrays<R>),
     /// One for each layout of the rows that a launch configuration may need.
     Tracers(Vec<Tracers<R>>),
 }
@@ -53,7 +53,7 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
     ) -> Result<Self> {
         let bed = source.repeated(tile);
         let material = match knob {
-            Knob::Wsm5(_) => TestData::PhysicsArrays(PhysicsArrays::new(gpu, &bed, 0)?),
+            Knob::Wsm5(_) => TestData::Columns(PhysicsArrays::new(gpu, &bed, 0)?),
             Knob::Transport => {
                 let march = TuningPoint::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
                 let mut all: Vec<Tracers<R>> = Vec::new();
@@ -92,7 +92,7 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
     pub(super) fn candidate(&self, setting: KnobSetting) -> Result<CandidateKernels<'_, R>> {
         let Self { gpu, bed, .. } = self;
         match (&self.material, self.knob, setting) {
-            (TestData::PhysicsArrays(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
+            (TestData::Columns(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
                 let clouds = columns.clouds(gpu, fallout, mapping)?;
                 Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(clouds)))
             }

@@ -80,7 +80,7 @@ impl Trial {
     }
 }
 
-/// The settings of one knob.
+/// Search for the fastest setting of one knob.
 pub(super) struct KnobSearch<'a, R, W> {
     pub(super) tune: &'a Tune,
     pub(super) gpu: &'a Gpu,

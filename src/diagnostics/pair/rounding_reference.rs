@@ -74,7 +74,7 @@ pub struct RoundingReference {
 }
 
 impl RoundingReference {
-    /// A yardstick without runs; `is_smooth` if the microphysics has one minor step a step.
+    /// A rounding reference without runs; `is_smooth` if the microphysics has one minor step a step.
     pub fn new(truth: RunState<f64>, is_smooth: bool) -> Self {
         let columns = truth.columns();
         let entry = |field: &[f64]| Entry {

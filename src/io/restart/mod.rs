@@ -10,7 +10,7 @@
 //! current time and all later ones, since the continued run may be longer than planned for the first one. Of the run it
 //! has the state, the precipitation, and the sums of the budget in the form of the backend, on a device block by block.
 //! Everything else is derived again by the same operations. Times are computed from the number of all steps, so that
-//! they have the same bits for any division of a run (`plan`). A digest of the contents detects a file that was
+//! they have the same bits for any division of a run (`time_steps`). A digest of the contents detects a file that was
 //! changed.
 //!
 //! **A restart file is checked beyond its digest** (`check`). The digest detects damage, but not a file that a tool has

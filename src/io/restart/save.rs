@@ -12,13 +12,13 @@ use crate::calendar;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{existing, slice};
+use crate::io::fields::existing;
 use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::io::wrf::{Attribute, Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
-use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
+use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
 
 /// Writer of restart files; each replaces the preceding one.
 #[derive(Debug)]
@@ -178,11 +178,11 @@ fn add<T: NcTypeDescriptor>(
 fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
     let Saved { checkpoint, reports, .. } = saved;
     for (tracer, field) in checkpoint.state.tracers() {
-        put(file, &kept_name(tracer), slice(field))?;
+        put(file, &kept_name(tracer), memory(field))?;
     }
     let Accumulators { surface, first_steps, parts, .. } = &checkpoint.gathered;
     for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
-        put(file, name, slice(plane))?;
+        put(file, name, memory(plane))?;
     }
     if !parts.is_empty() {
         file.add_dimension(dimension::PART, parts.len())?;
@@ -204,10 +204,10 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
 fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
     let Domain { terrain, latitude, longitude, .. } = &about.domain;
     for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
-        put(file, name, slice(plane))?;
+        put(file, name, memory(plane))?;
     }
     for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(&about.domain)) {
-        add(file, name, &along, slice(plane))?;
+        add(file, name, &along, memory(plane))?;
     }
     for ((name, along), values) in PROFILES.into_iter().zip(profiles(&about.domain)) {
         add(file, name, &[along], values)?;
@@ -219,7 +219,7 @@ fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
     ];
     for (name, plane) in planes {
         if let Some(plane) = plane {
-            add(file, name, &CENTRE[1..], slice(plane))?;
+            add(file, name, &CENTRE[1..], memory(plane))?;
         }
     }
     Ok(())
@@ -236,10 +236,10 @@ fn put_frame(
         existing(file, name)?.put_values(values, extents)
     };
     for (name, _, field) in volumes(frame, variables) {
-        put(&name, field.shape(), slice(field))?;
+        put(&name, field.shape(), memory(field))?;
     }
     for (name, plane) in FRAME_PLANES.into_iter().zip(&frame.column_mass) {
-        put(name, plane.shape(), slice(plane))?;
+        put(name, plane.shape(), memory(plane))?;
     }
     Ok(())
 }

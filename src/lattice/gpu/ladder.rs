@@ -58,8 +58,8 @@ impl Rung {
         matches!(self, Self::Vector | Self::HalfSpinor).then(|| KernelConfig::plain(extents))
     }
 
-    /// Places of all numbers in an array of `reals` numbers a site: lexicographic index of the site, number, and index in the
-    /// array; for the sites of one parity, or for all in the first rung.
+    /// Places of all numbers in an array of `reals` numbers a site: lexicographic index of the site, number, and index in
+    /// the array; for the sites of one parity, or for all in the first rung.
     fn places(
         self,
         extents: Extents,

@@ -32,7 +32,7 @@
 //!
 //! - Variants exist for calls of one minor step, the common case, or of any number, and with or without the mass
 //!   mismatch of their changes, which runs need.
-//! - Narrow tiles of 1,000 columns or more are also compiled for their region (`region`): its columns and the offsets
+//! - Narrow tiles of 1,000 columns or more are also compiled for their region (`column_map`): its columns and the offsets
 //!   of its fields are then constants, so that all fields are addressed from one base.
 //! - Compilation takes place at the first such call, or ahead of it, concurrently with other kernels of a run
 //!   (`Gpu::compile_ahead`): one after the other it took six seconds, unless the code was in NVRTC's own cache.

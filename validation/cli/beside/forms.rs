@@ -198,7 +198,7 @@ fn what_is_wrong_is_told() {
             f.real("src_grid_frac", &["src_grid_size"], "1", vec![1.0; SIZES[0]]);
             f.real("dst_grid_area", &["dst_grid_size"], "m2", vec![1.0; SIZES[1]]);
         },
-        &["conservative", "areas or the weights are wrong"],
+        &["claims to be conservative", "areas or the weights are wrong"],
     );
 }
 

@@ -12,7 +12,7 @@ use nwp_mini_support::emulator;
 
 use nwp_mini::advection::gpu::{LaunchBounds, LaunchConfig};
 
-/// Shares with small blocks of two sizes.
+/// A launch configuration with small blocks of two sizes.
 pub(crate) fn launch_config(cells: usize, levels: usize) -> LaunchConfig {
     let block = |threads| LaunchBounds { threads, resident: 1 };
     LaunchConfig {

@@ -1,4 +1,4 @@
-// Runs the launches of the transport on the host: see validation/emulated_advection.rs.
+// Runs the launches of the transport on the host: see validation/emulated/advection.
 #include "cuda.h"
 
 #include "case.h"

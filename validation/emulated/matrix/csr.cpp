@@ -1,4 +1,4 @@
-// Runs sparse products on the host: see validation/emulated_matrix.rs.
+// Runs sparse products on the host: see validation/emulated/matrix.
 #include "cuda.h"
 
 #include "case.h"

@@ -1,4 +1,4 @@
-// Runs the rungs of the ladder of the sum on the host: see validation/emulated_reduce.rs.
+// Runs the rungs of the ladder of the sum on the host: see validation/emulated/reduce.
 #include "cuda.h"
 
 #include "prelude.h"

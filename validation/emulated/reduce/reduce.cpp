@@ -1,4 +1,4 @@
-// Runs the reductions on the host: see validation/emulated_reduce.rs.
+// Runs the reductions on the host: see validation/emulated/reduce.
 #include "cuda.h"
 
 #include "prelude.h"

@@ -1,4 +1,4 @@
-// Runs conjugate gradients on the host: see validation/emulated_solver.rs.
+// Runs conjugate gradients on the host: see validation/emulated/solver.
 #include "cuda.h"
 
 #include "case.h"

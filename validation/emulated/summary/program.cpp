@@ -1,4 +1,4 @@
-// Runs the kernels that sum up frames on the host: see validation/emulated_summary.rs.
+// Runs the kernels that sum up frames on the host: see validation/emulated/summary.
 #include "cuda.h"
 
 #include "case.h"

@@ -1,4 +1,4 @@
-//! `fall` and `substep`.
+//! Sedimentation, semi-Lagrangian and sub-stepped.
 
 use nwp_mini::wsm5::sedimentation::{self, LayerProfile};
 use nwp_mini::wsm5::substepped_sedimentation;

@@ -21,14 +21,14 @@ use nwp_mini::time_steps::{Past, Plan};
 use nwp_mini::wsm5::Sedimentation;
 
 /// Returns frames only on a blocking request, and reports a failure one step late.
-struct PrefetchedFrame {
+struct RunAheadBackend {
     cpu: Cpu<f32>,
     frames: VecDeque<CollectedOutput<f32>>,
     most_in_flight: usize,
     fails_at: Option<usize>,
 }
 
-impl Backend<f32> for PrefetchedFrame {
+impl Backend<f32> for RunAheadBackend {
     fn info(&mut self) -> Result<Info> {
         Ok(Info { kind: "ahead", device: "none".to_owned(), ..self.cpu.info()? })
     }
@@ -128,7 +128,7 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
         let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, watch);
         return (taken, 1, done.map(|outcome| outcome.steps));
     }
-    let mut ahead = PrefetchedFrame { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
+    let mut ahead = RunAheadBackend { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
     let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, watch);
     (taken, ahead.most_in_flight, done.map(|outcome| outcome.steps))
 }

@@ -1,7 +1,7 @@
 //! Columns in SIMD lanes, with every instruction set of this machine.
 
 use nwp_mini::simd::{Instructions, LANES};
-use nwp_mini::state::CloudDiagnostics;
+use nwp_mini::state::{CloudDiagnostics, STATE_FIELDS};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Columns, group};
@@ -62,6 +62,21 @@ fn all_sets_of_instructions_have_the_same_bits() {
             for pair in after.windows(2) {
                 assert_same_bits(&pair[1], &pair[0], &format!("{case}, dt {dt}"));
             }
+        }
+    }
+}
+
+/// NaN in any field is neither hidden by the limits of the processes nor by the shortcuts for levels without rain.
+#[test]
+fn nan_remains() {
+    let alone = Vectors { scheme: Scheme::default(), instructions: None };
+    for engine in engines().into_iter().chain([alone]) {
+        for field in 0..STATE_FIELDS {
+            let mut before = weather("dry", 1);
+            before.state.moist_air_mut()[field][[1, 0, 0]] = f32::NAN;
+            let after = before.after(&engine, 60.0, &Region::whole(before.shape()));
+            let is_left = after.state.fields().iter().flatten().any(|x| x.is_nan());
+            assert!(is_left, "{}: NaN in field {field}", engine.name());
         }
     }
 }

@@ -12,14 +12,14 @@ use super::stored::{Row, rows, table};
 const FALLING_SPECIES: [&str; 3] = ["rain", "snow", "ice"];
 
 /// A species on its way down one column, after the whole operator has run.
-struct SurfaceFlux {
+struct FallenSpecies {
     fall: SedimentationWork<f64, 1>,
     ground: f64,
     column: Vec<Row>,
     species: usize,
 }
 
-impl SurfaceFlux {
+impl FallenSpecies {
     fn new(column: &[Row], species: usize) -> Option<Self> {
         let p = Scheme::default();
         let mixing_ratio = |row: &Row| {
@@ -106,11 +106,11 @@ fn compare(
     name: &'static str,
     stored: &str,
     share: f64,
-    profile: impl Fn(&SurfaceFlux) -> &[[f64; 1]],
-    tolerance: impl Fn(&SurfaceFlux, usize, f64) -> f64,
+    profile: impl Fn(&FallenSpecies) -> &[[f64; 1]],
+    tolerance: impl Fn(&FallenSpecies, usize, f64) -> f64,
 ) {
     let mut comparison = Comparison::new(name);
-    for fallen in SurfaceFlux::all() {
+    for fallen in FallenSpecies::all() {
         for (k, (&[found], &expected)) in
             profile(&fallen).iter().zip(fallen.stored(stored)).enumerate()
         {
@@ -147,14 +147,14 @@ fn thickness() {
 }
 
 /// Relative doubt of a density on arrival: that of the thickness, and of the content.
-fn density_doubt(fallen: &SurfaceFlux, k: usize) -> f64 {
+fn density_doubt(fallen: &FallenSpecies, k: usize) -> f64 {
     let top = fallen.height_doubt((k + 1).min(fallen.column.len()));
     SMOOTH + (fallen.height_doubt(k) + top) / fallen.stored("dza")[k].max(f64::MIN_POSITIVE)
 }
 
 #[test]
 fn density() {
-    let tolerance = |f: &SurfaceFlux, k: usize, density: f64| {
+    let tolerance = |f: &FallenSpecies, k: usize, density: f64| {
         if density == 0.0 { 0.0 } else { density_doubt(f, k) * density }
     };
     compare("density", "qa", 0.9, |f| &f.fall.density, tolerance);
@@ -162,7 +162,7 @@ fn density() {
 
 /// Uncertainty of the density at the edge of an arrived layer; `None` where rounding decides whether the profile is
 /// monotone there, and so whether it is uniform.
-fn edge_doubt(fallen: &SurfaceFlux, k: usize) -> Option<f64> {
+fn edge_doubt(fallen: &FallenSpecies, k: usize) -> Option<f64> {
     let density = fallen.stored("qa");
     if k == 0 {
         return Some(density_doubt(fallen, k) * density[k]);
@@ -191,7 +191,7 @@ fn edges() {
     for (name, stored) in [("upper edge", "qpi"), ("lower edge", "qmi")] {
         let mut comparison = Comparison::new(name);
         let (mut all, mut left_out) = (0, 0);
-        for fallen in SurfaceFlux::all() {
+        for fallen in FallenSpecies::all() {
             let SedimentationWork { bottom, half_rise, thickness, .. } = &fallen.fall;
             let pairs = bottom.iter().zip(half_rise).zip(fallen.stored(stored));
             for (k, (([bottom], [half_rise]), &expected)) in pairs.enumerate() {
@@ -216,7 +216,7 @@ fn edges() {
 fn content() {
     let mut comparison = Comparison::new("content");
     let (mut all, mut left_out) = (0, 0);
-    for fallen in SurfaceFlux::all() {
+    for fallen in FallenSpecies::all() {
         let (arrival, density) = (fallen.stored("za"), fallen.stored("qa"));
         let (height, thickness) = (fallen.stored("zi"), fallen.stored("dza"));
         for (k, (&[found], &expected)) in
@@ -248,7 +248,7 @@ fn content() {
 #[test]
 fn precipitation() {
     let mut comparison = Comparison::new("precipitation");
-    for fallen in SurfaceFlux::all() {
+    for fallen in FallenSpecies::all() {
         let expected = fallen.stored("precip")[0];
         let density = fallen.stored("qa");
         let below = fallen.stored("za").iter().filter(|height| **height < 0.0).count();

@@ -7,9 +7,11 @@ use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
+use crate::backend::Backend;
 use crate::backend::gpu::GpuPrecision;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::forcing::TimeInterpolant;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::{Precision, Real};
@@ -126,6 +128,7 @@ fn step<R: RunPrecision + GpuPrecision>(
 ) -> Variants {
     let (mut run, needs) =
         allocated(stepping(bench, gpu, bed, Limiter::PositiveDefinite, fallout))?;
+    run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
     let times = step_times(gpu, bench.runs, &mut run, &bed.state, bench.dt)?;
     let device_bytes_per_cell = Some(needs.per_cell());
     Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])

@@ -25,7 +25,7 @@ const TRIALS: u32 = 5;
 /// Numbers of right-hand sides.
 const SIDES: [usize; 3] = [2, 4, 8];
 
-/// A lattice on a device.
+/// Search for the fastest kernel configurations of a lattice on a device.
 pub(super) struct FormSearch<'a, R> {
     pub(super) gpu: &'a Gpu,
     /// Bandwidth of a copy, bytes read and written a second.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Wall time in which any thread was busy with output, and bytes before and after compression. A clone refers to the
-/// same ledger.
+/// same statistics.
 #[derive(Clone, Debug, Default)]
-pub struct OutputTimes(Arc<Entries>);
+pub struct OutputStatistics(Arc<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
@@ -29,9 +29,9 @@ struct BusyIntervals {
 /// A thread is busy as long as this value lives.
 #[derive(Debug)]
 #[must_use = "dropped at once it counts no time"]
-pub struct BusyTimer(OutputTimes);
+pub struct BusyTimer(OutputStatistics);
 
-impl OutputTimes {
+impl OutputStatistics {
     fn change<T>(&self, with: impl FnOnce(&mut BusyIntervals) -> T) -> T {
         with(&mut self.0.hours.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -105,32 +105,32 @@ mod tests {
 
     #[test]
     fn intervals_that_overlap_count_once_and_gaps_do_not_count() {
-        let ledger = OutputTimes::default();
+        let statistics = OutputStatistics::default();
         let begin = Instant::now();
-        let first = ledger.busy();
-        let second = ledger.clone().busy();
+        let first = statistics.busy();
+        let second = statistics.clone().busy();
         sleep(NAP);
         drop(first);
         sleep(NAP);
         drop(second);
         let busy = begin.elapsed();
         sleep(NAP);
-        let total = ledger.total();
+        let total = statistics.total();
         assert!(total >= 2 * NAP && total <= busy, "{total:?} {busy:?}");
-        ledger.count(10, 3);
-        ledger.count(1, 1);
-        assert_eq!((ledger.raw_bytes(), ledger.stored_bytes()), (11, 4));
+        statistics.count(10, 3);
+        statistics.count(1, 1);
+        assert_eq!((statistics.raw_bytes(), statistics.stored_bytes()), (11, 4));
         for (name, bits) in [("T", 9), ("W", 7), ("T", 8), ("T", 12)] {
-            ledger.keep(name, bits);
+            statistics.keep(name, bits);
         }
-        assert_eq!(ledger.kept(), [("T", 8), ("W", 7)]);
+        assert_eq!(statistics.kept(), [("T", 8), ("W", 7)]);
     }
 
     #[test]
     fn an_interval_under_way_counts_until_now() {
-        let ledger = OutputTimes::default();
-        let _busy = ledger.busy();
+        let statistics = OutputStatistics::default();
+        let _busy = statistics.busy();
         sleep(NAP);
-        assert!(ledger.total() >= NAP);
+        assert!(statistics.total() >= NAP);
     }
 }
