@@ -7,12 +7,13 @@
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 budget_water_acc64(const __grid_constant__ WaterArgs args)
 {
-    const int k = blockIdx.y, plane = args.ny * args.pitch;
+    const BudgetRegion& region = args.region;
+    const int k = blockIdx.y, plane = region.ny * region.pitch;
     const long long field = static_cast<long long>(NZ) * plane;
     double sum = 0;
-    for (int j = args.first_row + blockIdx.x; j < args.end_row; j += gridDim.x) {
-        for (int i = args.first_column + threadIdx.x; i < args.end_column; i += SUM_THREADS) {
-            const int c = j * args.pitch + i;
+    for (int j = region.first_row + blockIdx.x; j < region.end_row; j += gridDim.x) {
+        for (int i = region.first_column + threadIdx.x; i < region.end_column; i += SUM_THREADS) {
+            const int c = j * region.pitch + i;
             const real* q = args.water + static_cast<long long>(k) * plane + c;
             double water = 0;
             for (int s = 0; s < WATER_SPECIES; ++s) water += static_cast<double>(q[s * field]);

@@ -11,13 +11,14 @@ constexpr int TALLIED_AT_ONCE = 4;
 // state; `block` is the index of this block among those of all states.
 __device__ inline void tally(const TallyArgs& args, int steps, int block)
 {
-    const int plane = args.ny * args.pitch, state = block / args.blocks, thread = static_cast<int>(threadIdx.x);
+    const BudgetRegion& region = args.region;
+    const int plane = region.ny * region.pitch, state = block / args.blocks, thread = static_cast<int>(threadIdx.x);
     const real* planes = args.planes[state];
     for (int first = 0; first < steps; first += TALLIED_AT_ONCE) {
         double sums[TALLIED_AT_ONCE * TALLY_PLANES] = {};
-        for (int j = args.first_row + block - state * args.blocks; j < args.end_row; j += args.blocks) {
-            for (int i = args.first_column + thread; i < args.end_column; i += SUM_THREADS) {
-                const int c = j * args.pitch + i;
+        for (int j = region.first_row + block - state * args.blocks; j < region.end_row; j += args.blocks) {
+            for (int i = region.first_column + thread; i < region.end_column; i += SUM_THREADS) {
+                const int c = j * region.pitch + i;
                 const double area = args.area[c];
 #pragma unroll
                 for (int s = 0; s < TALLIED_AT_ONCE; ++s) {

@@ -5,6 +5,25 @@ use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::dry_mass::gpu::LayeredPointers;
 
 shared_struct! {
+    /// Region of the water budget in a plane.
+    #[derive(Default)]
+    pub struct BudgetRegion {
+        /// Elements of a row.
+        pitch: i32, "1";
+        /// Cells from south to north.
+        ny: i32, "1";
+        /// First row.
+        first_row: i32, "1";
+        /// First row beyond it.
+        end_row: i32, "1";
+        /// Position of the first column in its row.
+        first_column: i32, "1";
+        /// Position after the last column.
+        end_column: i32, "1";
+    }
+}
+
+shared_struct! {
     /// Arguments of the sum of all water.
     #[derive(Default)]
     pub struct WaterArgs<R> {
@@ -14,18 +33,8 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// Partial sums by level and block.
         sums: DevicePointer<f64>, "kg";
-        /// Elements of a row.
-        pitch: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row of the region.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// Position of the first column of the region in its row.
-        first_column: i32, "1";
-        /// Position after the last column of the region.
-        end_column: i32, "1";
+        /// Region of the budget.
+        region: BudgetRegion, "1";
     }
 }
 
@@ -39,18 +48,8 @@ shared_struct! {
         area: ReadPointer<f64>, "m²";
         /// Partial sums by state, block and term; accumulated.
         sums: DevicePointer<f64>, "kg";
-        /// Elements of a row.
-        pitch: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row of the region.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// Position of the first column of the region in its row.
-        first_column: i32, "1";
-        /// Position after the last column of the region.
-        end_column: i32, "1";
+        /// Region of the budget.
+        region: BudgetRegion, "1";
         /// Blocks of a state.
         blocks: i32, "1";
         /// Padding.

@@ -7,7 +7,7 @@ use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
-use crate::gpu::arguments::{TallyArgs, WaterArgs};
+use crate::gpu::arguments::{BudgetRegion, TallyArgs, WaterArgs};
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
 use crate::state::gpu::prelude;
@@ -22,6 +22,7 @@ pub use crate::wsm5::gpu::launch::TERMS;
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
+        .with(&BudgetRegion::cuda_text())
         .with(&structs!(precision; WaterArgs, TallyArgs))
         .with_settings(&[("SUM_THREADS", THREADS as i32)]);
     KernelSource::new("budget.cu", prelude)
@@ -82,33 +83,28 @@ impl<R: Real + Element> Budget<R> {
         let addresses = gpu.upload(&addresses)?;
         let level_sums = gpu.zeros(blocks * layout.shape.nz)?;
         let term_sums = gpu.zeros(planes.len() * blocks * TERMS)?;
-        let [pitch, ny] = [layout.pitch() as i32, layout.shape.ny as i32];
-        let [first_row, end_row] = [region.rows.start as i32, region.rows.end as i32];
         let columns = layout.places(region.columns.clone());
-        let [first_column, end_column] = [columns.start as i32, columns.end as i32];
+        let region = BudgetRegion {
+            pitch: layout.pitch() as i32,
+            ny: layout.shape.ny as i32,
+            first_row: region.rows.start as i32,
+            end_row: region.rows.end as i32,
+            first_column: columns.start as i32,
+            end_column: columns.end as i32,
+        };
         Ok(Self {
             water: module.kernel("budget_water_acc64")?,
             water_args: WaterArgs {
                 water: ReadPointer::default(),
                 mass: cell,
                 sums: level_sums.pointer(),
-                pitch,
-                ny,
-                first_row,
-                end_row,
-                first_column,
-                end_column,
+                region,
             },
             tally_args: TallyArgs {
                 planes: DevicePointer::new(addresses.pointer().address()).read(),
                 area: area.pointer().read(),
                 sums: term_sums.pointer(),
-                pitch,
-                ny,
-                first_row,
-                end_row,
-                first_column,
-                end_column,
+                region,
                 blocks: blocks as i32,
                 filler: 0,
             },

@@ -1,6 +1,8 @@
 //! Constants and structs of all kernels of the project together.
 
-use super::arguments::{ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
+use super::arguments::{
+    BudgetRegion, ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs,
+};
 use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportArgs;
 use crate::device::{constants, structs};
@@ -39,6 +41,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     microphysics(precision, nz, fallout)
         .with(&constants!(precision; FluxConstants))
         .with(&kessler::gpu::declarations(precision))
+        .with(&BudgetRegion::cuda_text())
         .with(&others)
         .with_settings(constants)
         .into_text()

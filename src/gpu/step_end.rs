@@ -8,7 +8,7 @@ use crate::advection::gpu::prelude::transport;
 use crate::advection::gpu::transport::Transport;
 use crate::device::{Element, Gpu, Kernel, KernelSource, Launch, structs};
 use crate::error::Result;
-use crate::gpu::arguments::{StepEndArgs, TallyArgs};
+use crate::gpu::arguments::{BudgetRegion, StepEndArgs, TallyArgs};
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
 use crate::state::gpu::kernel_id;
@@ -21,6 +21,7 @@ pub fn source(precision: Precision, grid: &Grid) -> KernelSource {
     let own = [("SUM_THREADS", THREADS as i32), ("TALLY_PLANES", budget::TERMS as i32)];
     let settings = [&own[..], &grid_constants(grid, false)].concat();
     let prelude = transport(precision, grid.shape.nz)
+        .with(&BudgetRegion::cuda_text())
         .with(&structs!(precision; TallyArgs, StepEndArgs))
         .with_settings(&settings);
     KernelSource::new("step_end.cu", prelude)

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 
 use crate::constants::Constants;
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
-use crate::device::{Branch, Element, Gpu, Kernel, KernelSource, Launch};
+use crate::device::{Branch, Element, Gpu, Kernel, KernelSource, Launch, constants, structs};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::physics::ColumnPhysics;
@@ -96,20 +96,9 @@ const THREADS: usize = 64;
 
 /// Constants and structs of the scheme for kernels, after [`Constants`].
 pub(crate) fn declarations(precision: Precision) -> String {
-    match precision {
-        Precision::F32 => declarations_in::<f32>(),
-        Precision::F64 => declarations_in::<f64>(),
-    }
-}
-
-fn declarations_in<R: KesslerConstants>() -> String {
-    [
-        <R as KesslerConstants>::cuda_text(),
-        KesslerFactors::<R>::cuda_text(),
-        KesslerCell::<R>::cuda_text(),
-        KesslerArgs::<R>::cuda_text(),
-    ]
-    .join("\n")
+    constants!(precision; KesslerConstants)
+        + "\n"
+        + &structs!(precision; KesslerFactors, KesslerCell, KesslerArgs)
 }
 
 /// Settings of the kernel, by their names in CUDA.
@@ -119,13 +108,9 @@ fn settings() -> [(&'static str, i32); 1] {
 
 /// Source of the kernel for columns of `nz` levels.
 pub fn source(precision: Precision, nz: usize) -> KernelSource {
-    let constants = match precision {
-        Precision::F32 => <f32 as Constants>::cuda_text(),
-        Precision::F64 => <f64 as Constants>::cuda_text(),
-    };
     let prelude = grid(precision, nz)
         .with(&notes())
-        .with(&constants)
+        .with(&constants!(precision; Constants))
         .with(&declarations(precision))
         .with_settings(&settings());
     KernelSource::new(FILE, prelude)

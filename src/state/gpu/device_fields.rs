@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
-use crate::device::Buffer;
+use super::AIR_FIELDS;
+use super::member_layout::MemberLayout;
+use super::step_in_batch::StepInBatch;
+use crate::cuda_abi::{DevicePointer, ReadPointer};
+use crate::device::{Buffer, Element};
 use crate::grid::Shape;
-use crate::state::Surface;
+use crate::grid::gpu::Layout;
+use crate::state::{STATE_FIELDS, Surface};
 
 /// Number of planes at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
@@ -46,6 +51,45 @@ pub struct DeviceFields<'a, R> {
     /// [`PLANES`], in the units of [`Surface`]. For a batch of steps the budget terms of the earlier steps follow, the
     /// last but one first.
     pub surface: &'a Buffer<R>,
+}
+
+/// Pointers to the fields and planes of one state, in their orders.
+pub(crate) struct FieldPointers<R> {
+    /// The fields of the state.
+    pub(crate) state: [DevicePointer<R>; STATE_FIELDS],
+    /// Those of the air.
+    pub(crate) air: [ReadPointer<R>; AIR_FIELDS],
+    /// [`PLANES`], with the budget terms of one step of a batch.
+    pub(crate) planes: [DevicePointer<R>; SURFACE_PLANES],
+}
+
+impl<R: Element> DeviceFields<'_, R> {
+    /// The fields of one of several states, and the planes for one step of a batch.
+    ///
+    /// # Panics
+    ///
+    /// When an array is too short.
+    pub(crate) fn pointers(
+        &self,
+        layout: Layout,
+        member: MemberLayout,
+        step: StepInBatch,
+    ) -> FieldPointers<R> {
+        let Self { state, air, surface } = self;
+        let (cells, columns) = (layout.cells(), layout.columns());
+        assert!(state.len() >= member.fields() * cells, "all fields of the state");
+        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
+        assert!(surface.len() >= planes_of(step.of) * columns, "all planes of the ground");
+        FieldPointers {
+            state: std::array::from_fn(|field| state.pointer_to(member.place(field) * cells)),
+            air: std::array::from_fn(|field| air.pointer_to(field * cells).read()),
+            planes: std::array::from_fn(|plane| {
+                let is_term = plane >= SURFACE_PLANES - TERMS;
+                let before = if is_term { step.place() * TERMS } else { 0 };
+                surface.pointer_to((before + plane) * columns)
+            }),
+        }
+    }
 }
 
 /// Planes at the ground for a batch of so many steps.

@@ -15,7 +15,6 @@ use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
 use crate::real::Precision;
-use crate::state::gpu::AIR_FIELDS;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::step_in_batch::StepInBatch;
 use crate::wsm5::Sedimentation;
@@ -387,22 +386,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         region: Region,
         dt: R,
     ) -> Wsm5Args<R> {
-        let DeviceFields { state, air, surface } = place;
-        let (cells, columns) = (self.layout.cells(), self.layout.columns());
-        assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
-        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
-        assert!(surface.len() >= planes_of(turn.of) * columns, "all planes of the ground");
-        let [theta, qv, qc, qr, qi, qs] =
-            std::array::from_fn(|field| state.pointer_to(self.abreast.place(field) * cells));
-        let [rho, exner, p, dz] =
-            std::array::from_fn(|number| air.pointer_to(number * cells).read());
-        let planes: [_; SURFACE_PLANES] = std::array::from_fn(|number| {
-            let is_term = number >= SURFACE_PLANES - TERMS;
-            let before = if is_term { turn.place() * TERMS } else { 0 };
-            surface.pointer_to((before + number) * columns)
-        });
+        let fields = place.pointers(self.layout, self.abreast, turn);
+        let [theta, qv, qc, qr, qi, qs] = fields.state;
+        let [rho, exner, p, dz] = fields.air;
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
-            planes;
+            fields.planes;
         let steps = minor_steps(dt);
         Wsm5Args {
             region,

@@ -4,16 +4,13 @@ use std::sync::Arc;
 
 use super::super::{Kessler, Vectorised};
 use super::{KesslerArgs, KesslerLauncher};
-use crate::cuda_abi::{DevicePointer, ReadPointer};
+use crate::cuda_abi::DevicePointer;
 use crate::device::{Branch, Buffer, Element, Gpu};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
 use crate::physics::device::{ColumnLayout, DevicePhysics};
-use crate::state::gpu::AIR_FIELDS;
-use crate::state::gpu::device_fields::{
-    ActiveColumns, DeviceFields, PLANES, SURFACE_PLANES, TERMS, planes_of,
-};
+use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields};
 use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
@@ -27,11 +24,6 @@ pub struct KesslerInRun<R> {
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
     abreast: MemberLayout,
-}
-
-/// Index of a plane at the ground.
-fn plane(name: &str) -> usize {
-    PLANES.iter().position(|plane| *plane == name).expect("a plane of the ground")
 }
 
 impl<R: Vectorised + Element> KesslerInRun<R> {
@@ -104,21 +96,10 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     }
 
     fn args(&self, turn: StepInBatch, place: &DeviceFields<'_, R>, dt: R) -> KesslerArgs<R> {
-        let DeviceFields { state, air, surface } = place;
-        let (cells, columns) = (self.layout.cells(), self.layout.columns());
-        assert!(state.len() >= self.abreast.fields() * cells, "all fields of the state");
-        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
-        assert!(surface.len() >= planes_of(turn.of) * columns, "all planes of the ground");
-        let [theta, qv, qc, qr] =
-            std::array::from_fn(|field| state.pointer_to(self.abreast.place(field) * cells));
-        let [rho, exner, _, dz]: [ReadPointer<R>; AIR_FIELDS] =
-            std::array::from_fn(|number| air.pointer_to(number * cells).read());
-        let plane = |name: &str| {
-            let number = plane(name);
-            let is_term = number >= SURFACE_PLANES - TERMS;
-            let before = if is_term { turn.place() * TERMS } else { 0 };
-            surface.pointer_to((before + number) * columns)
-        };
+        let fields = place.pointers(self.layout, self.abreast, turn);
+        let [theta, qv, qc, qr, _, _] = fields.state;
+        let [rho, exner, _, dz] = fields.air;
+        let [rain, _, rainncv, _, _, fallen, fall_residual, clipped, mass_mismatch] = fields.planes;
         KesslerArgs {
             marks: self.marks,
             notes: self.notes,
@@ -129,12 +110,12 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             rho,
             exner,
             dz,
-            rain: plane("rain"),
-            rainncv: plane("rainncv"),
-            fallen: plane("fallen"),
-            fall_residual: plane("fall_residual"),
-            clipped: plane("clipped"),
-            mass_mismatch: plane("mass_mismatch"),
+            rain,
+            rainncv,
+            fallen,
+            fall_residual,
+            clipped,
+            mass_mismatch,
             mass: self.mass,
             per_area: self.per_area.pointer().read(),
             step: turn.number as i32,
