@@ -7,122 +7,82 @@
 // written there ends the program.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
 
 namespace emulator {
 
 constexpr std::size_t MARGIN = 4096;  // bytes
 
-struct Array {
-    std::uint32_t size = 0;    // of an element, bytes
-    std::uint64_t count = 0;   // of elements
-    std::vector<unsigned char> bytes;
-};
+// Ends the program with a message about the files, not about the kernel.
+[[noreturn]] void refuse(const char* why, const char* name = "");
 
-// What went wrong with the files, not with the kernel.
-[[noreturn]] inline void refuse(const std::string& why)
-{
-    std::fprintf(stderr, "emulator: %s\n", why.c_str());
-    std::exit(2);
-}
+// Name of an array, which may end in a number.
+struct Name {
+    char text[64];
+
+    Name(const char* stem);
+    Name(const char* stem, unsigned long number);
+};
 
 class Case {
 public:
-    explicit Case(const char* path)
-    {
-        std::ifstream file(path, std::ios::binary);
-        if (!file) refuse(std::string("cannot read ") + path);
-        for (std::uint32_t length; file.read(reinterpret_cast<char*>(&length), sizeof length);) {
-            std::string name(length, ' ');
-            Array array;
-            file.read(name.data(), length);
-            file.read(reinterpret_cast<char*>(&array.size), sizeof array.size);
-            file.read(reinterpret_cast<char*>(&array.count), sizeof array.count);
-            array.bytes.assign(array.size * array.count + 2 * MARGIN, 0xff);
-            file.read(reinterpret_cast<char*>(array.bytes.data() + MARGIN), array.size * array.count);
-            if (!file) refuse(std::string(path) + " ends in " + name);
-            arrays[name] = std::move(array);
-        }
-    }
+    explicit Case(const char* path);
+    ~Case();
+    Case(const Case&) = delete;
+    Case& operator=(const Case&) = delete;
 
-    bool has(const std::string& name) const { return arrays.count(name) > 0; }
+    bool has(const Name& name) const;
 
-    // The elements of an array; `null` where there is none of that name.
+    // The elements of an array; null if there is none of that name.
     template <class T>
-    T* array(const std::string& name)
+    T* array(const Name& name)
     {
-        auto found = arrays.find(name);
-        if (found == arrays.end()) return nullptr;
-        if (found->second.size != sizeof(T)) refuse(name + " has elements of another size");
-        return reinterpret_cast<T*>(found->second.bytes.data() + MARGIN);
+        return static_cast<T*>(find(name, sizeof(T), nullptr));
     }
 
-    // Where the elements of an array stand, whatever they are.
-    void* address(const std::string& name)
+    // Address of an array with elements of any size.
+    void* address(const Name& name)
     {
-        auto found = arrays.find(name);
-        if (found == arrays.end()) refuse("no array " + name);
-        return found->second.bytes.data() + MARGIN;
+        void* found = find(name, 0, nullptr);
+        if (!found) refuse("no array ", name.text);
+        return found;
     }
 
     // A single number.
     template <class T>
-    T scalar(const std::string& name)
+    T scalar(const Name& name)
     {
-        T* value = array<T>(name);
-        if (!value || arrays[name].count != 1) refuse("no number " + name);
-        return *value;
+        std::uint64_t count = 0;
+        const void* value = find(name, sizeof(T), &count);
+        if (!value || count != 1) refuse("no number ", name.text);
+        return *static_cast<const T*>(value);
     }
 
-    // The characters of a text.
-    std::string text(const std::string& name)
-    {
-        const char* first = array<char>(name);
-        if (!first) refuse("no text " + name);
-        return std::string(first, arrays[name].count);
-    }
+    // True if a text has these characters.
+    bool says(const Name& name, const char* text);
 
     // A struct that the test has laid out as the kernel expects it.
     template <class T>
-    T structure(const std::string& name)
+    T structure(const Name& name)
     {
-        auto found = arrays.find(name);
-        if (found == arrays.end()) refuse("no struct " + name);
-        const Array& stored = found->second;
-        if (stored.size * stored.count != sizeof(T)) refuse(name + " has another size");
         T value;
-        std::memcpy(&value, stored.bytes.data() + MARGIN, sizeof(T));
+        std::memcpy(&value, bytes(name, sizeof(T)), sizeof(T));
         return value;
     }
 
     // Writes all arrays, after a look at their margins.
-    void write(const char* path) const
-    {
-        std::ofstream file(path, std::ios::binary);
-        for (const auto& [name, array] : arrays) {
-            const std::size_t size = array.size * array.count;
-            for (std::size_t n = 0; n < MARGIN; ++n)
-                if (array.bytes[n] != 0xff || array.bytes[MARGIN + size + n] != 0xff)
-                    refuse("the kernel has written outside of " + name);
-            const std::uint32_t length = name.size();
-            file.write(reinterpret_cast<const char*>(&length), sizeof length);
-            file.write(name.data(), length);
-            file.write(reinterpret_cast<const char*>(&array.size), sizeof array.size);
-            file.write(reinterpret_cast<const char*>(&array.count), sizeof array.count);
-            file.write(reinterpret_cast<const char*>(array.bytes.data() + MARGIN), size);
-        }
-        if (!file.flush()) refuse(std::string("cannot write ") + path);
-    }
+    void write(const char* path) const;
 
 private:
-    std::map<std::string, Array> arrays;
+    struct Arrays;
+    Arrays* arrays;
+
+    // An array with elements of `size` bytes, or of any size if it is 0; null if there is none.
+    void* find(const Name& name, std::size_t size, std::uint64_t* count);
+    const void* bytes(const Name& name, std::size_t length);
 };
 
 }  // namespace emulator

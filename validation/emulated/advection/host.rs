@@ -56,19 +56,19 @@ struct Memory {
 const ARRAY_SHIFT: u32 = 40;
 
 impl Memory {
-    fn array<T: Element>(&mut self, suffix: &str, values: &[T]) -> DevicePointer<T> {
+    fn array<T: Element>(&mut self, values: &[T]) -> DevicePointer<T> {
         self.arrays += 1;
-        self.records.put(&format!("array{}{suffix}", self.arrays), values);
+        self.records.put(&format!("array{}", self.arrays), values);
         DevicePointer::new(self.arrays << ARRAY_SHIFT)
     }
 
     /// An array that must be written before it is read.
     fn poisoned<R: Exchanged>(&mut self, count: usize) -> DevicePointer<R> {
-        self.array("", &vec![R::nan(); count])
+        self.array(&vec![R::nan(); count])
     }
 
     fn read_only<R: Exchanged>(&mut self, values: &[R]) -> ReadPointer<R> {
-        self.array("", values).read()
+        self.array(values).read()
     }
 
     fn name(address: u64) -> String {
@@ -106,10 +106,10 @@ impl<R: Exchanged> Transport<'_, R> {
         if !self.grid.sides.periodic_x() || !self.grid.sides.periodic_y() {
             let count = 2 * shape.nz * (shape.nx + shape.ny) * settings.tracers;
             air.side_flux = memory.poisoned(count);
-            air.entered = memory.array("d", &vec![0.0; shape.nz * settings.tracers]);
+            air.entered = memory.array(&vec![0.0; shape.nz * settings.tracers]);
         }
 
-        let mut start = memory.array("", &tracers.iter().flat_map(laid).collect::<Vec<R>>());
+        let mut start = memory.array(&tracers.iter().flat_map(laid).collect::<Vec<R>>());
         let mut first = memory.poisoned(all);
         let second = memory.poisoned(all);
         let mut launches: Vec<TransportLaunch<R>> = Vec::new();
@@ -144,7 +144,7 @@ impl<R: Exchanged> Transport<'_, R> {
         let entered = if air.entered.address() == 0 {
             vec![0.0; settings.tracers]
         } else {
-            let levels: Vec<f64> = found.take(&(Memory::name(air.entered.address()) + "d"));
+            let levels: Vec<f64> = found.take(&Memory::name(air.entered.address()));
             levels.chunks_exact(shape.nz).map(|levels| levels.iter().sum()).collect()
         };
         (fields.collect(), entered)

@@ -1,18 +1,16 @@
 // Runs the launches of the transport on the host: see validation/emulated/advection.
 #include "cuda.h"
 
-#include "case.h"
+#include "launches.h"
 #include "prelude.h"
 
 #include "advection/transport.cu"
 
 // The room of a tile, and behind it that for the numbers of its levels.
-thread_local Line smem_lines[2 * std::max(sizeof(LimitSmem), sizeof(StageSmem<2>)) / sizeof(Line)];
+thread_local Line smem_lines[2 * (sizeof(LimitSmem) > sizeof(StageSmem<2>) ? sizeof(LimitSmem) : sizeof(StageSmem<2>))
+                             / sizeof(Line)];
 
 namespace {
-
-// Addresses of the test: the number of an array, and an element in it.
-constexpr int ARRAY_SHIFT = 40;
 
 // Replaces the addresses of the test, which all of the struct are but for the size of the grid and the length of the
 // step at its end, by those of the arrays.
@@ -22,14 +20,8 @@ void resolve(TransportArgs& args, emulator::Case& input)
     static_assert(offsetof(TransportArgs, ny) / WORD == SIZE);
     std::uint64_t words[offsetof(TransportArgs, dt) / WORD];
     std::memcpy(words, &args, sizeof words);
-    for (std::uint64_t& word : words) {
-        if (word == 0 || &word == words + SIZE) continue;
-        const std::string name = "array" + std::to_string(word >> ARRAY_SHIFT);
-        char* begin = input.has(name + "d") ? reinterpret_cast<char*>(input.array<double>(name + "d"))
-                                            : reinterpret_cast<char*>(input.array<real>(name));
-        if (!begin) emulator::refuse("no " + name);
-        word = reinterpret_cast<std::uint64_t>(begin + (word & ((1ull << ARRAY_SHIFT) - 1)));
-    }
+    for (std::uint64_t& word : words)
+        if (&word != words + SIZE) word = emulator::resolved(word, input);
     std::memcpy(static_cast<void*>(&args), words, sizeof words);
 }
 
@@ -41,11 +33,10 @@ int main(int count, char** arguments)
     emulator::Case input(arguments[1]);
     std::uint64_t seed = std::strtoull(arguments[3], nullptr, 10);
     set_settings(input.array<int>("settings"));
-    for (int n = 0; input.has("args" + std::to_string(n)); ++n) {
-        const std::string number = std::to_string(n);
-        TransportArgs args = input.structure<TransportArgs>("args" + number);
+    for (unsigned n = 0; input.has({"args", n}); ++n) {
+        TransportArgs args = input.structure<TransportArgs>({"args", n});
         resolve(args, input);
-        const int* launch = input.array<int>("launch" + number);
+        const int* launch = input.array<int>({"launch", n});
         constexpr void (*kernels[])(TransportArgs) = {TRANSPORT_KERNELS};
         const dim3 blocks = {unsigned(launch[1]), unsigned(launch[2]), unsigned(launch[3])};
         emulator::launch<TransportArgs>(kernels[launch[0]], blocks, {unsigned(launch[4])}, seed++, args);

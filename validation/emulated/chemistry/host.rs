@@ -31,13 +31,12 @@ pub(super) struct Circumstances {
 }
 
 fn compile(name: &str, source: &KernelSource, kernels: Option<&Path>) -> Program {
-    let validation = nwp_mini_support::project().join("validation");
-    let mut options = vec![format!("-I{}", validation.display())];
+    let mut options = Vec::new();
+    if let Some(kernels) = kernels {
+        options.push(format!("-I{}", kernels.display()));
+    }
     if source.file == "chemistry/rates.cu" {
         options.push("-DRATE_CONSTANTS".to_owned());
-    }
-    if let Some(kernels) = kernels {
-        options.insert(0, format!("-I{}", kernels.display()));
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     Program::compile(name, "emulated/chemistry/program.cpp", &source.prelude, &options)

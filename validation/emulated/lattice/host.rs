@@ -12,7 +12,7 @@ pub(crate) struct Memory {
     launches: usize,
 }
 
-/// As in `launch.h`.
+/// As in `launches.h`.
 const ARRAY_SHIFT: u32 = 40;
 
 impl Memory {
@@ -30,7 +30,7 @@ impl Memory {
         let number = self.launches;
         self.records.put_bytes(&format!("args{number}"), bytes);
         self.records.put_bytes(&format!("kernel{number}"), kernel.as_bytes().to_vec());
-        self.records.put(&format!("launch{number}"), &[blocks as i32, threads as i32]);
+        self.records.put(&format!("launch{number}"), &[blocks as i32, 1, threads as i32]);
         self.launches += 1;
     }
 
@@ -67,7 +67,5 @@ pub(super) fn program(name: &str, source: &KernelSource) -> Program {
         "lattice/solver.cu" => "-DSOLVER",
         other => panic!("no program for {other}"),
     };
-    let validation = nwp_mini_support::project().join("validation");
-    let include = format!("-I{}", validation.display());
-    Program::compile(name, "emulated/lattice/program.cpp", &source.prelude, &[kind, &include])
+    Program::compile(name, "emulated/lattice/program.cpp", &source.prelude, &[kind])
 }

@@ -1,22 +1,20 @@
 // Runs transposes on the host: see validation/emulated/matrix.
 #include "cuda.h"
 
-#include "case.h"
+#include "launches.h"
 #include "prelude.h"
 
 #include "primitives/transpose.cu"
 
-#include "launch.h"
-
 int main(int count, char** arguments)
 {
-    const Kernels<TransposeArgs> kernels = {
-        {"transpose_copy", transpose_copy},         {"transpose_naive", transpose_naive},
-        {"transpose_strided", transpose_strided},   {"transpose_tiled", transpose_tiled},
-        {"transpose_padded", transpose_padded},     {"transpose_unrolled", transpose_unrolled},
-        {"transpose_diagonal", transpose_diagonal}, {"transpose_wide", transpose_wide},
-        {"transpose_thin_rows", transpose_thin_rows}, {"transpose_thin_columns", transpose_thin_columns},
-        {"transpose_faults", transpose_faults},
+    constexpr emulator::Named<TransposeArgs> kernels[] = {
+        NAMED(transpose_copy),         NAMED(transpose_naive),
+        NAMED(transpose_strided),   NAMED(transpose_tiled),
+        NAMED(transpose_padded),     NAMED(transpose_unrolled),
+        NAMED(transpose_diagonal), NAMED(transpose_wide),
+        NAMED(transpose_thin_rows), NAMED(transpose_thin_columns),
+        NAMED(transpose_faults),
     };
-    return run<TransposeArgs>(count, arguments, kernels, offsetof(TransposeArgs, rows) / 8);
+    return emulator::run_launches(kernels, count, arguments, offsetof(TransposeArgs, rows) / 8);
 }

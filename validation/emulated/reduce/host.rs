@@ -37,7 +37,7 @@ impl Memory {
         args.write(&mut bytes);
         self.records.put_bytes(&format!("args{number}"), bytes);
         self.records.put_bytes(&format!("kernel{number}"), kernel.as_bytes().to_vec());
-        self.records.put(&format!("launch{number}"), &[blocks as i32, threads as i32]);
+        self.records.put(&format!("launch{number}"), &[blocks as i32, 1, threads as i32]);
     }
 }
 

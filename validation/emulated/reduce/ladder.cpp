@@ -1,11 +1,10 @@
 // Runs the rungs of the ladder of the sum on the host: see validation/emulated/reduce.
 #include "cuda.h"
 
+#include "launches.h"
 #include "prelude.h"
 
 #include "primitives/reduce/ladder.cu"
-
-#include "launches.h"
 
 int main(int count, char** arguments)
 {
@@ -16,5 +15,5 @@ int main(int count, char** arguments)
         NAMED(ladder_many),                  NAMED(ladder_shuffle),
         NAMED(ladder_warp_atomics),          NAMED(ladder_block_atomics),
     };
-    return emulator::run_launches<LadderArgs, 2>(kernels, count, arguments);
+    return emulator::run_launches(kernels, count, arguments, 2);
 }

@@ -1,11 +1,10 @@
 // Runs the experiments with memory on the host: see validation/emulated/reduce/memory.rs.
 #include "cuda.h"
 
+#include "launches.h"
 #include "prelude.h"
 
 #include "primitives/memory.cu"
-
-#include "launches.h"
 
 int main(int count, char** arguments)
 {
@@ -16,5 +15,5 @@ int main(int count, char** arguments)
         NAMED(memory_thread_2), NAMED(memory_thread_4), NAMED(memory_banks),
         NAMED(memory_gather),   NAMED(memory_work),     NAMED(memory_gather_read_only),
     };
-    return emulator::run_launches<MemoryArgs, 3>(kernels, count, arguments);
+    return emulator::run_launches(kernels, count, arguments, 3);
 }

@@ -1,11 +1,10 @@
 // Runs the reductions on the host: see validation/emulated/reduce.
 #include "cuda.h"
 
+#include "launches.h"
 #include "prelude.h"
 
 #include "primitives/reduce.cu"
-
-#include "launches.h"
 
 int main(int count, char** arguments)
 {
@@ -15,5 +14,5 @@ int main(int count, char** arguments)
         NAMED(reduce_dot),         NAMED(reduce_dot_acc64),     NAMED(reduce_squares),
         NAMED(reduce_squares_acc64), NAMED(reduce_nan_count),   NAMED(reduce_statistics_acc64),
     };
-    return emulator::run_launches<ReduceArgs, 5>(kernels, count, arguments);
+    return emulator::run_launches(kernels, count, arguments, 5);
 }

@@ -20,11 +20,11 @@ int main(int count, char** arguments)
     args.transport.dt = input.scalar<real>("dt");
     args.tally.area = input.array<double>("area");
     args.tally.sums = input.array<double>("sums");
-    args.tally.pitch = input.scalar<int>("pitch");
-    args.tally.ny = args.transport.ny;
-    args.tally.first_row = args.tally.first_column = 1;
-    args.tally.end_row = args.transport.ny - 1;
-    args.tally.end_column = args.transport.nx - 1;
+    args.tally.region.pitch = input.scalar<int>("pitch");
+    args.tally.region.ny = args.transport.ny;
+    args.tally.region.first_row = args.tally.region.first_column = 1;
+    args.tally.region.end_row = args.transport.ny - 1;
+    args.tally.region.end_column = args.transport.nx - 1;
     args.tally.blocks = input.scalar<int>("blocks");
     args.notes = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("notes"));
     args.shown = reinterpret_cast<unsigned long long*>(input.array<std::uint64_t>("shown"));
@@ -35,7 +35,7 @@ int main(int count, char** arguments)
     for (int done = 0; done < all; done += each) {
         // The last of all steps has the first place.
         const int before = all - done - each;
-        const real* planes = input.array<real>("planes") + before * TALLY_PLANES * args.tally.pitch * args.tally.ny;
+        const real* planes = input.array<real>("planes") + before * TALLY_PLANES * args.tally.region.pitch * args.tally.region.ny;
         args.tally.planes = &planes;
         args.transport.side_flux = input.array<real>("side_flux") + before * args.side_values;
         emulator::launch<StepEndArgs>(step_end_acc64, {blocks}, {SUM_THREADS}, seed + done, args);
