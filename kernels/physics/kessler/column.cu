@@ -31,7 +31,7 @@ struct Ground {
 };
 
 // Remaining sub-steps of the sedimentation.
-struct Pace {
+struct SubStepsLeft {
     real left;     // remaining sub-steps, including the current one; 0 at the end
     real substep;  // length of a sub-step, s
     real time;     // remaining time, s
@@ -74,29 +74,31 @@ __device__ inline real substeps_for(const Column& column, real span, int reach)
 }
 
 // One sub-step.
-__device__ inline void substep(const KesslerFactors& p, int reach, Column& column, Pace& pace, Ground& ground)
+__device__ inline void substep(const KesslerFactors& p, int reach, Column& column, SubStepsLeft& remaining,
+                               Ground& ground)
 {
-    pace.time -= pace.substep;
+    remaining.time -= remaining.substep;
     real flux = flux_of(column, 0);
-    ground.rainncv = sedimentation::precipitation(flux, pace.substep);
+    ground.rainncv = sedimentation::precipitation(flux, remaining.substep);
     ground.rain += ground.rainncv;
     // A millimetre of water is a kilogram per square metre.
     ground.fallen += ground.rainncv;
     // NaN as the number of sub-steps leaves none.
-    pace.left = pace.left > 1 ? pace.left - 1 : real(0);
+    remaining.left = remaining.left > 1 ? remaining.left - 1 : real(0);
 #pragma unroll 1
     for (int k = 0; k < reach; ++k) {
         const real above = k + 1 < reach ? flux_of(column, k + 1) : real(0);
-        column.qr_falling[k] = sedimentation::passed(column.qr_falling[k], pace.substep, column.per_mass[k], flux, above);
+        column.qr_falling[k] =
+            sedimentation::passed(column.qr_falling[k], remaining.substep, column.per_mass[k], flux, above);
         flux = above;
-        if (pace.left != 0) set_speed(p, column, k);
+        if (remaining.left != 0) set_speed(p, column, k);
     }
-    if (pace.left == 0) return;
+    if (remaining.left == 0) return;
     // While their number is the expected one, sub-steps keep their length.
-    const real needed = substeps_for(column, pace.time, reach);
-    if (needed != pace.left) {
-        pace.left = needed;
-        pace.substep = pace.time / needed;
+    const real needed = substeps_for(column, remaining.time, reach);
+    if (needed != remaining.left) {
+        remaining.left = needed;
+        remaining.substep = remaining.time / needed;
     }
 }
 
@@ -171,8 +173,8 @@ extern "C" __global__ void __launch_bounds__(KESSLER_THREADS) kessler_column(__g
     if (reach > 0) {
         prepare(a, place, reach, column);
         const real left = substeps_for(column, a.dt, reach);
-        Pace pace{left, a.dt / left, a.dt};
-        while (pace.left != 0) substep(a.factors, reach, column, pace, ground);
+        SubStepsLeft remaining{left, a.dt / left, a.dt};
+        while (remaining.left != 0) substep(a.factors, reach, column, remaining, ground);
         ground.fall_residual = ground.fallen;
 #pragma unroll 1
         for (int k = 0; k < reach; ++k) {

@@ -50,7 +50,7 @@ struct SumOf {
     }
 };
 
-struct Itself {
+struct Identity {
     static constexpr bool TAKES_TWO = false;
     template <class A> __device__ static A of(element x, element) { return static_cast<A>(x); }
 };
@@ -72,15 +72,15 @@ struct Product {
 };
 
 // Number of elements that are NaN.
-struct NoNumber {
+struct IsNan {
     static constexpr bool TAKES_TWO = false;
     template <class A> __device__ static A of(element x, element) { return is_number(x) ? 0 : 1; }
 };
 
-template <class A> using Sum = SumOf<A, Itself>;
+template <class A> using Sum = SumOf<A, Identity>;
 template <class A> using SumOfSquares = SumOf<A, Square>;
 template <class A> using Dot = SumOf<A, Product>;
-using NanCount = SumOf<long long, NoNumber>;
+using NanCount = SumOf<long long, IsNan>;
 
 // The smallest or the largest number; NaN only if there is no number.
 template <bool is_largest>
@@ -108,7 +108,7 @@ struct Extreme {
 // The smallest or the largest number and its first index. The lanes of a pack are examined only if the pack has a
 // better number than the best so far, which soon becomes rare.
 template <bool is_largest>
-struct Place {
+struct ExtremeAt {
     using Partial = Located;
     static constexpr int WORDS = 2;
     static constexpr bool TAKES_TWO = false;
@@ -135,37 +135,37 @@ struct Place {
 };
 
 // All statistics that diagnostics need of a field, in one pass.
-struct Summary {
+struct PartialStatistics {
     Located least, most;
     wide sum, squares;
     long long nans;
 };
 
-__device__ inline Summary passed(Summary own, unsigned distance)
+__device__ inline PartialStatistics passed(PartialStatistics own, unsigned distance)
 {
     return {passed(own.least, distance), passed(own.most, distance), passed(own.sum, distance),
             passed(own.squares, distance), passed(own.nans, distance)};
 }
 
 struct Statistics {
-    using Partial = Summary;
+    using Partial = PartialStatistics;
     static constexpr int WORDS = 7;
     static constexpr bool TAKES_TWO = false;
 
-    __device__ static Summary none()
+    __device__ static PartialStatistics none()
     {
-        return {Place<false>::none(), Place<true>::none(), 0, 0, 0};
+        return {ExtremeAt<false>::none(), ExtremeAt<true>::none(), 0, 0, 0};
     }
-    __device__ static Summary join(const Summary& a, const Summary& b)
+    __device__ static PartialStatistics join(const PartialStatistics& a, const PartialStatistics& b)
     {
-        return {Place<false>::join(a.least, b.least), Place<true>::join(a.most, b.most),
+        return {ExtremeAt<false>::join(a.least, b.least), ExtremeAt<true>::join(a.most, b.most),
                 a.sum + b.sum, a.squares + b.squares, a.nans + b.nans};
     }
     template <class X>
-    __device__ static void add(Summary& all, const X& x, const X& y, long long at)
+    __device__ static void add(PartialStatistics& all, const X& x, const X& y, long long at)
     {
-        Place<false>::add(all.least, x, y, at);
-        Place<true>::add(all.most, x, y, at);
+        ExtremeAt<false>::add(all.least, x, y, at);
+        ExtremeAt<true>::add(all.most, x, y, at);
         Sum<wide>::add(all.sum, x, y, at);
         SumOfSquares<wide>::add(all.squares, x, y, at);
         NanCount::add(all.nans, x, y, at);

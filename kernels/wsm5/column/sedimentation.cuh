@@ -6,7 +6,7 @@
 #include "wsm5/sedimentation.cuh"
 
 // Work space of sedimentation.
-struct Fall {
+struct SedimentationWork {
     real content[NZ];
     real speed[NZ];
     real mean_speed[NZ];
@@ -18,7 +18,7 @@ struct Fall {
 };
 
 // Mass of the species in the lowest `nz` layers of the column, kg m-2.
-__device__ inline real column_mass(const Fall& work, const real* height, int nz)
+__device__ inline real column_mass(const SedimentationWork& work, const real* height, int nz)
 {
     real mass = 0;
 #pragma unroll 1
@@ -27,7 +27,7 @@ __device__ inline real column_mass(const Fall& work, const real* height, int nz)
 }
 
 // Speeds of the interfaces from the speeds of the layers.
-__device__ inline void set_interface_speeds(Fall& work, const real* height, int nz, real dt_cloud)
+__device__ inline void set_interface_speeds(SedimentationWork& work, const real* height, int nz, real dt_cloud)
 {
     const real* u = work.mean_speed;
     real* w = work.interface_speed;
@@ -48,7 +48,7 @@ __device__ inline void set_interface_speeds(Fall& work, const real* height, int 
 }
 
 // Moves the interfaces, and computes thickness and density of the layers between them.
-__device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cloud)
+__device__ inline void arrive(SedimentationWork& work, const real* height, int nz, real dt_cloud)
 {
     set_interface_speeds(work, height, nz, dt_cloud);
 #pragma unroll 1
@@ -65,7 +65,7 @@ __device__ inline void arrive(Fall& work, const real* height, int nz, real dt_cl
 }
 
 // Density profiles within the arrived layers.
-__device__ inline void set_profiles(Fall& work, int nz)
+__device__ inline void set_profiles(SedimentationWork& work, int nz)
 {
     const real* q = work.density;
     const real* d = work.thickness;
@@ -80,7 +80,7 @@ __device__ inline void set_profiles(Fall& work, int nz)
 }
 
 // Mean density between two heights, which are in the arrived layers `bottom` and `top`.
-__device__ inline real mean_between(const Fall& work, int bottom, int top, real low, real high)
+__device__ inline real mean_between(const SedimentationWork& work, int bottom, int top, real low, real high)
 {
     const real* d = work.thickness;
     const real* q = work.density;
@@ -99,7 +99,7 @@ __device__ inline real mean_between(const Fall& work, int bottom, int top, real 
 }
 
 // Remaps the arrived layers to the layers of the grid.
-__device__ inline void remap(Fall& work, const real* height, int nz)
+__device__ inline void remap(SedimentationWork& work, const real* height, int nz)
 {
     int bottom = 0, top = 0;
 #pragma unroll 1
@@ -116,7 +116,7 @@ __device__ inline void remap(Fall& work, const real* height, int nz)
 }
 
 // Mass that has arrived below the ground, kg m-2.
-__device__ inline real accumulate_precipitation(const Fall& work, int nz)
+__device__ inline real accumulate_precipitation(const SedimentationWork& work, int nz)
 {
     real ground = 0;
 #pragma unroll 1
@@ -133,7 +133,7 @@ __device__ inline real sediment(const Wsm5Params& p, real dt_cloud, Column& colu
     const int highest = highest_with<KIND>(column);
     if (highest < 0) return 0;
     const int active_layers = sedimentation::active_layers(highest, NZ);
-    Fall work;
+    SedimentationWork work;
     real n0s_factor[NZ];
     real content = 0;
 #pragma unroll 1

@@ -154,7 +154,7 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
 }
 
 // Stores the arrived layers for all lanes.
-__device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
+__device__ inline void write_down(const Layers& layers, SedimentationWork (&work)[KINDS])
 {
     real rise[KINDS][SLOTS];
 #pragma unroll
@@ -184,7 +184,7 @@ __device__ inline void write_down(const Layers& layers, Fall (&work)[KINDS])
 // Index of the first arrived interface, from the second on, that is not below the bottom of a layer of the grid: that
 // bottom is in the arrived layer below it. Since no interface moves up, the index is at least that of the layer, and
 // does not decrease with height.
-__device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers, int m, real height,
+__device__ inline void find_next(const SedimentationWork (&work)[KINDS], const Layers& layers, int m, real height,
                                  int (&next)[KINDS][SLOTS])
 {
     const int k = level_of(m);
@@ -214,7 +214,7 @@ __device__ inline void find_next(const Fall (&work)[KINDS], const Layers& layers
 }
 
 // Remaps the arrived layers to the layers of the grid.
-__device__ inline void remap(const Grid& grid, const Layers& layers, const Fall (&work)[KINDS],
+__device__ inline void remap(const Grid& grid, const Layers& layers, const SedimentationWork (&work)[KINDS],
                              real (&content)[KINDS][SLOTS])
 {
     // Height of the bottom of a layer above the bottom of the arrived layer it is in, and the mass of that arrived
@@ -282,7 +282,7 @@ __device__ inline Field& field_of(Tile& tile, Species kind)
 __device__ inline void sediment(const Wsm5Args& a, Tile& tile, Species only, int column, bool is_own)
 {
     const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
-    Fall(&work)[KINDS] = tile.fall[group()];
+    SedimentationWork(&work)[KINDS] = tile.fall[group()];
     Grid grid;
     set_grid(tile, column, grid);
     Layers layers;

@@ -106,7 +106,7 @@ struct alignas(4 * sizeof(real)) Arrived {
 };
 
 // Work space of sedimentation in one column. Arrays as in src/wsm5/sedimentation_work.rs.
-struct Fall {
+struct SedimentationWork {
     Arrived arrived[NZ + 1];
     real arrival[SLOTS * GROUP];
 };
@@ -141,7 +141,7 @@ struct Tile {
     Kept<FALLOUT>::Type start;
     union {
         Field depth;  // of the layers, until heights are computed, m
-        Fall fall[WARPS * GROUPS][KINDS];
+        SedimentationWork fall[WARPS * GROUPS][KINDS];
         // Active cells, level and column: warm ones from the front, cold ones from the back.
         unsigned short active[MOST_ACTIVE];
     };

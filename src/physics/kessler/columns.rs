@@ -180,10 +180,10 @@ impl<R: KesslerConstants, const N: usize> ColumnBlock<R, N> {
         let reach = highest + 1;
         self.prepare(p, reach);
         let left = self.substeps_for(&[dt; N], reach);
-        let mut pace = SubStepsLeft { left, substep: each(|l| dt / left[l]), time: [dt; N] };
+        let mut remaining = SubStepsLeft { left, substep: each(|l| dt / left[l]), time: [dt; N] };
         self.substeps = [R::ZERO; N];
-        while any::<N>(|l| pace.left[l] != R::ZERO) {
-            self.substep(p, &mut pace, reach);
+        while any::<N>(|l| remaining.left[l] != R::ZERO) {
+            self.substep(p, &mut remaining, reach);
         }
         // A millimetre of water is a kilogram per square metre.
         self.fall_residual = self.fallen;
@@ -230,8 +230,8 @@ impl<R: KesslerConstants, const N: usize> ColumnBlock<R, N> {
 
     /// One sub-step of the columns that are not done.
     #[inline(always)]
-    fn substep(&mut self, p: &KesslerFactors<R>, pace: &mut SubStepsLeft<R, N>, reach: usize) {
-        let SubStepsLeft { left, substep, time } = *pace;
+    fn substep(&mut self, p: &KesslerFactors<R>, remaining: &mut SubStepsLeft<R, N>, reach: usize) {
+        let SubStepsLeft { left, substep, time } = *remaining;
         let is_falling = |l: usize| left[l] != R::ZERO;
         let time: Row<R, N> = each(|l| time[l] - substep[l]);
         let mut flux = self.levels[0].flux();
@@ -261,7 +261,7 @@ impl<R: KesslerConstants, const N: usize> ColumnBlock<R, N> {
         let needed = if goes_on { self.substeps_for(&time, reach) } else { left };
         // While their number is the expected one, sub-steps keep their length.
         let is_other = |l: usize| left[l] != R::ZERO && needed[l] != left[l];
-        *pace = SubStepsLeft {
+        *remaining = SubStepsLeft {
             left: each(|l| if is_other(l) { needed[l] } else { left[l] }),
             substep: each(|l| if is_other(l) { time[l] / needed[l] } else { substep[l] }),
             time,
