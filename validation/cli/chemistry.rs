@@ -114,7 +114,7 @@ fn cells_are_integrated_as_by_kpp() {
 }
 
 #[test]
-fn a_cell_that_fails_is_told_and_keeps_its_input() {
+fn a_cell_that_fails_is_reported_and_keeps_its_input() {
     let (folder, mut cells) = (TempDir::new().unwrap(), Cells::of_radm2());
     let ozone = cells.variables.iter().position(|(name, _)| name == "O3").unwrap();
     cells.variables[ozone].1[4] = f64::NAN;
@@ -200,17 +200,17 @@ fn a_mechanism_is_explained_and_drawn() {
     let files = ["--json", "m.json", "--dot", "m.dot", "--plot", "m.svg"];
     let output = nwp_mini(folder.path(), &[&["mechanism", &mechanism][..], &files[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let told = text(&output.stdout);
+    let listing = text(&output.stdout);
     for part in [
         "radm2: 59 variable and 2 fixed species, 156 reactions",
         "21 need light",
         "572 entries of the Jacobian, 659 of its factors (87 of fill); 2092 without reordering",
         "304 + 1642",
     ] {
-        assert!(told.contains(part), "{part}\n{told}");
+        assert!(listing.contains(part), "{part}\n{listing}");
     }
     // Under a clear sky O1D lives for nanoseconds and methane for years.
-    let life = |name: &str| told.lines().find(|l| l.starts_with(&format!("{name} "))).unwrap();
+    let life = |name: &str| listing.lines().find(|l| l.starts_with(&format!("{name} "))).unwrap();
     assert!(life("O1D").contains(" ns "), "{}", life("O1D"));
     assert!(life("CH4").contains(" a "), "{}", life("CH4"));
 
@@ -233,7 +233,7 @@ fn a_mechanism_is_explained_and_drawn() {
 }
 
 #[test]
-fn faults_of_a_mechanism_are_told_together() {
+fn faults_of_a_mechanism_are_reported_together() {
     let folder = TempDir::new().unwrap();
     let source = "#DEFVAR A = IGNORE; B = IGNORE;\n#EQUATIONS\nA = BB : 1;\nA = B : ARR3(1);\n";
     std::fs::write(folder.path().join("m.kpp"), source).unwrap();

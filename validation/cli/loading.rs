@@ -77,7 +77,7 @@ fn run(library: Option<&Library>, backend: &str) -> (Output, bool) {
 }
 
 #[test]
-fn every_broken_driver_is_told_in_one_line() {
+fn every_broken_driver_is_reported_in_one_line() {
     let cases = [
         (driver(34, 13_000), "it is a stub for linking"),
         (driver(100, 13_000), "it sees no GPU"),
@@ -115,7 +115,7 @@ fn every_broken_driver_is_told_in_one_line() {
 }
 
 #[test]
-fn every_broken_compiler_is_told_in_one_line() {
+fn every_broken_compiler_is_reported_in_one_line() {
     let old = "int nvrtcVersion(int *major, int *minor) { *major = 11; *minor = 2; return 0; }\n\
                int nvrtcGetCUBIN(void) { return 1; }\n";
     let failing = "int nvrtcVersion(int *major, int *minor) { return 7; }\n\

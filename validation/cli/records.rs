@@ -213,12 +213,12 @@ fn what_is_no_record_is_refused() {
 
 /// A mechanism is looked over as files are.
 #[test]
-fn mechanisms_are_told_about() {
+fn mechanisms_are_described() {
     let mut info = program();
     let path = project().join("data/chemistry/radm2.kpp");
     let found = info.env("CUDA_VISIBLE_DEVICES", "").arg("info").arg(&path).output();
     let found = found.expect("the program starts");
-    let told = String::from_utf8_lossy(&found.stdout);
+    let listing = String::from_utf8_lossy(&found.stdout);
     assert!(found.status.success(), "{found:?}");
     for words in [
         "radm2: 59 variable and 2 fixed species, 156 reactions",
@@ -227,7 +227,7 @@ fn mechanisms_are_told_about() {
         "GPU kernels    no GPU here",
         "nwp-mini kernels --mechanism",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(listing.contains(words), "{words}: {listing}");
     }
     refused(3, &["info", "nowhere.kpp"], &["nowhere.kpp"]);
 }

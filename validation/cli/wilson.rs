@@ -171,7 +171,7 @@ fn refused(extents: [usize; 4], code: i32, parts: &[&str], spoil: impl FnOnce(&m
 }
 
 #[test]
-fn wrong_input_is_told_and_leaves_no_file() {
+fn wrong_input_is_refused_and_leaves_no_file() {
     const SMALL: [usize; 4] = [2, 4, 2, 4];
     refused([3, 4, 2, 4], 3, &["dimension x", "length 3", "even"], |_| {});
     refused(SMALL, 3, &["no variable psi"], |made| made.without = "psi");

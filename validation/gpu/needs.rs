@@ -1,4 +1,4 @@
-//! The memory that a run takes on the device, against what is told of it before any is taken.
+//! The memory that a run takes on the device, against the estimate before any is taken.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ const BESIDE: f64 = (64 << 20) as f64;
 
 #[test]
 #[ignore = "measures memory, and needs the device for itself"]
-fn a_run_takes_the_memory_that_is_told() {
+fn a_run_takes_the_estimated_memory() {
     let Some(gpu) = gpu(true) else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.nc");
@@ -59,7 +59,7 @@ fn a_run_takes_the_memory_that_is_told() {
         keeps_steps: true,
     };
     let (clear, _) = Light::clear_sky(&mechanism).unwrap();
-    let mut told = Vec::new();
+    let mut estimates = Vec::new();
     for (light, has_sequence) in
         [(None, false), (Some(clear), false), (Some(Light::Prescribed), true)]
     {
@@ -81,10 +81,13 @@ fn a_run_takes_the_memory_that_is_told() {
         let run = run.with_chemistry(coupled.as_ref()).unwrap();
         let [after, _] = gpu.memory().unwrap();
         let taken = before as f64 - after as f64;
-        println!("{:.1} MB told, {:.1} MB taken", needs / 1e6, taken / 1e6);
+        println!("{:.1} MB estimated, {:.1} MB taken", needs / 1e6, taken / 1e6);
         assert!(taken <= needs + BESIDE && taken >= 0.9 * needs - BESIDE, "{needs} {taken}");
         drop(run);
-        told.push(needs);
+        estimates.push(needs);
     }
-    assert!(told[1] > 2.0 * told[0] && told[2] > 1.02 * told[1], "{told:?}");
+    assert!(
+        estimates[1] > 2.0 * estimates[0] && estimates[2] > 1.02 * estimates[1],
+        "{estimates:?}"
+    );
 }

@@ -63,9 +63,9 @@ fn weights(place: &Place, spacing: &str) -> String {
         ["weights", "--input", "small.nc", "--target", "latlon", "--spacing", spacing, "--force"];
     let mut program = place.program(&[&arguments[..], &["--output", "w.nc"]].concat());
     let output = program.output().expect("the program starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    told
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    message
 }
 
 /// Different longitudes of the target's columns, and its rows.
@@ -86,8 +86,8 @@ fn around_a_pole_every_column_is_there_once() {
     for side in [1.0, -1.0] {
         let place = Place::with(&polar(side, 150_000.0, [5.3, 4.6]));
         for (spacing, count) in [("1", 360), ("5", 72), ("10", 36), ("0.5", 720), ("7", 51)] {
-            let told = weights(&place, spacing);
-            assert_eq!(told.contains("does not divide 360"), spacing == "7", "{told}");
+            let message = weights(&place, spacing);
+            assert_eq!(message.contains("does not divide 360"), spacing == "7", "{message}");
             let (longitudes, latitudes) = columns(&place);
             assert_eq!(longitudes.len(), count, "{side} {spacing}");
             let step: f64 = spacing.parse().expect("a number");

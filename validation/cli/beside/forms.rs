@@ -137,7 +137,7 @@ fn rows_may_be_named_first() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let refused = |what: &str, change: &dyn Fn(&mut File), words: &[&str]| {
         let mut file = File::scrip();
         change(&mut file);
@@ -203,7 +203,7 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_weight_file_is_told_apart() {
+fn a_file_that_is_no_weight_file_is_distinguished() {
     let place = Place::empty();
     std::fs::write(place.path("text"), "no NetCDF").expect("a file");
     for (name, word) in [("text", "NetCDF"), ("absent", "cannot read")] {

@@ -95,8 +95,8 @@ fn written(records: &[Vec<u32>], bytes: fn(u32) -> [u8; 4]) -> Vec<u8> {
 fn refuses(bytes: &[u8], words: &[&str]) {
     let place = Place::empty();
     fs::write(place.path("wsm5_in_010"), bytes).expect("a file");
-    let told = command(&place, &["import", "wsm5_in_010", "--output", "in.nc"]);
-    told.refused(3, &[&["wsm5_in_010"], words].concat());
+    let ended = command(&place, &["import", "wsm5_in_010", "--output", "in.nc"]);
+    ended.refused(3, &[&["wsm5_in_010"], words].concat());
     assert_eq!(place.files(), ["wsm5_in_010"]);
 }
 
@@ -104,9 +104,9 @@ fn refuses(bytes: &[u8], words: &[&str]) {
 fn a_file_becomes_columns() {
     let place = Place::empty();
     fs::write(place.path("wsm5_in_010"), file(&records())).expect("a file");
-    let told = command(&place, &["import", "wsm5_in_010", "--output", "in.nc"]).good();
-    assert!(told.stdout.contains("3 x 2 columns of 5 levels, dt 180 s"), "{}", told.stdout);
-    assert!(!told.stderr.contains("WARN"), "{}", told.stderr);
+    let ended = command(&place, &["import", "wsm5_in_010", "--output", "in.nc"]).good();
+    assert!(ended.stdout.contains("3 x 2 columns of 5 levels, dt 180 s"), "{}", ended.stdout);
+    assert!(!ended.stderr.contains("WARN"), "{}", ended.stderr);
     let [nx, ny, nz] = SHAPE;
     let columns = place.open("in.nc");
     assert_eq!([columns.number("dt"), columns.number("calls")], [180.0, 1.0]);
@@ -135,7 +135,7 @@ fn a_file_becomes_columns() {
 }
 
 #[test]
-fn another_order_of_bytes_is_told() {
+fn another_order_of_bytes_is_reported() {
     refuses(&written(&records(), u32::to_le_bytes), &["record 1", "little-endian", "big-endian"]);
     // Marks of one order and numbers of the other.
     let swapped: Vec<Vec<u32>> =
@@ -148,7 +148,7 @@ fn another_order_of_bytes_is_told() {
 }
 
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     let whole = file(&records());
     refuses(&[], &["is empty"]);
     // Within each mark, after each mark, and within each record.
@@ -171,7 +171,7 @@ fn every_truncation_is_told() {
 }
 
 #[test]
-fn other_lengths_and_numbers_are_told() {
+fn other_lengths_and_numbers_are_reported() {
     let changed = |change: &dyn Fn(&mut Vec<Vec<u32>>)| {
         let mut records = records();
         change(&mut records);
@@ -209,11 +209,11 @@ fn other_constants_are_named() {
     let mut other = records();
     other[1][1] = 9.8_f32.to_bits();
     fs::write(place.path("in"), file(&other)).expect("a file");
-    let told = command(&place, &["import", "in", "--output", "in.nc"]).good();
-    let warnings: Vec<&str> = told.stderr.lines().filter(|x| x.contains("WARN")).collect();
-    assert_eq!(warnings.len(), 1, "{}", told.stderr);
-    assert!(warnings[0].contains("the constant g is 9.8"), "{}", told.stderr);
-    assert!(warnings[0].contains("9.81 here"), "{}", told.stderr);
+    let ended = command(&place, &["import", "in", "--output", "in.nc"]).good();
+    let warnings: Vec<&str> = ended.stderr.lines().filter(|x| x.contains("WARN")).collect();
+    assert_eq!(warnings.len(), 1, "{}", ended.stderr);
+    assert!(warnings[0].contains("the constant g is 9.8"), "{}", ended.stderr);
+    assert!(warnings[0].contains("9.81 here"), "{}", ended.stderr);
     // Neither a folder nor a missing file.
     fs::create_dir(place.path("folder")).expect("a folder");
     command(&place, &["import", "folder", "--output", "x.nc"]).refused(3, &["is a folder"]);
@@ -224,7 +224,7 @@ fn other_constants_are_named() {
 /// Damage of any kind is an error or a file of the form, at once, and never a panic: bits turned,
 /// parts left out, repeated, or filled with noise.
 #[test]
-fn damaged_files_are_told() {
+fn damaged_files_are_reported() {
     let whole = file(&records());
     let place = Place::empty();
     let path = place.path("damaged");

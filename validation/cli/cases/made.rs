@@ -9,8 +9,8 @@ use super::story::{CASES, Story, command, heights, masses};
 fn winds_conserve_mass_from_the_start() {
     for (case, options) in CASES {
         let story = Story::of(case, options);
-        let told = story.told(&["--steps", "4", "--precision", "f64"]);
-        assert!(!told.stderr.contains("WARN"), "{case}: {}", told.stderr);
+        let message = story.ended(&["--steps", "4", "--precision", "f64"]);
+        assert!(!message.stderr.contains("WARN"), "{case}: {}", message.stderr);
         let figures = story.place.json("out.json");
         for frame in figures["input_frames"].as_array().expect("frames") {
             let of = |name: &str| frame["projection"][name].as_f64().expect("a number");
@@ -79,7 +79,7 @@ fn cases_begin_without_clouds() {
 
 /// Any size and spacing, and the requested time step.
 #[test]
-fn sizes_are_those_asked_for() {
+fn sizes_are_those_requested() {
     for (case, _) in CASES {
         let options = ["--nx", "9", "--ny", "7", "--nz", "6", "--dx", "700", "--dy", "900"];
         let story = Story::of(case, &[&options[..], &["--dt", "0.25"]].concat());
@@ -98,7 +98,7 @@ fn sizes_are_those_asked_for() {
 /// The strongest ascent of a run is the requested one: a layer's face is near the middle of the ascent, and a column
 /// near its axis; the air in the warm core of the storm is slightly thinner, and follows sloping surfaces.
 #[test]
-fn the_updraft_is_the_one_asked_for() {
+fn the_updraft_is_the_requested_one() {
     for (case, options, ascent) in [
         ("warm-bubble", &CASES[0].1, "3"),
         ("supercell", &CASES[1].1, "9"),
@@ -143,11 +143,11 @@ fn a_case_is_the_same_every_time() {
 fn info_takes_every_case() {
     for (case, options) in CASES {
         let story = Story::of(case, options);
-        let told = command(&story.place, &["info", "case.nc", "--json", "info.json"]).good();
+        let message = command(&story.place, &["info", "case.nc", "--json", "info.json"]).good();
         let facts = story.place.json("info.json");
-        assert!(facts["file"]["problem"].is_null(), "{case}: {}", told.stdout);
+        assert!(facts["file"]["problem"].is_null(), "{case}: {}", message.stdout);
         assert_eq!(facts["file"]["missing"], serde_json::json!([]), "{case}");
-        assert!(told.stdout.contains("Cartesian"), "{case}: {}", told.stdout);
+        assert!(message.stdout.contains("Cartesian"), "{case}: {}", message.stdout);
     }
 }
 

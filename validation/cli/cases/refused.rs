@@ -61,9 +61,10 @@ fn places_where_nothing_can_be_written() {
 
 /// A step that the winds do not admit is stored, with a word.
 #[test]
-fn a_step_that_is_too_long_is_told() {
+fn a_step_that_is_too_long_is_reported() {
     let place = Place::empty();
-    let told = command(&place, &["init", "rotation", "--output", "case.nc", "--dt", "60"]).good();
-    assert!(told.stderr.contains("WARN --dt 60: run will reduce it"), "{}", told.stderr);
+    let message =
+        command(&place, &["init", "rotation", "--output", "case.nc", "--dt", "60"]).good();
+    assert!(message.stderr.contains("WARN --dt 60: run will reduce it"), "{}", message.stderr);
     assert!((place.open("case.nc").number("DT") - 60.0).abs() < 1e-9);
 }

@@ -41,13 +41,13 @@ impl Story {
     /// Runs it on the CPU; returns the figures and the output.
     #[track_caller]
     pub(crate) fn run(&self, options: &[&str]) -> (serde_json::Value, Output) {
-        self.told(options);
+        self.ended(options);
         (self.place.json("out.json"), self.place.open("out.nc"))
     }
 
     /// Runs it on the CPU; returns its output.
     #[track_caller]
-    pub(crate) fn told(&self, options: &[&str]) -> Ended {
+    pub(crate) fn ended(&self, options: &[&str]) -> Ended {
         let fixed = ["--input", "case.nc", "--output", "out.nc", "--json", "out.json", "--force"];
         self.place.run(&[&fixed[..], &["--backend", "cpu"], options].concat()).good()
     }

@@ -129,11 +129,11 @@ fn limiters_keep_their_promises() {
 fn diff_measures_the_error() {
     let story = Story::of("rotation", &["--nx", "40", "--ny", "40", "--dx", "2500"]);
     story.run(&["--output-interval", "900"]);
-    let told = command(&story.place, &["diff", "case.nc", "out.nc", "--json", "diff.json"]);
-    assert_eq!(told.code, Some(1), "{told:?}");
+    let message = command(&story.place, &["diff", "case.nc", "out.nc", "--json", "diff.json"]);
+    assert_eq!(message.code, Some(1), "{message:?}");
     let row = |name: &str| {
-        let found = told.stdout.lines().find(|line| line.split_whitespace().any(|x| x == name));
-        found.unwrap_or_else(|| panic!("no {name} in {}", told.stdout)).to_owned()
+        let found = message.stdout.lines().find(|line| line.split_whitespace().any(|x| x == name));
+        found.unwrap_or_else(|| panic!("no {name} in {}", message.stdout)).to_owned()
     };
     assert!(row("QVAPOR").contains("DIFFERENT"));
     for name in ["Times", "T", "U", "V", "PH", "MU", "QCLOUD"] {

@@ -91,7 +91,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
 ];
 
 #[test]
-fn mistakes_are_told_with_what_to_do() {
+fn mistakes_are_reported_with_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     Small::new().write(&path("small.nc"));

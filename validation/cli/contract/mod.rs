@@ -109,7 +109,7 @@ fn configuration_counts_unless_an_option_is_typed() {
 }
 
 #[test]
-fn wrong_configuration_is_told_by_name() {
+fn wrong_configuration_is_reported_by_name() {
     for (wrong, words) in [
         ("stepz = 3", "unknown key stepz; the nearest is steps"),
         ("dt = true", "the value true does not fit the key dt"),

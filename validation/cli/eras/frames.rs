@@ -108,8 +108,8 @@ fn frames_that_do_not_differ_leave_no_trace() {
         assert!(one.last(name) == two.last(name), "{name}");
     }
     // Six minutes of which two are covered.
-    let told = ended.stderr.matches("the input ends at 0001-01-01_10:02:00").count();
-    assert_eq!(told, 1, "{}", ended.stderr);
+    let message = ended.stderr.matches("the input ends at 0001-01-01_10:02:00").count();
+    assert_eq!(message, 1, "{}", ended.stderr);
 }
 
 #[test]
@@ -132,12 +132,12 @@ fn the_longest_time_step_is_the_least_of_the_frames_in_use() {
         (place.outcome(), ended.stderr)
     };
     let (one, _) = all(&["a.nc"], "1");
-    let (two, told) = all(&["a.nc", "b.nc", "c.nc"], "5");
+    let (two, message) = all(&["a.nc", "b.nc", "c.nc"], "5");
     assert!(two.number("/max_dt") < 0.95 * one.number("/max_dt"), "the winds are 1.2 times those");
     assert_eq!(two.figures["input_frames"].as_array().map(Vec::len), Some(3), "{}", two.figures);
     let change = two.number("/input_frames/1/mass_change_mean");
     assert!((change - 50.0).abs() < 0.1, "{change} Pa");
-    assert!(told.contains("50.0 Pa more in the mean"), "{told}");
+    assert!(message.contains("50.0 Pa more in the mean"), "{message}");
     let (short, _) = all(&["a.nc", "b.nc", "c.nc"], "4");
     assert_eq!(short.figures["input_frames"].as_array().map(Vec::len), Some(2));
 }

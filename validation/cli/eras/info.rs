@@ -6,7 +6,7 @@ use super::cut::Cut;
 use super::place::Place;
 
 #[test]
-fn the_machine_and_the_program_are_told() {
+fn the_machine_and_the_program_are_reported() {
     let place = Place::new();
     let ended = place.command(&["info", "--json", "info.json"]).good();
     for word in [env!("CARGO_PKG_VERSION"), "commit", "CPU", "cores", "GPU"] {
@@ -20,11 +20,11 @@ fn the_machine_and_the_program_are_told() {
 
 /// The variable that selects vector instructions has an effect, and invalid values are rejected.
 #[test]
-fn instructions_are_chosen_and_told() {
+fn instructions_are_chosen_and_reported() {
     let place = Place::new();
     let info = |set| place.command_with(&[("NWP_MINI_SIMD", set)], &["info"]);
-    let told = info("none").good().stdout;
-    assert!(told.lines().any(|line| line == "instructions   none"), "{told}");
+    let message = info("none").good().stdout;
+    assert!(message.lines().any(|line| line == "instructions   none"), "{message}");
     let wrong = info("sse9");
     assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
     for word in ["NWP_MINI_SIMD", "\"sse9\"", "avx512", "avx2", "none"] {
@@ -33,7 +33,7 @@ fn instructions_are_chosen_and_told() {
 }
 
 #[test]
-fn a_good_file_is_input_and_its_assumptions_are_told() {
+fn a_good_file_is_input_and_its_assumptions_are_reported() {
     let place = Place::new();
     let mut cut = Cut::new();
     cut.remove(&["C1H", "C2H", "QICE", "MAPFAC_VY"]);

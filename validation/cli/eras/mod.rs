@@ -178,10 +178,10 @@ fn input_files_have_no_hydrometeors() {
 }
 
 #[test]
-fn graupel_is_left_out_and_its_mass_told() {
+fn graupel_is_left_out_and_its_mass_reported() {
     let other = same(|cut| cut.add_like("QGRAUP", "QSNOW", 1e-3));
-    let told = other.stderr.lines().find(|line| line.contains("QGRAUP")).expect("a warning");
-    let (_, mass) = told.split_once('(').expect("a mass");
+    let message = other.stderr.lines().find(|line| line.contains("QGRAUP")).expect("a warning");
+    let (_, mass) = message.split_once('(').expect("a mass");
     let mass: f64 = mass.split_once(" kg").expect("in kg").0.parse().expect("a number");
     // A thousandth of the air of 14x12 columns of 30 km, some 9 t over each square metre.
     let (columns, area, column_mass) = (14.0 * 12.0, 30e3 * 30e3, 8.7e4 / 9.81);

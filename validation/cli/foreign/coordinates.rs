@@ -20,14 +20,14 @@ fn on_earth(factor: f32) -> Cut {
 }
 
 #[track_caller]
-fn told(cut: &Cut) -> String {
+fn messages(cut: &Cut) -> String {
     run_as_promised(&place_of(cut)).good().stderr
 }
 
 #[test]
 fn coordinates_are_held_against_the_distances() {
-    assert!(!told(&on_earth(1.0)).contains("XLAT"));
-    let words = told(&on_earth(2.0));
+    assert!(!messages(&on_earth(1.0)).contains("XLAT"));
+    let words = messages(&on_earth(2.0));
     for word in ["XLAT and XLONG", "DX", "60.0", "30.0"] {
         assert!(words.contains(word), "{word}: {words}");
     }
@@ -36,7 +36,7 @@ fn coordinates_are_held_against_the_distances() {
     for name in ["MX", "MY", "UX", "UY", "VX", "VY"] {
         cut.values(&format!("MAPFAC_{name}")).fill(2.0);
     }
-    assert!(!told(&cut).contains("XLAT"));
+    assert!(!messages(&cut).contains("XLAT"));
     refused(&on_earth(5.0), &["in.nc", "XLAT and XLONG", "DX"]);
 }
 
@@ -47,7 +47,7 @@ fn metres_are_no_degrees() {
     refused(&cut, &["in.nc", "XLAT is 30000", "between -90 and 90"]);
     cut.add_plane("XLONG", |_, i| 30_000.0 * i as f32);
     cut.numbers.insert("MAP_PROJ", 0.0);
-    assert!(told(&cut).contains("MAP_PROJ is 0"));
+    assert!(messages(&cut).contains("MAP_PROJ is 0"));
     let place = place_of(&cut);
     let degrees =
         ["weights", "--input", "in.nc", "--target", "latlon", "--spacing", "1", "--output", "w.nc"];
@@ -123,14 +123,17 @@ fn a_grid_alone_is_enough_for_weights() {
 }
 
 #[test]
-fn the_hybrid_coordinate_is_told_by_its_option() {
+fn the_hybrid_coordinate_is_reported_by_its_option() {
     let mut cut = Cut::new();
     cut.remove(&["C1H", "C2H"]);
     cut.numbers.insert("HYBRID_OPT", 2.0);
     let place = place_of(&cut);
     run_as_promised(&place).refused(&["HYBRID_OPT is 2", "C1H"]);
-    let told = place.command(&["info", "in.nc"]).good().stdout;
-    assert!(told.contains("hybrid eta, C1H missing") && !told.contains("classic"), "{told}");
+    let messages = place.command(&["info", "in.nc"]).good().stdout;
+    assert!(
+        messages.contains("hybrid eta, C1H missing") && !messages.contains("classic"),
+        "{messages}"
+    );
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn times_that_were_never_written_are_refused() {
 }
 
 #[test]
-fn several_times_need_to_be_told_apart() {
+fn several_times_need_to_be_distinguished() {
     let place = Place::new();
     Cut::write_all(&[&Cut::new(), &Cut::new()], &place.path("in.nc"));
     run_as_promised(&place).refused(&["0001-01-01_10:00:00", "which is also in"]);
@@ -119,8 +119,8 @@ fn several_times_need_to_be_told_apart() {
     let hours = [180.0, 240.0].map(|minutes| counted(minutes, Kind::Single, &units));
     Cut::write_all(&[&hours[0], &hours[1]], &place.path("in.nc"));
     run_as_promised(&place).good();
-    let told = place.command(&["info", "in.nc"]).good().stdout;
-    assert!(told.contains("2, from 2020-06-01_03:00:00 to 2020-06-01_04:00:00"), "{told}");
+    let message = place.command(&["info", "in.nc"]).good().stdout;
+    assert!(message.contains("2, from 2020-06-01_03:00:00 to 2020-06-01_04:00:00"), "{message}");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_restart_keeps_parts_of_a_second() {
 }
 
 #[test]
-fn overlapping_files_are_told_apart_by_a_rule() {
+fn overlapping_files_are_distinguished_by_a_rule() {
     let stamps = [
         "0001-01-01_10:00:00",
         "0001-01-01_10:02:00",

@@ -109,7 +109,7 @@ fn what_is_cold_in_wsm3_is_frozen() {
 }
 
 #[test]
-fn schemes_that_are_not_known_are_told() {
+fn schemes_that_are_not_known_are_reported() {
     let mut cut = Cut::new();
     cut.numbers.insert("MP_PHYSICS", 77.0);
     assert!(outcome(&cut).stderr.contains("MP_PHYSICS 77 is not known"));

@@ -110,14 +110,14 @@ fn ice_and_snow_are_written_where_the_input_has_them() {
 
 /// The scheme is reported: in the summary, in the figures, on the page, and if the input is of another one.
 #[test]
-fn the_scheme_is_told() {
+fn the_scheme_is_reported() {
     let mut small = Small::new();
     small.set("MP_PHYSICS", 8.0);
     let place = Place::with(&small);
-    let told = run(&place, &["--steps", "1", "--report", "out.html"]);
-    assert!(told.stdout.contains("\nmicrophysics   Kessler\n"), "{}", told.stdout);
+    let message = run(&place, &["--steps", "1", "--report", "out.html"]);
+    assert!(message.stdout.contains("\nmicrophysics   Kessler\n"), "{}", message.stdout);
     for words in ["MP_PHYSICS 8", "Kessler (1)", "--physics"] {
-        assert!(told.stderr.contains(words), "{}", told.stderr);
+        assert!(message.stderr.contains(words), "{}", message.stderr);
     }
     let figures = place.json("out.json");
     assert_eq!(figures["physics"], "Kessler");
@@ -125,17 +125,17 @@ fn the_scheme_is_told() {
     let page = fs::read_to_string(place.path("out.html")).expect("a page");
     assert!(page.contains("Kessler") && !page.contains("WSM5, fall"));
 
-    let told = place.run_small(&["--steps", "1", "--output", "a.nc"]).good();
+    let message = place.run_small(&["--steps", "1", "--output", "a.nc"]).good();
     assert!(
-        told.stdout.contains("\nmicrophysics   WSM5, fall SemiLagrangian\n"),
+        message.stdout.contains("\nmicrophysics   WSM5, fall SemiLagrangian\n"),
         "{}",
-        told.stdout
+        message.stdout
     );
-    assert!(told.stderr.contains("WSM5 (4)"), "{}", told.stderr);
+    assert!(message.stderr.contains("WSM5 (4)"), "{}", message.stderr);
     small.set("MP_PHYSICS", 1.0);
     let place = Place::with(&small);
-    let told = run(&place, &["--steps", "1"]);
-    assert!(!told.stderr.contains("MP_PHYSICS"), "{}", told.stderr);
+    let message = run(&place, &["--steps", "1"]);
+    assert!(!message.stderr.contains("MP_PHYSICS"), "{}", message.stderr);
 }
 
 /// A run in two parts has the bits of a whole one, and keeps to its scheme.

@@ -17,7 +17,7 @@ fn pictures_are_not_overwritten_without_force() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_an_error_when_asked_for() {
+fn what_cannot_be_drawn_is_an_error_when_requested() {
     let place = small(|_| {});
     plot(&place, &["small.nc", "--only", "reflectivity"])
         .refused(3, &["small.nc", "no reflectivity", "REFL_10CM"]);
@@ -48,7 +48,7 @@ fn bad_options_are_usage_errors() {
 }
 
 #[test]
-fn bad_files_are_told() {
+fn bad_files_are_reported() {
     let place = storm();
     fs::write(place.path("text.nc"), "no NetCDF").expect("a file");
     fs::write(place.path("o"), "no folder").expect("a file");

@@ -186,7 +186,7 @@ fn atoms_are_accounted_for() {
             } else {
                 assert!(unbalanced == 0.0 && made == 0.0, "{budget}");
             }
-            // Rounding of some ten calls, which is there, and is told by itself.
+            // Rounding of some ten calls, which has a line of its own.
             assert!(lost != 0.0 && lost.abs() < 1e-10, "{budget}");
         }
         // Each species has its own terms: ozone is produced and lost in this hour of the day.

@@ -51,8 +51,8 @@ fn mass_over_area(output: &Output, time: usize) -> ArrayD<f64> {
 fn check_frame(figures: &serde_json::Value, output: &Output, time: usize) {
     let about = |name: &str| format!("{name} in frame {time}");
     for (n, (name, variable)) in FIELDS.into_iter().enumerate() {
-        let told = &figures["fields"][n];
-        assert_eq!(told["name"], name);
+        let reported = &figures["fields"][n];
+        assert_eq!(reported["name"], name);
         let field = output.frame(variable, time);
         let scale = field.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         let extremum = |is_better: &dyn Fn(f64, f64) -> bool| {
@@ -65,13 +65,13 @@ fn check_frame(figures: &serde_json::Value, output: &Output, time: usize) {
         for (kind, (at, value)) in
             [("min", extremum(&|new, old| new < old)), ("max", extremum(&|new, old| new > old))]
         {
-            assert!(same(number(&told[kind]["value"]), value), "{kind} of {}", about(name));
-            assert_eq!(place_of(&told[kind]["at"]), at, "{kind} of {}", about(name));
+            assert!(same(number(&reported[kind]["value"]), value), "{kind} of {}", about(name));
+            assert_eq!(place_of(&reported[kind]["at"]), at, "{kind} of {}", about(name));
         }
         let mean = field.sum() / field.len() as f64;
         let rms = (field.mapv(|x| x * x).sum() / field.len() as f64).sqrt();
-        assert!(near(number(&told["mean"]), mean, scale), "mean of {}", about(name));
-        assert!(near(number(&told["rms"]), rms, scale), "rms of {}", about(name));
+        assert!(near(number(&reported["mean"]), mean, scale), "mean of {}", about(name));
+        assert!(near(number(&reported["rms"]), rms, scale), "rms of {}", about(name));
         for (k, level) in field.axis_iter(Axis(0)).enumerate() {
             let count = level.len() as f64;
             let squares = level.mapv(|x| x * x).sum();
@@ -81,8 +81,8 @@ fn check_frame(figures: &serde_json::Value, output: &Output, time: usize) {
                 ("min", level.fold(f64::INFINITY, |a, &b| a.min(b))),
                 ("max", level.fold(f64::NEG_INFINITY, |a, &b| a.max(b))),
             ] {
-                let told = number(&told["profile"][kind][k]);
-                assert!(near(told, expected, scale), "{kind} of {} at {k}", about(name));
+                let reported = number(&reported["profile"][kind][k]);
+                assert!(near(reported, expected, scale), "{kind} of {} at {k}", about(name));
                 if ["mean", "rms"].contains(&kind) {
                     let written =
                         output.frame(&format!("{variable}_{}", kind.to_uppercase()), time);
@@ -99,13 +99,13 @@ fn check_frame(figures: &serde_json::Value, output: &Output, time: usize) {
         // C1H and others are stored in single precision.
         let worst = (&written - &expected).fold(0.0_f64, |most, x| most.max(x.abs()));
         assert!(worst <= 4.0 * ROUNDING * most, "{name}: {worst:e} of {most:e}");
-        let told = &figures["contents"][n];
-        assert_eq!(told["name"], *name);
+        let reported = &figures["contents"][n];
+        assert_eq!(reported["name"], *name);
         let mean = written.sum() / written.len() as f64;
-        assert!(near(number(&told["mean"]), mean, most), "content of {}", about(name));
-        let at = place_of(&told["max_at"]);
+        assert!(near(number(&reported["mean"]), mean, most), "content of {}", about(name));
+        let at = place_of(&reported["max_at"]);
         let most_written = written.fold(0.0_f64, |most, &x| most.max(x));
-        assert!(same(number(&told["max"]), most_written), "content of {}", about(name));
+        assert!(same(number(&reported["max"]), most_written), "content of {}", about(name));
         assert!(written[[at[0], at[1]]] == most_written, "content of {}", about(name));
     }
     let courant = number(&figures["courant"]["value"]);

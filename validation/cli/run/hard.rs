@@ -65,7 +65,7 @@ fn run_within(place: &Place, blocks: u32, arguments: &[&str]) -> Ended {
 
 /// From no room at all to room for some frames of many.
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_nothing() {
     let place = Place::with(&Small::new());
     let many = ["--steps", "40", "--output-interval", "60"];
     for blocks in [0, 40, 400, 1000] {
@@ -87,7 +87,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 
 /// The summary does not get out; the output does.
 #[test]
-fn a_standard_output_without_room_is_told() {
+fn a_standard_output_without_room_is_reported() {
     let place = Place::with(&Small::new());
     let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
     let mut program = place.program(&["run", "--input", "small.nc", "--steps", "1"]);

@@ -66,9 +66,9 @@ fn writes(place: &Place, arguments: &[&str], file: &str) -> String {
     let arguments: Vec<&str> =
         arguments.iter().map(|word| if *word == "FILE" { file } else { *word }).collect();
     let output = place.program(&arguments).arg("--force").output().expect("the program starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
-    told
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {message}");
+    message
 }
 
 fn mode(path: &Path) -> u32 {

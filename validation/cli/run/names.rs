@@ -18,7 +18,7 @@ fn odd(ending: &str) -> OsString {
 }
 
 /// The name as it is shown in messages.
-fn told(ending: &str) -> String {
+fn shown(ending: &str) -> String {
     format!("na\\xEFve{ending}")
 }
 
@@ -82,7 +82,7 @@ fn a_run_reads_and_writes_odd_names() {
             "--profiles",
         ],
     );
-    assert!(out.contains(&told(".out.nc")), "{out}");
+    assert!(out.contains(&shown(".out.nc")), "{out}");
     for ending in [
         ".out.nc",
         ".json",
@@ -99,15 +99,15 @@ fn a_run_reads_and_writes_odd_names() {
     let lossy = place.files().into_iter().filter(|name| name.contains("\\x")).count();
     assert_eq!(lossy, 0, "{:?}", place.files());
     let output = super::result::Output::open(&path(&place, ".out.nc"));
-    assert_eq!(output.text("input_file"), told(".nc"));
+    assert_eq!(output.text("input_file"), shown(".nc"));
     let command = output.text("command_line");
-    assert!(command.contains(&format!("--input {} --config", told(".nc"))), "{command}");
+    assert!(command.contains(&format!("--input {} --config", shown(".nc"))), "{command}");
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(path(&place, ".json")).expect("figures")).expect("JSON");
-    assert_eq!(json["input"], told(".nc"));
-    assert_eq!(json["output"], told(".out.nc"));
+    assert_eq!(json["input"], shown(".nc"));
+    assert_eq!(json["output"], shown(".out.nc"));
     let regridded = super::result::Output::open(&path(&place, ".g.nc"));
-    assert_eq!(regridded.text("weights_file"), told(".weights"));
+    assert_eq!(regridded.text("weights_file"), shown(".weights"));
     good(&place, &["run", "--restart", "@.r.nc", "--steps", "1", "--output", "@.2.nc"]);
     assert_eq!(super::result::Output::open(&path(&place, ".2.nc")).frames(), 2);
 }
@@ -167,24 +167,24 @@ fn every_command_takes_odd_names() {
         assert!(path(&place, ending).is_file(), "{ending}");
     }
     let init = super::result::Output::open(&path(&place, ".init"));
-    assert!(init.text("command_line").ends_with(&told(".init")), "{}", init.text("command_line"));
+    assert!(init.text("command_line").ends_with(&shown(".init")), "{}", init.text("command_line"));
     let weights = super::result::Output::open(&path(&place, ".w"));
-    assert_eq!(weights.text("input_file"), told(".nc"));
+    assert_eq!(weights.text("input_file"), shown(".nc"));
     // The cache is a folder of any name.
     let mut program = place.program(&["info", "--json", "cache.json"]);
     program.env("XDG_CACHE_HOME", path(&place, ".cache"));
     assert!(program.output().expect("the program starts").status.success());
     let cache = place.json("cache.json")["cache"].as_str().expect("a path").to_owned();
-    assert!(cache.ends_with(&format!("{}/nwp-mini", told(".cache"))), "{cache}");
+    assert!(cache.ends_with(&format!("{}/nwp-mini", shown(".cache"))), "{cache}");
 }
 
 /// An unreadable file is an error of one line with the name, and no panic.
 #[test]
-fn mistakes_with_odd_names_are_told() {
+fn mistakes_with_odd_names_are_reported() {
     let place = place();
     for (arguments, code, words) in [
-        (&["run", "--input", "@.away"][..], 3, &told(".away")[..]),
-        (&["run", "--input", "small.nc", "--steps", "@"], 2, &told("")),
+        (&["run", "--input", "@.away"][..], 3, &shown(".away")[..]),
+        (&["run", "--input", "small.nc", "--steps", "@"], 2, &shown("")),
         (&["plot", "@.nc", "--time", "@"], 2, "is not UTF-8"),
         (&["@"], 2, "unrecognized"),
     ] {
@@ -196,9 +196,9 @@ fn mistakes_with_odd_names_are_told() {
             };
         }
         let output = program.output().expect("the program starts");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
-        assert!(told.contains(words) && !told.contains("panicked"), "{arguments:?}: {told}");
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {shown}");
+        assert!(shown.contains(words) && !shown.contains("panicked"), "{arguments:?}: {shown}");
     }
     assert_eq!(odd("").as_bytes()[2], BYTE);
 }

@@ -109,12 +109,12 @@ fn rounding_keeps_the_bound_that_it_states() {
         let listed = figures["rounded"].as_array().expect("a list");
         assert_eq!(listed.len(), VOLUMES.len(), "{figures}");
         for name in VOLUMES {
-            let told = listed.iter().find(|row| row["variable"] == name).expect("listed");
+            let entry = listed.iter().find(|row| row["variable"] == name).expect("listed");
             let kept = bits_of(&output, name).expect("an attribute");
-            assert_eq!(told["bits"], kept, "{name}");
+            assert_eq!(entry["bits"], kept, "{name}");
             assert!(kept >= 7 && bits.is_none_or(|bits| bits == kept), "{name} {kept}");
             let bound = 0.5_f64.powi(kept + 1);
-            let stated = told["max_relative_error"].as_f64().expect("a number");
+            let stated = entry["max_relative_error"].as_f64().expect("a number");
             assert!((stated / bound - 1.0).abs() < 1e-12, "{name}: {stated} {bound}");
             let found = error(&output.values(name), &exact.values(name));
             assert!(found <= bound, "{name}: {found} beyond {bound} of {kept} bits");

@@ -160,7 +160,7 @@ fn finer_grids_and_numbers() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_written() {
+fn what_is_wrong_is_reported_before_anything_is_written() {
     let place = Place::with(&Small::new());
     let before = place.files();
     let line = "units = \"1\"\ninitial = { kind = \"constant\", value = 1 }\n";

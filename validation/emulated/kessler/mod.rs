@@ -224,7 +224,7 @@ fn only_the_columns_of_a_part_are_changed() {
 /// Rain that needs more sub-steps than possible in any weather is NaN after the call, on the CPU and in the kernel, and
 /// so are values that were NaN before; other columns are not affected.
 #[test]
-fn rain_beyond_all_measure_is_told() {
+fn rain_beyond_all_measure_is_reported() {
     let kernel = OnHost::<f32>::compile("beyond", 27);
     let good = State::<f32>::of(&columns(27), 1, 0.0);
     let mut bad = good.clone();

@@ -16,7 +16,7 @@ fn errors(text: &str) -> String {
 }
 
 #[test]
-fn several_faults_are_told_in_one_go() {
+fn several_faults_are_reported_together() {
     let text = "#ATOMS N; O;\n\
                 #DEFVAR\n  NO = N + O; NO2 = N + 2 P; O3 = 3 O\n\
                 #EQUATIONS\n\

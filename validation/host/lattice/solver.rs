@@ -58,7 +58,7 @@ fn nothing_is_solved_by_nothing() {
 }
 
 #[test]
-fn too_few_iterations_are_told() {
+fn too_few_iterations_are_reported() {
     let random = &mut Random::new(2);
     let gauge = Gauge::random([2, 4, 2, 4], false, random);
     let (dirac, b) = (CpuDirac::<f64>::new(gauge.field()).unwrap(), gauge.spinors(random));

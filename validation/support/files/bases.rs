@@ -184,14 +184,14 @@ pub fn restart(folder: &Path, options: &[&str]) -> Model {
 
 /// Runs the program in a prepared folder.
 fn run(folder: &Path, options: &[&str]) {
-    let told = Command::new(crate::program())
+    let message = Command::new(crate::program())
         .args([&["-q", "run", "--force"], options].concat())
         .current_dir(folder)
         .env("NWP_BACKEND", "cpu")
         .env("HDF5_USE_FILE_LOCKING", "FALSE")
         .output()
         .expect("the program starts");
-    assert!(told.status.success(), "{told:?}");
+    assert!(message.status.success(), "{message:?}");
 }
 
 /// Takes a file to memory and off the disk.
