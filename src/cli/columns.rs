@@ -77,11 +77,6 @@ fn processes() -> clap::builder::PossibleValuesParser {
 }
 
 impl Columns {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Every [`Error`] of reading, writing and computing.
     pub(super) fn run(&self) -> Result<()> {
         match (self.physics, self.precision) {
             (PhysicsChoice::Wsm5, Precision::F32) => self.run_wsm5::<f32>(),
@@ -106,11 +101,9 @@ impl Columns {
             [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
         {
             if is_given {
-                let message = format!(
-                    "{option} applies to WSM5 only; omit it with --physics \
-                                       kessler"
-                );
-                return Err(Error::Usage(message));
+                return Err(Error::Usage(format!(
+                    "{option} applies to WSM5 only; omit it with --physics kessler"
+                )));
             }
         }
         let mut scheme = Kessler::default();
@@ -127,10 +120,9 @@ impl Columns {
             PhysicsChoice::Wsm5 => ("WSM5", Factors::<f32>::NAMES),
             PhysicsChoice::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
         };
-        let names = names.join(", ");
         Error::Usage(format!(
-            "--perturb {name}: {scheme} has no such process; its processes are \
-                              {names}"
+            "--perturb {name}: {scheme} has no such process; its processes are {}",
+            names.join(", ")
         ))
     }
 

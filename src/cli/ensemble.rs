@@ -12,13 +12,13 @@ use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
 use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
-use crate::cli::provenance::provenance;
+use crate::cli::restart::SchemeSettings;
 use crate::cli::run_metadata::RunMetadata;
+use crate::cli::run_options::{Run, RunConfig};
 use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
-use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
@@ -37,10 +37,6 @@ use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
 /// Reads the file of an ensemble; fails if an option for single runs is given.
-///
-/// # Errors
-///
-/// [`Error::Usage`] for such an option, and those of the file.
 pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
     match of_single_runs.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Error::Usage(format!(
@@ -59,29 +55,29 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 ) -> Result<()> {
     let start = Instant::now();
     let stop = interruptible()?;
-    let output = AtomicFile::new(&config.output, config.force)?;
-    let json = AtomicFile::if_asked(config.json.as_deref(), config.force)?;
+    let Run { json, force, output_interval, dry_run, .. } = &config.options;
+    let output = AtomicFile::new(&config.output, *force)?;
+    let json = AtomicFile::if_asked(json.as_deref(), *force)?;
     let asked = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     let left_out = scheme::left_out(config, None)?;
-    let PreparedRun { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
-    ensemble.check(&case.domain.grid)?;
-    log_projection(&case);
-    let state = case.take_state();
-    let mut backend = backend(config, ensemble, &case, gpu, state)?;
-    if config.dry_run {
-        return print_dry(config, &plan);
+    let mut prepared = ready::<R>(config, asked, gpu, None)?;
+    ensemble.check(&prepared.case.domain.grid)?;
+    log_projection(&prepared.case);
+    let state = prepared.case.take_state();
+    let mut backend = backend(config, ensemble, &prepared.case, gpu, state)?;
+    if *dry_run {
+        return print_dry(config, &prepared.plan);
     }
-    let Info { kind, device, .. } = backend.info()?;
-    let mut provenance = provenance::<R>(config, [kind, &device], gpu)?;
-    provenance.extend(
+    let mut header = header(config, &prepared, left_out, &backend.info()?, gpu)?;
+    header.provenance.extend(
         [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
     );
-    let header = header(config, &case, series.start(), &plan, (left_out, provenance));
+    let PreparedRun { mut case, plan, .. } = prepared;
     let roll = roll(ensemble);
     let output = EnsembleOutput::<R>::create(output, header, roll.clone())?;
-    let frames = Frames { interval: config.output_interval, ..Frames::default() };
+    let frames = Frames { interval: *output_interval, ..Frames::default() };
     let mut progress = Progress::new(plan.steps);
     let result = run_members(
         &mut case,
@@ -122,7 +118,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 
 /// Fails if members differ in parameters that the scheme does not have.
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
-    match (config.microphysics, ensemble.changes.first()) {
+    match (config.scheme.microphysics, ensemble.changes.first()) {
         (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
             "{}: [parameters] {} is a parameter of WSM5, which --physics kessler does not have; \
              remove [parameters] and perturb the members by [initial.NAME]",
@@ -142,7 +138,7 @@ fn backend<R: RunPrecision + GpuPrecision>(
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let RunConfig { limiter, microphysics, .. } = *config;
+    let SchemeSettings { limiter, microphysics, .. } = config.scheme;
     let fallout = microphysics.fallout();
     let scheme = |member| Scheme::new(&ensemble.tuning(member)).with_fallout(fallout);
     let start = move |member| {
@@ -265,10 +261,6 @@ impl Facts {
     }
 
     /// Prints the summary.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     fn print(&self) -> Result<()> {
         let Self { timing, ensemble, .. } = self;
         let mut out = crate::cli::summary_output();

@@ -86,7 +86,6 @@ const LONGEST_PERIOD: f64 = 365.0 * 86_400.0;
 const BYTES_A_CELL: usize = 160;
 
 impl Init {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let name = self.case;
         let options = self.options(name)?;

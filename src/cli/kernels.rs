@@ -91,11 +91,6 @@ impl Row {
 }
 
 impl Kernels {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] by `--check`.
     pub(super) fn run(&self) -> Result<()> {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let place = self.place.library.as_deref();

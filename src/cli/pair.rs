@@ -10,10 +10,6 @@ use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::divergent_columns::{DivergentColumn, QuantityProfile};
 
 /// Prints times, verdicts, and the divergent columns.
-///
-/// # Errors
-///
-/// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
 pub(super) fn print(report: &ComparisonReport) -> Result<()> {
     let mut out = crate::cli::summary_output();
     print_times(&mut out, report)?;
@@ -25,10 +21,6 @@ pub(super) fn print(report: &ComparisonReport) -> Result<()> {
 }
 
 /// Fails when a verdict is bad.
-///
-/// # Errors
-///
-/// [`Error::Verdict`] with the fields.
 pub(super) fn judge(report: &ComparisonReport) -> Result<()> {
     let bad: Vec<String> = report
         .verdicts
@@ -51,18 +43,9 @@ fn steps(count: usize) -> String {
 fn print_times(out: &mut impl Write, report: &ComparisonReport) -> Result<()> {
     writeln!(
         out,
-        "\ntimes, ms for each step, and M cells/s\n{:<40} {:>5} {:>10} {:>10} {:>10} {:>10} {:>10} \
-         {:>9} {:>9} {:>9}",
-        "run",
-        "steps",
-        "transport",
-        "microphys.",
-        "kernels",
-        "+ copies",
-        "end to end",
-        "kernels",
-        "+ copies",
-        "to end"
+        "\ntimes, ms for each step, and M cells/s\n\
+         run                                      steps  transport microphys.    kernels   + copies \
+         end to end   kernels  + copies    to end"
     )?;
     for run in &report.runs {
         let Timed { times: PhaseTimes { advection, microphysics, .. }, .. } = run;
@@ -108,16 +91,8 @@ fn print_verdicts(out: &mut impl Write, report: &ComparisonReport) -> Result<()>
         writeln!(out, "\nafter {}: {} against {}", steps(count), b.name, a.name)?;
         writeln!(
             out,
-            "{:<20} {:>9} {:>9} {:>9} {:>11} {:>14}  {:<29} {:>9} {:>9}  verdict",
-            "field",
-            "max abs",
-            "rms rel",
-            "p99.9",
-            "max ULP",
-            "worst i j k",
-            "judged by",
-            "found",
-            "limit"
+            "field                  max abs   rms rel     p99.9     max ULP    worst i j k  \
+             judged by                         found     limit  verdict"
         )?;
         let mut origins = BTreeSet::new();
         for verdict in report.verdicts.iter().filter(|verdict| verdict.steps == count) {

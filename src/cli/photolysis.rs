@@ -22,6 +22,7 @@ pub(super) enum Photolysis {
 }
 
 /// The light of a run.
+#[derive(Debug)]
 pub(super) struct RunLight {
     pub(super) light: Light,
     /// Fields of the input that give it.
@@ -37,11 +38,6 @@ impl RunLight {
 
     /// The requested photolysis frequencies; without a choice that of the input, of which `fields` are the fields in the cells,
     /// where it has all that the mechanism needs, else a clear sky.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] for requested fields that are missing, [`Error::Usage`] for frequencies under a clear sky
-    /// that nothing is known of.
     pub(super) fn choose(
         choice: Option<Photolysis>,
         mechanism: &Mechanism,

@@ -14,10 +14,6 @@ use crate::real::Precision;
 pub(super) const BYTES_A_CELL: usize = 280;
 
 /// The input with its cells divided as requested.
-///
-/// # Errors
-///
-/// [`Error::Usage`] when the memory of this machine is not sufficient for such a run.
 pub(super) fn refined(
     count: usize,
     precision: Precision,

@@ -12,10 +12,6 @@ use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
 
 /// The requested passive tracers, or those of the continued run.
-///
-/// # Errors
-///
-/// Those of [`PassiveTracers::parse`], and [`Error::Usage`] for a name that the output uses already.
 pub(super) fn recipe(
     given: Option<&Path>,
     from: Option<&RestartFile>,
@@ -47,10 +43,6 @@ pub(super) fn recipe(
 const COPIES: usize = 8;
 
 /// Fails if the memory of this machine is not sufficient for the passive tracers of a run on a grid.
-///
-/// # Errors
-///
-/// [`Error::Usage`] with the needed and the available memory, and the number that would fit.
 pub(super) fn refuse_too_many(recipe: &PassiveTracers, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);

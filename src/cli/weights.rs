@@ -55,7 +55,6 @@ pub(super) struct Weights {
 const BYTES_A_CELL: usize = 400;
 
 impl Weights {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let spacing = self.spacing;
         check_positive("--spacing", Some(spacing))?;

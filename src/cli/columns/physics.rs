@@ -25,10 +25,6 @@ use crate::primitives::reduce;
 impl Columns {
     /// Runs a scheme. `references` are the same scheme in this precision and in double precision, which a device is
     /// compared with if both backends are requested.
-    ///
-    /// # Errors
-    ///
-    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] where the backends disagree.
     pub(super) fn run_physics<R, P, W>(
         &self,
         physics: &P,

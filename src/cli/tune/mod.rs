@@ -112,11 +112,6 @@ enum Part {
 }
 
 impl Tune {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] without a GPU, those of the input, and those of writing.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
@@ -212,10 +207,10 @@ impl Tune {
                 writeln!(out, "\n{}: skipped, as the input has no winds", knob.name())?;
                 continue;
             }
-            let mut contest =
+            let mut search =
                 KnobSearch { tune: self, gpu, source: &source, knob, out, trials: vec![] };
-            choices.extend(contest.decide()?);
-            trials.append(&mut contest.trials);
+            choices.extend(search.decide()?);
+            trials.append(&mut search.trials);
         }
         Ok((choices, trials))
     }

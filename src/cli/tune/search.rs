@@ -242,8 +242,8 @@ impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         while power > 2 * SMALLEST.ilog2() && 1 << power > least {
             let tile = Replication { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
             let test_grid = self.test_grid(tile)?;
-            let contest = [small.setting, large.setting];
-            let ranking = self.round(&test_grid, &contest, true)?;
+            let both = [small.setting, large.setting];
+            let ranking = self.round(&test_grid, &both, true)?;
             if ranking[0].0 == small.setting {
                 break;
             }
