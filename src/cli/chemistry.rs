@@ -171,12 +171,14 @@ impl Chemistry {
         };
         let seconds = start.elapsed().as_secs_f64();
 
+        let Settings { method, tolerances, interval, .. } = &settings;
+        let Tolerances { relative: rtol, absolute: atol } = tolerances;
         let number = |x: f64| format!("{x:e}");
         let attributes = [
-            ("method", settings.method.name.to_owned()),
-            ("dt", number(settings.interval)),
-            ("rtol", number(settings.tolerances.relative)),
-            ("atol", number(settings.tolerances.absolute)),
+            ("method", method.name.to_owned()),
+            ("dt", number(*interval)),
+            ("rtol", number(*rtol)),
+            ("atol", number(*atol)),
             ("hstart", number(settings.first_step)),
             ("rates", format!("{:?}", settings.rates).to_lowercase()),
             ("lu", format!("{:?}", settings.lu).to_lowercase()),
@@ -184,11 +186,11 @@ impl Chemistry {
         file.write(writer, &mechanism, &kinetics, &outcomes, &attributes)?;
         let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();
         let all: f64 = steps.iter().map(|&steps| f64::from(steps)).sum();
-        let cells = outcomes.len() as f64;
+        let cells = outcomes.len();
         writeln!(
             io::stdout(),
             "{}: {} variable and {} fixed species, {} reactions\n\
-             {} cells over {} s with {}, rtol {:e}, atol {:e}\n\
+             {cells} cells over {interval} s with {}, rtol {rtol:e}, atol {atol:e}\n\
              steps          {:.1} in the mean, {} at most\n\
              time           {seconds:.6} s, {:.3} us per cell, {:.3} us per step ({place})\n\
              output         {}",
@@ -196,14 +198,10 @@ impl Chemistry {
             kinetics.variables(),
             kinetics.fixed.len(),
             kinetics.reactions(),
-            outcomes.len(),
-            settings.interval,
-            settings.method.name,
-            settings.tolerances.relative,
-            settings.tolerances.absolute,
-            all / cells,
+            method.name,
+            all / cells as f64,
             steps.iter().max().unwrap_or(&0),
-            seconds / cells * 1e6,
+            seconds / cells as f64 * 1e6,
             seconds / all.max(1.0) * 1e6,
             self.output.display()
         )?;

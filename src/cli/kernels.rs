@@ -133,9 +133,7 @@ impl Kernels {
         }
         Ok(())
     }
-}
 
-impl Kernels {
     /// The kernels of the chemistry, for several threads a cell and for one.
     fn of_chemistry(&self) -> Result<Vec<Entry>> {
         let shipped = [

@@ -117,18 +117,12 @@ fn line(verdict: &Verdict) -> String {
     let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1e}"));
     let worst = verdict.worst.map_or_else(|| "-".to_owned(), |[k, j, i]| format!("{i} {j} {k}"));
     let ulp = verdict.max_ulp.map_or_else(|| "-".to_owned(), |x| x.to_string());
+    let Verdict { field, max_abs, measure, found, limit, .. } = verdict;
+    let [rms_rel, p999] = [verdict.rms_rel, verdict.p999].map(number);
+    let words = if verdict.pass { "passes" } else { "FAILS" };
     format!(
-        "{:<20} {:>9.1e} {:>9} {:>9} {:>11} {:>14}  {:<29} {:>9.1e} {:>9.1e}  {}",
-        verdict.field,
-        verdict.max_abs,
-        number(verdict.rms_rel),
-        number(verdict.p999),
-        ulp,
-        worst,
-        verdict.measure,
-        verdict.found,
-        verdict.limit,
-        if verdict.pass { "passes" } else { "FAILS" }
+        "{field:<20} {max_abs:>9.1e} {rms_rel:>9} {p999:>9} {ulp:>11} {worst:>14}  \
+         {measure:<29} {found:>9.1e} {limit:>9.1e}  {words}"
     )
 }
 

@@ -47,11 +47,11 @@ impl RunLight {
         let found: Vec<_> = names.iter().map(|name| Frequency::among(fields, name)).collect();
         let missing = || {
             let missing = names.iter().zip(&found).filter(|(_, found)| found.is_none());
-            let told = missing.map(|(name, _)| match of_wrf_chem(name) {
+            let names = missing.map(|(name, _)| match of_wrf_chem(name) {
                 Some(variable) => format!("{name} ({variable})"),
                 None => name.clone(),
             });
-            told.collect::<Vec<_>>().join(", ")
+            names.collect::<Vec<_>>().join(", ")
         };
         let is_complete = found.iter().all(Option::is_some);
         match choice {

@@ -69,12 +69,6 @@ struct Rounded {
     max_relative_error: f64,
 }
 
-impl From<(&'static str, u32)> for Rounded {
-    fn from((variable, bits): (&'static str, u32)) -> Self {
-        Self { variable, bits, max_relative_error: rounding_error(bits) }
-    }
-}
-
 /// Bytes.
 const MB: f64 = 1e6;
 
@@ -154,6 +148,11 @@ impl Facts {
             steps: plan.past.steps,
             seconds: plan.time_after(0),
         });
+        let rounded = statistics.kept().into_iter().map(|(variable, bits)| Rounded {
+            variable,
+            bits,
+            max_relative_error: rounding_error(bits),
+        });
         let beside = aux_outputs::names(config).into_iter().map(|(_, path)| path);
         let kept = config.restart_output.clone().filter(|_| outcome.steps > 0);
         Ok(Self {
@@ -169,7 +168,7 @@ impl Facts {
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
-            rounded: statistics.kept().into_iter().map(Rounded::from).collect(),
+            rounded: rounded.collect(),
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
@@ -344,8 +343,8 @@ fn print_fields(
     let head = ["min", "at", "max", "at", "mean", "rms"];
     let [min, min_at, max, max_at, mean, rms] = head;
     writeln!(out, "  {:<8}{min:>12} {min_at:>12}{max:>12} {max_at:>12}{mean:>12}{rms:>12}", "")?;
-    let told = frame.fields.iter().filter(|field| !is_silent(field.name));
-    for FieldFigures { name, min, max, mean, rms, .. } in told {
+    let shown = frame.fields.iter().filter(|field| !is_silent(field.name));
+    for FieldFigures { name, min, max, mean, rms, .. } in shown {
         writeln!(
             out,
             "  {name:<8}{:>12.3e} {:>12}{:>12.3e} {:>12}{mean:>12.3e}{rms:>12.3e}",

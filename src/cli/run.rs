@@ -64,10 +64,10 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let json = AtomicFile::if_asked(config.options.json.as_deref(), force)?;
     let page = AtomicFile::if_asked(config.options.report.as_deref(), force)?;
     let restart_output = AtomicFile::if_asked(config.restart_output.as_deref(), force)?;
-    let asked = AuxRequest::read(&config)?;
+    let request = AuxRequest::read(&config)?;
     let left_out = scheme::left_out(&config, from)?;
 
-    let mut prepared = ready::<R>(&config, asked, gpu, from)?;
+    let mut prepared = ready::<R>(&config, request, gpu, from)?;
     if let Some(chosen) = &mut config.chemistry {
         let PreparedRun { case, series, .. } = &mut prepared;
         case.chemistry = Some(chosen.at(&case.domain, &case.tracers, series.start())?);

@@ -39,8 +39,7 @@ pub(super) fn left_out(
         Some(file) => names_of(&file.option(LEFT_OUT).unwrap_or_default()),
         None => of_input(config)?,
     };
-    let asked = left_out.iter().find(|name| config.storage.variables.lists(name));
-    match asked {
+    match left_out.iter().find(|name| config.storage.variables.lists(name)) {
         None => Ok(left_out),
         Some(name) => Err(Error::Usage(format!(
             "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; \

@@ -41,7 +41,7 @@ pub(super) struct PreparedRun<R> {
 /// Reads the initial state and the forcing of the run.
 pub(super) fn ready<R: RunPrecision>(
     config: &RunConfig,
-    asked: AuxRequest,
+    request: AuxRequest,
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
 ) -> Result<PreparedRun<R>> {
@@ -69,7 +69,7 @@ pub(super) fn ready<R: RunPrecision>(
         refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
     }
     let frame = series.complete(frame, &domain);
-    let beside = asked.on::<R>(&domain, options)?;
+    let beside = request.on::<R>(&domain, options)?;
     let begin = series.start();
     let elapsed = past.steps as f64 * scheme.dt.unwrap_or_default() - past.lack;
     let longest = elapsed + length.seconds(scheme.dt, domain.dt);

@@ -133,25 +133,11 @@ pub struct Image {
 /// Elements of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// Lines or areas.
-    Path {
-        pieces: Vec<Vec<Point>>,
-        is_closed: bool,
+    Shape {
+        shape: Shape,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
         name: Option<String>,
-    },
-    Rectangle {
-        at: Point,
-        size: Point,
-        fill: Option<Colour>,
-        stroke: Option<Stroke>,
-    },
-    Circle {
-        centre: Point,
-        radius: f64,
-        fill: Option<Colour>,
-        stroke: Option<Stroke>,
     },
     Text(Text),
     Image {
@@ -165,6 +151,15 @@ pub(super) enum Item {
         size: Point,
         items: Vec<Item>,
     },
+}
+
+/// Outline of an element.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    Lines(Vec<Vec<Point>>),
+    Area(Vec<Point>),
+    Rectangle { at: Point, size: Point },
+    Circle { centre: Point, radius: f64 },
 }
 
 /// A picture.
@@ -201,21 +196,19 @@ impl Picture {
     pub fn lines(&mut self, mut pieces: Vec<Vec<Point>>, stroke: Stroke, name: Option<&str>) {
         /// Points are at most this far outside of a picture, px: dashes are drawn one by one.
         const FAR: f64 = 2e4;
-        let name = name.map(str::to_owned);
-        let stroke = Some(stroke);
         let near = |place: &mut Point| *place = place.map(|x| x.clamp(-FAR, FAR));
         pieces.iter_mut().flatten().for_each(near);
         for piece in &mut pieces {
             piece.retain(|[x, y]| x.is_finite() && y.is_finite());
         }
-        self.items.push(Item::Path { pieces, is_closed: false, fill: None, stroke, name });
+        let (stroke, name) = (Some(stroke), name.map(str::to_owned));
+        self.items.push(Item::Shape { shape: Shape::Lines(pieces), fill: None, stroke, name });
     }
 
     /// A filled area.
     pub fn area(&mut self, places: &[Point], fill: Colour) {
-        let pieces = vec![places.to_vec()];
-        let fill = Some(fill);
-        self.items.push(Item::Path { pieces, is_closed: true, fill, stroke: None, name: None });
+        let shape = Shape::Area(places.to_vec());
+        self.items.push(Item::Shape { shape, fill: Some(fill), stroke: None, name: None });
     }
 
     /// A rectangle.
@@ -226,7 +219,8 @@ impl Picture {
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     ) {
-        self.items.push(Item::Rectangle { at, size, fill, stroke });
+        let shape = Shape::Rectangle { at, size };
+        self.items.push(Item::Shape { shape, fill, stroke, name: None });
     }
 
     /// A circle.
@@ -237,7 +231,8 @@ impl Picture {
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     ) {
-        self.items.push(Item::Circle { centre, radius, fill, stroke });
+        let shape = Shape::Circle { centre, radius };
+        self.items.push(Item::Shape { shape, fill, stroke, name: None });
     }
 
     /// A text.

@@ -102,8 +102,8 @@ impl Columns {
         );
         let on_gpu = timed("gpu", place, [calls, cells], seconds);
         let exact = PhysicsCase::<f64>::read::<W>(&self.input)?;
-        let asked = Calls { physics, wide, dt, count: calls };
-        let (verdicts, fragile_share) = compare(&asked, (&before, &exact), found)?;
+        let calls = Calls { physics, wide, dt, count: calls };
+        let (verdicts, fragile_share) = compare(&calls, (&before, &exact), found)?;
         let report = ComparisonReport {
             outcome: Outcome::default(),
             runs: vec![on_cpu, on_gpu],

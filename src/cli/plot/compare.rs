@@ -141,7 +141,7 @@ fn is_possible(
     inputs: &[PlotInput; 2],
     needs: &[&str],
     name: &str,
-    is_asked: bool,
+    is_required: bool,
 ) -> Result<bool> {
     for input in inputs {
         let missing = input.missing(needs);
@@ -149,7 +149,7 @@ fn is_possible(
             continue;
         }
         let missing = missing.join(", ").replace('|', " or ");
-        if is_asked {
+        if is_required {
             return Err(Error::input(
                 input.path(),
                 format!("no {name}: it has no variable {missing}"),

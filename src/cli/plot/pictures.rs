@@ -198,79 +198,76 @@ impl Scene<'_> {
             zero_on: Some(1),
             x_range: Some([at[0], at[count - 1]]),
         };
-        let rate: Vec<[f64; 2]> = (1..count)
-            .flat_map(|n| {
-                let rate = (fallen[n] - fallen[n - 1]) / (minutes[n] - minutes[n - 1]) * 60.0;
-                [[at[n - 1], rate], [at[n], rate]]
-            })
-            .collect();
+        let rate = (1..count).flat_map(|n| {
+            let rate = (fallen[n] - fallen[n - 1]) / (minutes[n] - minutes[n - 1]) * 60.0;
+            [[at[n - 1], rate], [at[n], rate]]
+        });
         let rate = Curve {
-            name: "rain rate between the times".to_owned(),
-            points: rate,
-            stroke: Stroke::solid(series(2), 2.2),
+            points: rate.collect(),
             has_dots: false,
+            ..curve("rain rate between the times", &[], series(2))
         };
         let largest = curve("largest of a cell", &most, series(1));
-        let mut panels = vec![
+        let water = match self.contents()? {
+            None => panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]),
+            Some([vapour, condensate]) => {
+                let since = |values: &Vec<f64>| -> Vec<f64> {
+                    values.iter().map(|x| x - values[0]).collect()
+                };
+                let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(since);
+                let rest: Vec<f64> =
+                    (0..count).map(|n| vapour[n] + condensate[n] + fallen[n]).collect();
+                let sum = Curve {
+                    stroke: Stroke::dashed(series(0), 2.0, &[6.0, 3.0]),
+                    has_dots: false,
+                    ..curve("sum: through the sides, and errors", &rest, series(0))
+                };
+                let curves = vec![
+                    curve("vapour", &vapour, series(3)),
+                    curve("clouds, rain and snow", &condensate, series(4)),
+                    curve("fallen", &fallen, series(2)),
+                    sum,
+                ];
+                let title = "Water in the air and on the ground, change since the first time";
+                panel(title, "kg m⁻²", curves)
+            }
+        };
+        Ok(vec![
+            water,
             panel("Rain rate", "mm h⁻¹", vec![rate]),
             panel("Largest precipitation of a cell", "mm", vec![largest]),
-        ];
-        let contents = self.contents()?;
-        if contents.is_none() {
-            panels
-                .insert(0, panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]));
-        }
-        if let Some([vapour, condensate]) = contents {
-            let since = |values: &[f64]| values.iter().map(|x| x - values[0]).collect::<Vec<_>>();
-            let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(|x| since(x));
-            let rest: Vec<f64> =
-                (0..count).map(|n| vapour[n] + condensate[n] + fallen[n]).collect();
-            let mut curves = vec![
-                curve("vapour", &vapour, series(3)),
-                curve("clouds, rain and snow", &condensate, series(4)),
-                curve("fallen", &fallen, series(2)),
-            ];
-            let mut sum = curve("sum: through the sides, and errors", &rest, series(0));
-            sum.stroke = Stroke::dashed(series(0), 2.0, &[6.0, 3.0]);
-            sum.has_dots = false;
-            curves.push(sum);
-            let title = "Water in the air and on the ground, change since the first time";
-            panels.insert(0, panel(title, "kg m⁻²", curves));
-        }
-        Ok(panels)
+        ])
     }
 
     /// Vapour and condensate column content at every time, kg m⁻², if known.
     fn contents(&self) -> Result<Option<[Vec<f64>; 2]>> {
-        const PATHS: [&str; 5] =
-            ["QVAPOR_PATH", "QCLOUD_PATH", "QRAIN_PATH", "QICE_PATH", "QSNOW_PATH"];
-        let has_paths = self.input.missing(&PATHS).is_empty();
-        if !has_paths
-            && !self.input.missing(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]).is_empty()
-        {
+        /// Vapour, then the hydrometeors.
+        const WATER: [&str; 5] = ["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
+        let has = |names: &[&str]| self.input.missing(names).is_empty();
+        let paths = WATER.map(|name| format!("{name}_PATH"));
+        let has_paths = has(&paths.each_ref().map(String::as_str));
+        if !has_paths && !has(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]) {
             return Ok(None);
         }
         let mut contents = [Vec::new(), Vec::new()];
         for time in 0..self.input.times().len() {
-            let mean = |field: &Array2<f64>| column_ops::mean(field.iter().copied());
-            let [mut vapour, mut condensate] = [0.0, 0.0];
-            if has_paths {
-                vapour += mean(&self.input.plane(PATHS[0], time)?);
-                for name in &PATHS[1..] {
-                    condensate += mean(&self.input.plane(name, time)?);
-                }
+            let air = if has_paths {
+                None
             } else {
-                let (rho, faces) = (self.input.density(time)?, self.input.heights(time)?);
-                let content = |name: &str| -> Result<f64> {
-                    Ok(mean(&column_ops::content(&rho, &self.input.volume(name, time)?, &faces)))
+                Some((self.input.density(time)?, self.input.heights(time)?))
+            };
+            let mut sums = [0.0, 0.0];
+            for (number, (name, path)) in WATER.into_iter().zip(&paths).enumerate() {
+                let content = match &air {
+                    None => self.input.plane(path, time)?,
+                    Some((rho, faces)) if has(&[name]) => {
+                        column_ops::content(rho, &self.input.volume(name, time)?, faces)
+                    }
+                    Some(_) => continue,
                 };
-                vapour += content("QVAPOR")?;
-                for (name, _) in self.hydrometeors() {
-                    condensate += content(name)?;
-                }
+                sums[number.min(1)] += column_ops::mean(content.iter().copied());
             }
-            contents[0].push(vapour);
-            contents[1].push(condensate);
+            contents.iter_mut().zip(sums).for_each(|(series, sum)| series.push(sum));
         }
         Ok(Some(contents))
     }

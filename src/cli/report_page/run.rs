@@ -45,14 +45,9 @@ fn file_name(path: &str) -> String {
 }
 
 fn machine(facts: &Value) -> String {
-    format!(
-        "{}, {} cores, {} threads, {} {}",
-        text(facts, "machine/cpu"),
-        text(facts, "machine/cores"),
-        text(facts, "machine/threads"),
-        text(facts, "machine/os"),
-        text(facts, "machine/arch")
-    )
+    let [cpu, cores, threads, os, arch] = ["cpu", "cores", "threads", "os", "arch"]
+        .map(|name| text(facts, &format!("machine/{name}")));
+    format!("{cpu}, {cores} cores, {threads} threads, {os} {arch}")
 }
 
 fn summary(facts: &Value) -> Vec<(String, String)> {
