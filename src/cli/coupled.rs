@@ -211,14 +211,15 @@ impl Coupling {
             .map_err(|why| Error::input(from.path(), format!("its mechanism {why}")))?;
         let kinetics = Kinetics::new(&mechanism).map_err(|why| Error::input(from.path(), why))?;
         let kept = ATTRIBUTES.map(|name| (name, from.text(name).unwrap_or_default()));
-        let [_, _, (_, background), (_, fields), _, _, (_, photolysis), ..] = &kept;
+        let [background, fields, photolysis] =
+            [BACKGROUND, FIELDS, LIGHT].map(|name| from.text(name).unwrap_or_default());
         let from_input: Vec<&str> = fields.split_whitespace().collect();
-        let mut carried = carried(&mechanism, tracers, (from.path(), background), &|name| {
+        let mut carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
             from_input.contains(&name)
         })?;
         carried.recipe = carried.recipe.without_path();
-        let lit = RunLight::of_restart(photolysis, &mechanism)
-            .ok_or_else(|| damaged(from.path(), LIGHT, photolysis))??;
+        let lit = RunLight::of_restart(&photolysis, &mechanism)
+            .ok_or_else(|| damaged(from.path(), LIGHT, &photolysis))??;
         from.text(FIRST_STEP)?;
         self.settled(from.path(), kept.into(), (mechanism, kinetics), carried, lit).map(Some)
     }

@@ -138,19 +138,14 @@ fn print_suspect(out: &mut impl Write, suspect: &DivergentColumn) -> Result<()> 
             out,
             "before the step, and the air of the microphysics, in the variables of nwp-mini columns"
         )?;
-        print_profiles(out, inputs)?;
+        print_profiles(out, &inputs.iter().collect::<Vec<_>>())?;
     }
-    let (levels, ground): (Vec<&QuantityProfile>, Vec<&QuantityProfile>) =
-        suspect.a.iter().partition(|profile| profile.values.len() > 1);
-    let values = |side: &[QuantityProfile], names: &[&QuantityProfile]| -> Vec<QuantityProfile> {
-        let wanted =
-            |profile: &&QuantityProfile| names.iter().any(|name| name.name == profile.name);
-        side.iter().filter(wanted).cloned().collect()
-    };
     for (side, profiles) in [("CPU", &suspect.a), ("other", &suspect.b)] {
+        let (levels, ground): (Vec<_>, Vec<_>) =
+            profiles.iter().partition(|profile| profile.values.len() > 1);
         writeln!(out, "after, {side}")?;
-        print_profiles(out, &values(profiles, &levels))?;
-        for profile in values(profiles, &ground) {
+        print_profiles(out, &levels)?;
+        for profile in ground {
             writeln!(out, "  {} {:.9e}", profile.name, profile.values[0])?;
         }
     }
@@ -158,7 +153,7 @@ fn print_suspect(out: &mut impl Write, suspect: &DivergentColumn) -> Result<()> 
 }
 
 /// Levels from the top down.
-fn print_profiles(out: &mut impl Write, profiles: &[QuantityProfile]) -> Result<()> {
+fn print_profiles(out: &mut impl Write, profiles: &[&QuantityProfile]) -> Result<()> {
     write!(out, "{:>4}", "k")?;
     for profile in profiles {
         write!(out, " {:>16}", profile.name)?;

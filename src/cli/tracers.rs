@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::refine::free_memory;
+use crate::cli::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::restart::RestartFile;
@@ -46,16 +46,10 @@ const COPIES: usize = 8;
 pub(super) fn refuse_too_many(recipe: &PassiveTracers, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);
-    let (needed, free) = (count.saturating_mul(each), free_memory());
-    if free.is_none_or(|free| needed <= free) {
-        return Ok(());
-    }
-    let free = free.unwrap_or_default();
+    let Some([needed, free]) = lack_of_memory(count.saturating_mul(each)) else { return Ok(()) };
+    let fitting = (1e9 * free / each as f64) as usize;
     Err(Error::Usage(format!(
-        "--tracers: {count} tracers on a grid of {shape} cells need about {:.1} GB, and {:.1} GB are free; {} would \
-         fit",
-        needed as f64 / 1e9,
-        free as f64 / 1e9,
-        free / each
+        "--tracers: {count} tracers on a grid of {shape} cells need about {needed:.1} GB, and {free:.1} GB are free; \
+         {fitting} would fit"
     )))
 }

@@ -134,25 +134,23 @@ impl Tune {
             trials.extend(more_trials);
         }
         let name = &gpu.device().name;
+        let text_of = |choices| {
+            let mut tuning = Tuning::empty(name);
+            tuning.replace(choices);
+            tuning.text()
+        };
         if let Some(json) = json {
             json.write_json(&trials)?;
         }
         if self.dry_run {
-            let mut tuning = Tuning::empty(name);
-            tuning.replace(choices);
-            writeln!(
-                out,
-                "\nno settings are written; the file would contain\n\n{}",
-                tuning.text()
-            )?;
+            let text = text_of(choices);
+            writeln!(out, "\nno settings are written; the file would contain\n\n{text}")?;
             return Ok(());
         }
         let kept = match output {
             Some(pending) => {
-                let mut tuning = Tuning::empty(name);
-                tuning.replace(choices);
                 let path = pending.target().to_owned();
-                pending.write_text(&tuning.text())?;
+                pending.write_text(&text_of(choices))?;
                 path
             }
             None => keep(name, choices)?,
