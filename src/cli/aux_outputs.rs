@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
-
-use crate::cli::run_options::{Run, RunConfig};
+use crate::cli::run_options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
 use crate::error::Result;
 use crate::io::append_file::beside;
@@ -22,28 +20,6 @@ use crate::io::weights::WeightFile;
 use crate::io::wrf::Domain;
 use crate::model::{Frames, OutputSink, Probe, RunPrecision};
 use crate::primitives::csr::Csr;
-
-/// Outputs of a run beside the main one.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct AuxOptions {
-    /// Also write the fields on another grid, by a weight file in the format of SCRIP or ESMF (nwp-mini weights
-    /// creates one)
-    #[arg(long, value_name = "WEIGHTS")]
-    pub(super) regrid: Option<PathBuf>,
-    /// NetCDF file of the fields on the other grid (`<output>.regrid.nc` by default)
-    #[arg(long, value_name = "FILE", requires = "regrid")]
-    pub(super) regrid_output: Option<PathBuf>,
-    /// Write time series at the stations of a CSV file with the header name,lat,lon or name,x,y, to
-    /// `<output>.points.nc` and `<output>.points.profiles.nc`
-    #[arg(long, value_name = "FILE.csv")]
-    pub(super) points: Option<PathBuf>,
-    /// Time between values at the stations in seconds [default: as between output frames]
-    #[arg(long, value_name = "S", requires = "points")]
-    pub(super) points_interval: Option<f64>,
-    /// Write every column as a profile, with its totals, to `<output>.profiles.nc`
-    #[arg(long)]
-    pub(super) profiles: bool,
-}
 
 /// The option that requests each of the files besides the output, and the name of the file.
 pub(super) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {

@@ -12,9 +12,8 @@ use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, Info, Microphysics, PhaseTimes, Precipitation};
 use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
-use crate::cli::restart::SchemeSettings;
 use crate::cli::run_metadata::RunMetadata;
-use crate::cli::run_options::{Run, RunConfig};
+use crate::cli::run_options::{Run, RunConfig, SchemeSettings};
 use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,

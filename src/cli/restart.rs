@@ -1,14 +1,12 @@
 //! `--restart` and `--restart-output`: continuing an earlier run.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::cli::option_values::value_name;
-use crate::cli::run_options::RunConfig;
+use crate::cli::run_options::{RunConfig, SchemeOptions, SchemeSettings};
 use crate::cli::scheme::{LEFT_OUT, microphysics};
 use crate::cli::{PhysicsChoice, Precision};
 use crate::error::{Error, Result};
@@ -20,60 +18,6 @@ use crate::io::wrf::series::Series;
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::time_steps::Plan;
-use crate::wsm5::Sedimentation;
-
-/// Going on where an earlier run stood.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct RestartOptions {
-    /// Continue from a restart file, instead of --input: it contains the state, accumulated precipitation,
-    /// remaining winds, dt and the options of the scheme, and the results are bit-identical to those of an
-    /// uninterrupted run. --steps and --hours count from there; times, RAINNC and the water budget from the start
-    /// of the first run. The output begins with the frame of the restart
-    #[arg(long, value_name = "FILE", conflicts_with = "input")]
-    pub(super) restart: Option<PathBuf>,
-    /// Write a restart file at the end, and when the run is interrupted
-    #[arg(long, value_name = "FILE")]
-    pub(super) restart_output: Option<PathBuf>,
-    /// Time between restart files in seconds: each replaces its predecessor, at the end of the first step that
-    /// reaches the time, when the output so far is also copied to its final name [default: at the end only; with it
-    /// the file is <input>.restart.nc in the current folder]
-    #[arg(long, value_name = "S")]
-    pub(super) restart_interval: Option<f64>,
-}
-
-/// Options of the scheme, which a continued run must keep.
-#[derive(Args, Clone, Copy, Debug)]
-pub(super) struct SchemeOptions {
-    /// Precision of the computation and of the output [default: f32]
-    #[arg(long, value_name = "PRECISION")]
-    precision: Option<Precision>,
-    /// The microphysics, independent of the scheme of the input [default: wsm5]
-    #[arg(long, value_name = "SCHEME")]
-    physics: Option<PhysicsChoice>,
-    /// Sedimentation in WSM5 [default: semi-lagrangian]
-    #[arg(long, value_name = "SCHEME")]
-    fallout: Option<Sedimentation>,
-    /// Limiter of the transport of water [default: pd]
-    #[arg(long, value_name = "LIMITER")]
-    limiter: Option<Limiter>,
-    /// Lateral boundaries: periodic, specified or open, or one for x and one for y as in
-    /// periodic,open [default: specified]
-    #[arg(long, value_name = "KIND")]
-    boundary: Option<Sides>,
-}
-
-/// The scheme of a run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SchemeSettings {
-    pub(super) precision: Precision,
-    pub(super) microphysics: Microphysics,
-    pub(super) limiter: Limiter,
-    pub(super) boundary: Option<Sides>,
-    /// Parts of every cell of the input along x, and along y.
-    pub(super) refine: usize,
-    /// Time step, s, if given.
-    pub(super) dt: Option<f64>,
-}
 
 impl SchemeOptions {
     /// Value of each option: the given one, else that of the restart file, else the default. Fails if a given value

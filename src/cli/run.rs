@@ -1,5 +1,7 @@
 //! `nwp-mini run`: the storm, step by step.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -8,22 +10,26 @@ use tracing::info;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
-use crate::cli::aux_outputs::{AuxRequest, AuxWriter};
+use crate::cli::aux_outputs::{self, AuxRequest, AuxWriter};
 use crate::cli::ensemble;
+use crate::cli::option_values::check_positive;
 use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::report::Facts;
-use crate::cli::restart::{SchemeSettings, restarter, warn_of_another_backend};
-use crate::cli::run_options::{Run, RunConfig};
+use crate::cli::restart::{restarter, warn_of_another_backend};
+use crate::cli::run_options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
 use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
+use crate::cli::tracers;
 use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
+use crate::io::destination::is_same;
 use crate::io::output::{FileForm, Output};
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::RestartFile;
@@ -31,7 +37,7 @@ use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
 use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::state::State;
-use crate::time_steps::Plan;
+use crate::time_steps::{HOUR, Length, Plan};
 
 impl Run {
     pub(super) fn run(&self) -> Result<()> {
@@ -43,6 +49,120 @@ impl Run {
             Precision::F64 => run::<f64>(config, gpu.as_ref(), from.as_ref()),
         }
     }
+
+    /// The configuration, of a continued run if there is a restart file.
+    fn config(&self, from: Option<&RestartFile>) -> Result<RunConfig> {
+        let scheme = self.scheme.resolve(self.refine, self.dt, from)?;
+        for (option, value) in [
+            ("--hours", self.hours),
+            ("--dt", self.dt),
+            ("--output-interval", self.output_interval),
+            ("--points-interval", self.beside.points_interval),
+            ("--restart-interval", self.restarts.restart_interval),
+        ] {
+            check_positive(option, value)?;
+        }
+        let length = match (self.steps, self.hours) {
+            (Some(steps), _) => Length::Steps(steps as usize),
+            (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * HOUR),
+        };
+        let RestartOptions { restart, restart_output, restart_interval } = self.restarts.clone();
+        let inputs: Vec<PathBuf> = self.input.iter().cloned().chain(restart).collect();
+        let Some(first) = inputs.first() else {
+            return Err(Error::Usage("no input: give a file with --input".to_owned()));
+        };
+        let output = self.output.clone().map_or_else(|| beside_input(first, "out"), Ok)?;
+        let restart_output = match restart_interval {
+            Some(_) if restart_output.is_none() => Some(beside_input(first, "restart")?),
+            _ => restart_output,
+        };
+        let tracers = tracers::recipe(self.tracers.as_deref(), from)?;
+        let chemistry = self.coupling.choose(&inputs, tracers.as_ref(), from)?;
+        let tracers = chemistry.as_ref().map(|chosen| chosen.recipe.clone()).or(tracers);
+        let mut storage = self.storing.storage(tracers.as_ref())?;
+        if let Some(chosen) = &chemistry {
+            storage.hidden.clone_from(&chosen.hidden);
+            if restart_output.is_some() {
+                chosen.refuse_includes()?;
+            }
+        }
+        let config = RunConfig {
+            options: self.clone(),
+            inputs,
+            output,
+            restart_output,
+            length,
+            scheme,
+            ensemble: self.ensemble()?,
+            tracers: tracers.map(Arc::new),
+            chemistry,
+            storage,
+        };
+        refuse_one_file_twice(&config)?;
+        Ok(config)
+    }
+
+    /// The ensemble, where there is one.
+    fn ensemble(&self) -> Result<Option<Ensemble>> {
+        let RestartOptions { restart, restart_output, restart_interval } = &self.restarts;
+        let AuxOptions { regrid, points, profiles, .. } = &self.beside;
+        let of_single_runs = [
+            ("--backend both", self.backend == BackendChoice::Both),
+            ("--restart", restart.is_some()),
+            ("--restart-output", restart_output.is_some()),
+            ("--restart-interval", restart_interval.is_some()),
+            ("--regrid", regrid.is_some()),
+            ("--points", points.is_some()),
+            ("--profiles", *profiles),
+            ("--report", self.report.is_some()),
+            ("--chemistry", self.coupling.is_given()),
+        ];
+        let of_single_runs = [&of_single_runs[..], &self.storing.of_single_runs()].concat();
+        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
+    }
+}
+
+/// Fails if two of the files that a run writes are the same, or one of them is also read.
+fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
+    let RunConfig { options, ensemble, tracers, chemistry, .. } = config;
+    let mut written = vec![("--output", config.output.clone())];
+    written.extend(options.json.clone().map(|path| ("--json", path)));
+    written.extend(options.report.clone().map(|path| ("--report", path)));
+    written.extend(aux_outputs::names(config));
+    written.extend(config.restart_output.clone().map(|path| ("--restart-output", path)));
+    let recipe = tracers.as_ref().and_then(|recipe| recipe.path.as_ref());
+    let chemistry = chemistry.iter().flat_map(|chosen| &chosen.files);
+    let read: [(&str, Vec<&PathBuf>); 6] = [
+        ("the input file", config.inputs.iter().collect()),
+        ("the weight file", options.beside.regrid.iter().collect()),
+        ("the file of --ensemble", ensemble.iter().map(|ensemble| &ensemble.path).collect()),
+        ("the file of --tracers", recipe.into_iter().collect()),
+        ("a file of the chemistry", chemistry.collect()),
+        ("the file of places", options.beside.points.iter().collect()),
+    ];
+    for (n, (option, path)) in written.iter().enumerate() {
+        let same = read.iter().find(|(_, others)| others.iter().any(|other| is_same(path, other)));
+        let twice = written[..n].iter().find(|(_, other)| is_same(path, other));
+        let what = match (same, twice) {
+            (Some((what, _)), _) => what,
+            (None, Some(("--output", _))) => "the output file",
+            (None, Some(("--json", _))) => "the file of --json",
+            (None, Some(_)) => "another file of this run",
+            (None, None) => continue,
+        };
+        return Err(Error::Usage(format!("{option} is {what}; choose another name")));
+    }
+    Ok(())
+}
+
+/// `<input stem>.<what>.nc` in the current folder.
+fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
+    let Some(stem) = input.file_stem() else {
+        return Err(Error::input(input, "is not the name of a file"));
+    };
+    let mut name = stem.to_owned();
+    name.push(format!(".{what}.nc"));
+    Ok(PathBuf::from(name))
 }
 
 fn run<R: RunPrecision + Value + GpuPrecision>(

@@ -1,27 +1,23 @@
-//! Options of `nwp-mini run`, and the configuration of a run that follows from them and from its files.
+//! Options of `nwp-mini run`, and the configuration of a run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::BackendChoice;
-use crate::cli::aux_outputs::{self, AuxOptions};
+use crate::advection::Limiter;
+use crate::backend::Microphysics;
 use crate::cli::coupled::{ChemistryConfig, Coupling};
 use crate::cli::device::GpuChoice;
-use crate::cli::ensemble;
-use crate::cli::option_values::check_positive;
-use crate::cli::restart::{RestartOptions, SchemeOptions, SchemeSettings};
 use crate::cli::storage_options::StorageOptions;
-use crate::cli::tracers;
+use crate::cli::{BackendChoice, PhysicsChoice, Precision};
 use crate::ensemble::Ensemble;
-use crate::error::{Error, Result};
-use crate::io::destination::is_same;
+use crate::grid::Sides;
 use crate::io::output::Storage;
-use crate::io::restart::RestartFile;
 use crate::io::wrf::series::Overlap;
 use crate::passive::PassiveTracers;
-use crate::time_steps::{HOUR, Length};
+use crate::time_steps::Length;
+use crate::wsm5::Sedimentation;
 
 /// Run transport and microphysics on the fields of a WRF file.
 ///
@@ -39,7 +35,7 @@ pub(super) struct Run {
     /// output), in the order of their times
     #[arg(short, long, value_name = "FILE", num_args = 1..,
           required_unless_present_any = ["config", "restart"])]
-    input: Vec<PathBuf>,
+    pub(super) input: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) restarts: RestartOptions,
     /// TOML file with options; those of the command line have precedence (nwp-mini config --print-default shows one)
@@ -56,16 +52,16 @@ pub(super) struct Run {
     /// Number of time steps
     #[arg(long, value_name = "N", conflicts_with = "hours",
           value_parser = clap::value_parser!(u32).range(1..))]
-    steps: Option<u32>,
+    pub(super) steps: Option<u32>,
     /// Time to simulate in hours [default: 1]
     #[arg(long, value_name = "H")]
-    hours: Option<f64>,
+    pub(super) hours: Option<f64>,
     /// Time step in seconds [default: DT of the input, or 60, reduced to the longest that the winds allow]
     #[arg(long, value_name = "S")]
     pub(super) dt: Option<f64>,
     /// NetCDF file to write [default: <input>.out.nc in the current folder]
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Time between output frames in seconds [default: first and last only]
     #[arg(long, value_name = "S")]
     pub(super) output_interval: Option<f64>,
@@ -73,18 +69,18 @@ pub(super) struct Run {
     /// parameters of the microphysics and the initial states by which they differ. The output holds all
     /// members, their mean and their spread
     #[arg(long, value_name = "FILE.toml")]
-    ensemble: Option<PathBuf>,
+    pub(super) ensemble: Option<PathBuf>,
     /// Transport passive tracers, which a TOML file describes: [[tracer]] with name, units, initial (constant,
     /// layer, box, gaussian, field or tracer), sides, limiter and decay. A number adds that many tracers for
     /// benchmarks
     #[arg(long, value_name = "FILE.toml|N", conflicts_with = "restart")]
-    tracers: Option<PathBuf>,
+    pub(super) tracers: Option<PathBuf>,
     #[command(flatten)]
-    coupling: Coupling,
+    pub(super) coupling: Coupling,
     #[command(flatten)]
     pub(super) beside: AuxOptions,
     #[command(flatten)]
-    storing: StorageOptions,
+    pub(super) storing: StorageOptions,
     #[command(flatten)]
     pub(super) scheme: SchemeOptions,
     /// File to use if several of --input have the same time, as before and after a restart of the model that
@@ -131,118 +127,77 @@ pub(super) struct RunConfig {
     pub(super) storage: Storage,
 }
 
-impl Run {
-    /// The configuration, of a continued run if there is a restart file.
-    pub(super) fn config(&self, from: Option<&RestartFile>) -> Result<RunConfig> {
-        let scheme = self.scheme.resolve(self.refine, self.dt, from)?;
-        for (option, value) in [
-            ("--hours", self.hours),
-            ("--dt", self.dt),
-            ("--output-interval", self.output_interval),
-            ("--points-interval", self.beside.points_interval),
-            ("--restart-interval", self.restarts.restart_interval),
-        ] {
-            check_positive(option, value)?;
-        }
-        let length = match (self.steps, self.hours) {
-            (Some(steps), _) => Length::Steps(steps as usize),
-            (None, hours) => Length::Seconds(hours.unwrap_or(1.0) * HOUR),
-        };
-        let RestartOptions { restart, restart_output, restart_interval } = self.restarts.clone();
-        let inputs: Vec<PathBuf> = self.input.iter().cloned().chain(restart).collect();
-        let Some(first) = inputs.first() else {
-            return Err(Error::Usage("no input: give a file with --input".to_owned()));
-        };
-        let output = self.output.clone().map_or_else(|| beside_input(first, "out"), Ok)?;
-        let restart_output = match restart_interval {
-            Some(_) if restart_output.is_none() => Some(beside_input(first, "restart")?),
-            _ => restart_output,
-        };
-        let tracers = tracers::recipe(self.tracers.as_deref(), from)?;
-        let chemistry = self.coupling.choose(&inputs, tracers.as_ref(), from)?;
-        let tracers = chemistry.as_ref().map(|chosen| chosen.recipe.clone()).or(tracers);
-        let mut storage = self.storing.storage(tracers.as_ref())?;
-        if let Some(chosen) = &chemistry {
-            storage.hidden.clone_from(&chosen.hidden);
-            if restart_output.is_some() {
-                chosen.refuse_includes()?;
-            }
-        }
-        let config = RunConfig {
-            options: self.clone(),
-            inputs,
-            output,
-            restart_output,
-            length,
-            scheme,
-            ensemble: self.ensemble()?,
-            tracers: tracers.map(Arc::new),
-            chemistry,
-            storage,
-        };
-        refuse_one_file_twice(&config)?;
-        Ok(config)
-    }
-
-    /// The ensemble, where there is one.
-    fn ensemble(&self) -> Result<Option<Ensemble>> {
-        let RestartOptions { restart, restart_output, restart_interval } = &self.restarts;
-        let AuxOptions { regrid, points, profiles, .. } = &self.beside;
-        let of_single_runs = [
-            ("--backend both", self.backend == BackendChoice::Both),
-            ("--restart", restart.is_some()),
-            ("--restart-output", restart_output.is_some()),
-            ("--restart-interval", restart_interval.is_some()),
-            ("--regrid", regrid.is_some()),
-            ("--points", points.is_some()),
-            ("--profiles", *profiles),
-            ("--report", self.report.is_some()),
-            ("--chemistry", self.coupling.is_given()),
-        ];
-        let of_single_runs = [&of_single_runs[..], &self.storing.of_single_runs()].concat();
-        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
-    }
+/// Going on where an earlier run stood.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct RestartOptions {
+    /// Continue from a restart file, instead of --input: it contains the state, accumulated precipitation,
+    /// remaining winds, dt and the options of the scheme, and the results are bit-identical to those of an
+    /// uninterrupted run. --steps and --hours count from there; times, RAINNC and the water budget from the start
+    /// of the first run. The output begins with the frame of the restart
+    #[arg(long, value_name = "FILE", conflicts_with = "input")]
+    pub(super) restart: Option<PathBuf>,
+    /// Write a restart file at the end, and when the run is interrupted
+    #[arg(long, value_name = "FILE")]
+    pub(super) restart_output: Option<PathBuf>,
+    /// Time between restart files in seconds: each replaces its predecessor, at the end of the first step that
+    /// reaches the time, when the output so far is also copied to its final name [default: at the end only; with it
+    /// the file is <input>.restart.nc in the current folder]
+    #[arg(long, value_name = "S")]
+    pub(super) restart_interval: Option<f64>,
 }
 
-/// Fails if two of the files that a run writes are the same, or one of them is also read.
-fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
-    let RunConfig { options, ensemble, tracers, chemistry, .. } = config;
-    let mut written = vec![("--output", config.output.clone())];
-    written.extend(options.json.clone().map(|path| ("--json", path)));
-    written.extend(options.report.clone().map(|path| ("--report", path)));
-    written.extend(aux_outputs::names(config));
-    written.extend(config.restart_output.clone().map(|path| ("--restart-output", path)));
-    let recipe = tracers.as_ref().and_then(|recipe| recipe.path.as_ref());
-    let chemistry = chemistry.iter().flat_map(|chosen| &chosen.files);
-    let read: [(&str, Vec<&PathBuf>); 6] = [
-        ("the input file", config.inputs.iter().collect()),
-        ("the weight file", options.beside.regrid.iter().collect()),
-        ("the file of --ensemble", ensemble.iter().map(|ensemble| &ensemble.path).collect()),
-        ("the file of --tracers", recipe.into_iter().collect()),
-        ("a file of the chemistry", chemistry.collect()),
-        ("the file of places", options.beside.points.iter().collect()),
-    ];
-    for (n, (option, path)) in written.iter().enumerate() {
-        let same = read.iter().find(|(_, others)| others.iter().any(|other| is_same(path, other)));
-        let twice = written[..n].iter().find(|(_, other)| is_same(path, other));
-        let what = match (same, twice) {
-            (Some((what, _)), _) => what,
-            (None, Some(("--output", _))) => "the output file",
-            (None, Some(("--json", _))) => "the file of --json",
-            (None, Some(_)) => "another file of this run",
-            (None, None) => continue,
-        };
-        return Err(Error::Usage(format!("{option} is {what}; choose another name")));
-    }
-    Ok(())
+/// Options of the scheme, which a continued run must keep.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct SchemeOptions {
+    /// Precision of the computation and of the output [default: f32]
+    #[arg(long, value_name = "PRECISION")]
+    pub(super) precision: Option<Precision>,
+    /// The microphysics, independent of the scheme of the input [default: wsm5]
+    #[arg(long, value_name = "SCHEME")]
+    pub(super) physics: Option<PhysicsChoice>,
+    /// Sedimentation in WSM5 [default: semi-lagrangian]
+    #[arg(long, value_name = "SCHEME")]
+    pub(super) fallout: Option<Sedimentation>,
+    /// Limiter of the transport of water [default: pd]
+    #[arg(long, value_name = "LIMITER")]
+    pub(super) limiter: Option<Limiter>,
+    /// Lateral boundaries: periodic, specified or open, or one for x and one for y as in
+    /// periodic,open [default: specified]
+    #[arg(long, value_name = "KIND")]
+    pub(super) boundary: Option<Sides>,
 }
 
-/// `<input stem>.<what>.nc` in the current folder.
-fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
-    let Some(stem) = input.file_stem() else {
-        return Err(Error::input(input, "is not the name of a file"));
-    };
-    let mut name = stem.to_owned();
-    name.push(format!(".{what}.nc"));
-    Ok(PathBuf::from(name))
+/// The scheme of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SchemeSettings {
+    pub(super) precision: Precision,
+    pub(super) microphysics: Microphysics,
+    pub(super) limiter: Limiter,
+    pub(super) boundary: Option<Sides>,
+    /// Parts of every cell of the input along x, and along y.
+    pub(super) refine: usize,
+    /// Time step, s, if given.
+    pub(super) dt: Option<f64>,
+}
+
+/// Outputs of a run beside the main one.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct AuxOptions {
+    /// Also write the fields on another grid, by a weight file in the format of SCRIP or ESMF (nwp-mini weights
+    /// creates one)
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(super) regrid: Option<PathBuf>,
+    /// NetCDF file of the fields on the other grid (`<output>.regrid.nc` by default)
+    #[arg(long, value_name = "FILE", requires = "regrid")]
+    pub(super) regrid_output: Option<PathBuf>,
+    /// Write time series at the stations of a CSV file with the header name,lat,lon or name,x,y, to
+    /// `<output>.points.nc` and `<output>.points.profiles.nc`
+    #[arg(long, value_name = "FILE.csv")]
+    pub(super) points: Option<PathBuf>,
+    /// Time between values at the stations in seconds [default: as between output frames]
+    #[arg(long, value_name = "S", requires = "points")]
+    pub(super) points_interval: Option<f64>,
+    /// Write every column as a profile, with its totals, to `<output>.profiles.nc`
+    #[arg(long)]
+    pub(super) profiles: bool,
 }
