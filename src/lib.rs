@@ -278,5 +278,3 @@ pub mod plot;
 
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
-pub mod config;

@@ -19,6 +19,8 @@ mod summary;
 mod times;
 mod ulp_perturbation;
 
+use serde::Serialize;
+
 use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
@@ -204,7 +206,7 @@ pub struct TracerAmount {
 }
 
 /// Precipitation, mm.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Precipitation {
     /// Mean over the area inside the specified and open rows.
     pub mean: f64,

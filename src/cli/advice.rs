@@ -29,8 +29,7 @@ fn by_option(advice: Advice) -> &'static str {
              --nvrtc-lib or NWP_NVRTC"
         }
         Advice::UseOlderCompiler => {
-            "give the path of an older NVRTC with --nvrtc-lib, or use \
-                                     --backend cpu"
+            "give the path of an older NVRTC with --nvrtc-lib, or use --backend cpu"
         }
         Advice::ChooseDevice => "choose another one with --device",
         Advice::ChooseArchitecture => "choose another one with --arch",
@@ -43,8 +42,7 @@ fn by_option(advice: Advice) -> &'static str {
         Advice::MakePeriodic => "for example, --boundary open,periodic makes y periodic",
         Advice::ResumeFromFile => "continue from it with run --restart",
         Advice::GiveRestartFile => {
-            "run --restart-output writes one; give an input file with \
-                                    --input"
+            "run --restart-output writes one; give an input file with --input"
         }
         Advice::GiveColumns => {
             "use nwp-mini run for it; nwp-mini columns --help describes the format of columns"

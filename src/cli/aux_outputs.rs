@@ -1,9 +1,9 @@
 //! Outputs besides the frames of a run: another grid, stations, profiles.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::RunConfig;
+use crate::cli::run_options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
 use crate::error::Result;
 use crate::io::append_file::beside;
@@ -21,81 +21,52 @@ use crate::io::wrf::Domain;
 use crate::model::{Frames, OutputSink, Probe, RunPrecision};
 use crate::primitives::csr::Csr;
 
-/// Names of the requested files besides the output.
-#[derive(Clone, Debug)]
-pub(super) struct AuxFileNames {
-    pub(super) regrid: PathBuf,
-    pub(super) points: [PathBuf; 2],
-    pub(super) profiles: PathBuf,
+/// The option that requests each of the files besides the output, and the name of the file.
+pub(super) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
+    let AuxOptions { regrid, regrid_output, points, profiles, .. } = &config.options.beside;
+    let name = |what: &str| beside(&config.output, what);
+    let mut names = Vec::new();
+    if regrid.is_some() {
+        names.push(("--regrid", regrid_output.clone().unwrap_or_else(|| name("regrid"))));
+    }
+    if points.is_some() {
+        names.extend(["points", "points.profiles"].map(|what| ("--points", name(what))));
+    }
+    if *profiles {
+        names.push(("--profiles", name("profiles")));
+    }
+    names
 }
 
-impl AuxFileNames {
-    pub(super) fn of(config: &RunConfig) -> Self {
-        let name = |what: &str| beside(&config.output, what);
-        Self {
-            regrid: config.beside.regrid_output.clone().unwrap_or_else(|| name("regrid")),
-            points: [name("points"), name("points.profiles")],
-            profiles: name("profiles"),
-        }
-    }
-
-    /// The option that requests each of the files, and its name.
-    pub(super) fn asked_for(&self, config: &RunConfig) -> Vec<(&'static str, &Path)> {
-        let mut names: Vec<(&'static str, &Path)> = Vec::new();
-        if config.beside.regrid.is_some() {
-            names.push(("--regrid", &self.regrid));
-        }
-        if config.beside.points.is_some() {
-            names.extend(self.points.iter().map(|path| ("--points", path.as_path())));
-        }
-        if config.beside.profiles {
-            names.push(("--profiles", &self.profiles));
-        }
-        names
-    }
-}
-
-/// Options for outputs besides frames, read and checked independently of the input.
+/// Outputs besides frames, read and checked independently of the input.
 #[derive(Debug)]
 pub(super) struct AuxRequest {
     pending: Vec<AtomicFile>,
     weights: Option<WeightFile>,
-    stations: Option<(PathBuf, Stations)>,
-    profiles: bool,
+    stations: Option<Stations>,
 }
 
 impl AuxRequest {
     /// Rejects files that cannot be written, and reads weights and stations.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`AtomicFile::new`], [`WeightFile::read`] and [`Stations::read`].
     pub(super) fn read(config: &RunConfig) -> Result<Self> {
-        let names = AuxFileNames::of(config);
-        let names = names.asked_for(config).into_iter();
-        let pending = names.map(|(_, path)| AtomicFile::new(path, config.force));
-        let pending = pending.collect::<Result<Vec<_>>>()?;
-        let weights = config.beside.regrid.as_deref().map(WeightFile::read).transpose()?;
-        let stations = match &config.beside.points {
-            Some(path) => Some((path.clone(), Stations::read(path)?)),
-            None => None,
-        };
-        Ok(Self { pending, weights, stations, profiles: config.beside.profiles })
+        let Run { beside, force, .. } = &config.options;
+        let pending = names(config).into_iter().map(|(_, path)| AtomicFile::new(&path, *force));
+        Ok(Self {
+            pending: pending.collect::<Result<_>>()?,
+            weights: beside.regrid.as_deref().map(WeightFile::read).transpose()?,
+            stations: beside.points.as_deref().map(Stations::read).transpose()?,
+        })
     }
 
     /// Adapts the outputs to the grid of the run.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`WeightFile::check_source`] and [`stations::locate`].
     pub(super) fn on<R: RunPrecision>(
         self,
         domain: &Domain,
-        config: &RunConfig,
+        Run { beside: options, output_interval, .. }: &Run,
     ) -> Result<AuxOutputs<R>> {
-        let Self { pending, weights, stations, profiles } = self;
-        let frames = Frames { interval: config.output_interval, ..Frames::default() };
-        let profiles = profiles.then_some(frames);
+        let Self { pending, weights, stations } = self;
+        let frames = Frames { interval: *output_interval, ..Frames::default() };
+        let profiles = options.profiles.then_some(frames);
         let mut beside =
             AuxOutputs { pending, weights: None, places: None, profiles, probes: Vec::new() };
         if let Some(weights) = weights {
@@ -103,9 +74,9 @@ impl AuxRequest {
             let number = beside.probe(&weights.weights.matrix, frames)?;
             beside.weights = Some((weights, number));
         }
-        if let Some((path, stations)) = stations {
-            let (places, matrix) = stations::locate(&path, &stations, domain)?;
-            let interval = config.beside.points_interval.or(frames.interval);
+        if let Some((path, stations)) = options.points.as_ref().zip(stations) {
+            let (places, matrix) = stations::locate(path, &stations, domain)?;
+            let interval = options.points_interval.or(frames.interval);
             let number = beside.probe(&matrix, Frames { interval, ..frames })?;
             beside.places = Some((places, number));
         }
@@ -116,7 +87,7 @@ impl AuxRequest {
 /// Outputs besides frames, on the grid of a run.
 #[derive(Debug)]
 pub(super) struct AuxOutputs<R> {
-    /// The files, in the order of [`AuxFileNames::asked_for`].
+    /// The files, in the order of [`names`].
     pending: Vec<AtomicFile>,
     /// Weights and stations, each with the number of its operator.
     weights: Option<(WeightFile, usize)>,
@@ -137,10 +108,6 @@ impl<R: RunPrecision> AuxOutputs<R> {
     }
 
     /// Starts the files.
-    ///
-    /// # Errors
-    ///
-    /// Those of the files.
     pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn AuxOutput<R>>>> {
         let mut pending = std::mem::take(&mut self.pending).into_iter();
         let mut next = || pending.next().expect("a file for whatever is asked for");

@@ -8,7 +8,7 @@ use clap::Args;
 use tracing::{info, warn};
 
 use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
-use crate::chemistry::gpu::{self as on_device, Mapping, ThreadMapping};
+use crate::chemistry::gpu::{self as on_device, Mapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
 use crate::chemistry::mechanism::{self, Mechanism};
@@ -137,11 +137,6 @@ pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
 }
 
 impl Chemistry {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Every [`Error`] of reading and writing, and [`Error::Unsolved`] if cells failed.
     pub(super) fn run(&self) -> Result<()> {
         if self.backend == BackendChoice::Both {
             let message = "--backend both: chemistry runs on one backend only; use cpu or gpu";
@@ -165,47 +160,37 @@ impl Chemistry {
             );
         }
         let start = Instant::now();
-        let (outcomes, kernels) = match &gpu {
-            None => (integrate(&kinetics, &settings, &mut file.cells), None),
+        let (outcomes, place) = match &gpu {
+            None => (integrate(&kinetics, &settings, &mut file.cells), "CPU".to_owned()),
             Some(gpu) => {
                 let cells = &mut file.cells;
                 let (outcomes, kernels) =
                     on_device::integrate(gpu, &kinetics, &settings, self.mapping, cells)?;
-                (outcomes, Some(kernels.plan().form))
+                (outcomes, format!("GPU, {}", kernels.plan().form))
             }
         };
         let seconds = start.elapsed().as_secs_f64();
 
+        let Settings { method, tolerances, interval, .. } = &settings;
+        let Tolerances { relative: rtol, absolute: atol } = tolerances;
         let number = |x: f64| format!("{x:e}");
         let attributes = [
-            ("method", settings.method.name.to_owned()),
-            ("dt", number(settings.interval)),
-            ("rtol", number(settings.tolerances.relative)),
-            ("atol", number(settings.tolerances.absolute)),
+            ("method", method.name.to_owned()),
+            ("dt", number(*interval)),
+            ("rtol", number(*rtol)),
+            ("atol", number(*atol)),
             ("hstart", number(settings.first_step)),
             ("rates", format!("{:?}", settings.rates).to_lowercase()),
             ("lu", format!("{:?}", settings.lu).to_lowercase()),
         ];
         file.write(writer, &mechanism, &kinetics, &outcomes, &attributes)?;
-        self.tell((&mechanism, &kinetics), &settings, (&outcomes, seconds), kernels)?;
-        failures(&outcomes, &self.output)
-    }
-
-    fn tell(
-        &self,
-        (mechanism, kinetics): (&Mechanism, &Kinetics),
-        settings: &Settings,
-        (outcomes, seconds): (&[Outcome], f64),
-        kernels: Option<ThreadMapping>,
-    ) -> Result<()> {
-        let place = kernels.map_or_else(|| "CPU".to_owned(), |form| format!("GPU, {form}"));
         let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();
         let all: f64 = steps.iter().map(|&steps| f64::from(steps)).sum();
-        let cells = outcomes.len() as f64;
+        let cells = outcomes.len();
         writeln!(
             io::stdout(),
             "{}: {} variable and {} fixed species, {} reactions\n\
-             {} cells over {} s with {}, rtol {:e}, atol {:e}\n\
+             {cells} cells over {interval} s with {}, rtol {rtol:e}, atol {atol:e}\n\
              steps          {:.1} in the mean, {} at most\n\
              time           {seconds:.6} s, {:.3} us per cell, {:.3} us per step ({place})\n\
              output         {}",
@@ -213,18 +198,14 @@ impl Chemistry {
             kinetics.variables(),
             kinetics.fixed.len(),
             kinetics.reactions(),
-            outcomes.len(),
-            settings.interval,
-            settings.method.name,
-            settings.tolerances.relative,
-            settings.tolerances.absolute,
-            all / cells,
+            method.name,
+            all / cells as f64,
             steps.iter().max().unwrap_or(&0),
-            seconds / cells * 1e6,
+            seconds / cells as f64 * 1e6,
             seconds / all.max(1.0) * 1e6,
             self.output.display()
         )?;
-        Ok(())
+        failures(&outcomes, &self.output)
     }
 }
 

@@ -78,10 +78,6 @@ impl ChemistryReport {
     }
 
     /// Prints it.
-    ///
-    /// # Errors
-    ///
-    /// Those of writing.
     pub(super) fn print(&self, out: &mut impl Write) -> Result<()> {
         let Self { mechanism, calls, seconds, cell_steps_per_s, steps_mean, steps_most, .. } = self;
         writeln!(
@@ -128,10 +124,6 @@ impl ChemistryReport {
     }
 
     /// Fails if cells failed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsolved`] with their number and the first of them.
     pub(super) fn judge(&self, about: &str) -> Result<()> {
         let Some((code, [i, j, k])) = self.first_failed else { return Ok(()) };
         Err(Error::Unsolved(format!(

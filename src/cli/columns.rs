@@ -77,11 +77,6 @@ fn processes() -> clap::builder::PossibleValuesParser {
 }
 
 impl Columns {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Every [`Error`] of reading, writing and computing.
     pub(super) fn run(&self) -> Result<()> {
         match (self.physics, self.precision) {
             (PhysicsChoice::Wsm5, Precision::F32) => self.run_wsm5::<f32>(),
@@ -95,43 +90,41 @@ impl Columns {
     where
         R: Stored + Element + Value + kessler::Vectorised,
     {
-        // A perturbed process is compared with the unperturbed scheme.
-        let itself = (&Kessler::<R>::default(), &Kessler::<f64>::default());
-        self.run_physics(&self.kessler::<R>()?, itself, |_, _| None)
-    }
-
-    /// The Kessler scheme, which has none of the options of WSM5.
-    fn kessler<R: Real>(&self) -> Result<Kessler<R>> {
+        // It has none of the options of WSM5.
         for (option, is_given) in
             [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
         {
             if is_given {
-                let message = format!(
-                    "{option} applies to WSM5 only; omit it with --physics \
-                                       kessler"
-                );
-                return Err(Error::Usage(message));
+                return Err(Error::Usage(format!(
+                    "{option} applies to WSM5 only; omit it with --physics kessler"
+                )));
             }
         }
-        let mut scheme = Kessler::default();
-        if let Some(name) = &self.perturb {
-            let factor = scheme.factors.of(name).ok_or_else(|| self.unknown_process(name))?;
-            *factor = R::of(ONE_PER_CENT_MORE);
-        }
-        Ok(scheme)
+        let mut scheme = Kessler::<R>::default();
+        self.perturb_factor(|name| scheme.factors.of(name))?;
+        // A perturbed process is compared with the unperturbed scheme.
+        let itself = (&Kessler::<R>::default(), &Kessler::<f64>::default());
+        self.run_physics(&scheme, itself, |_, _| None)
     }
 
-    /// An error about a process that the scheme does not have.
-    fn unknown_process(&self, name: &str) -> Error {
+    /// Changes the factor of the process to perturb, which `factor_of` finds by its name.
+    fn perturb_factor<'a, R: Real>(
+        &self,
+        factor_of: impl FnOnce(&str) -> Option<&'a mut R>,
+    ) -> Result<()> {
+        let Some(name) = &self.perturb else { return Ok(()) };
+        if let Some(factor) = factor_of(name) {
+            *factor = R::of(ONE_PER_CENT_MORE);
+            return Ok(());
+        }
         let (scheme, names) = match self.physics {
             PhysicsChoice::Wsm5 => ("WSM5", Factors::<f32>::NAMES),
             PhysicsChoice::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
         };
-        let names = names.join(", ");
-        Error::Usage(format!(
-            "--perturb {name}: {scheme} has no such process; its processes are \
-                              {names}"
-        ))
+        Err(Error::Usage(format!(
+            "--perturb {name}: {scheme} has no such process; its processes are {}",
+            names.join(", ")
+        )))
     }
 
     /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
@@ -163,10 +156,7 @@ impl Columns {
     fn run_wsm5<R: Stored + Value + Vectorised + Element>(&self) -> Result<()> {
         let fallout = self.fallout.unwrap_or_default();
         let mut p = Scheme::<R>::default().with_fallout(fallout);
-        if let Some(name) = &self.perturb {
-            let factor = p.factors.of(name);
-            *factor.ok_or_else(|| self.unknown_process(name))? = R::of(ONE_PER_CENT_MORE);
-        }
+        self.perturb_factor(|name| p.factors.of(name))?;
         let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
         let mapping = |gpu: &Gpu, shape: &Shape| mapping.of(gpu, shape, R::PRECISION, fallout);
         let itself = (

@@ -18,7 +18,6 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "nwp-mini", &mut script);
@@ -33,7 +32,6 @@ impl Completions {
 pub(super) struct Man {}
 
 impl Man {
-    /// Runs the command.
     #[allow(clippy::unused_self, reason = "as every command")]
     pub(super) fn run(&self) -> Result<()> {
         let mut page = Vec::new();

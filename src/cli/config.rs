@@ -28,7 +28,6 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "# Options of nwp-mini run; those typed on the command line win.")?;
@@ -70,10 +69,6 @@ fn takes_value(option: &Arg) -> bool {
 }
 
 /// Adds to a command line those options of its `--config` file that it does not have.
-///
-/// # Errors
-///
-/// Those of [`text::read`]; [`Error::Usage`] when the file is not TOML, or has an invalid key or value.
 pub(super) fn with_file(mut arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     // An invalid command line is reported by the parser.
     let Ok(matches) = Cli::command().try_get_matches_from(&arguments) else {

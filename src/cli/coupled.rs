@@ -14,9 +14,8 @@ use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
-use crate::cli::option_values::check_positive;
+use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::photolysis::{Photolysis, RunLight};
-use crate::config::ChemistryConfig;
 use crate::error::{Error, Result};
 use crate::io::reader::nearest;
 use crate::io::restart::RestartFile;
@@ -24,7 +23,7 @@ use crate::io::selection::is_taken;
 use crate::io::text;
 use crate::io::wrf::{Domain, chemical};
 use crate::os_text::Shown;
-use crate::passive::{Background, PassiveTracers};
+use crate::passive::{Background, MechanismTracers, PassiveTracers};
 use crate::tracers::TracerSet;
 
 /// Options of the chemistry of a run.
@@ -75,6 +74,35 @@ enum FirstStep {
     Off,
 }
 
+/// The chemistry of a run, before its place is known.
+#[derive(Debug)]
+pub(super) struct ChemistryConfig {
+    /// Files that are read for it; none where a run goes on.
+    pub(super) files: Vec<PathBuf>,
+    /// Attributes of a restart file that keep it: names and values.
+    pub(super) kept: Vec<(&'static str, String)>,
+    /// The passive tracers with the species behind them.
+    pub(super) recipe: PassiveTracers,
+    /// Names of the species that are not written.
+    pub(super) hidden: Vec<&'static str>,
+    pub(super) lit: RunLight,
+    mechanism: Mechanism,
+    kinetics: Kinetics,
+    /// Name of the tracer of each species; `None` where the air gives it.
+    names: Vec<Option<&'static str>>,
+    /// Latitude and longitude of all cells, degrees north and east, where they are given.
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+    /// Date of the start, where it is given.
+    date: Option<PrimitiveDateTime>,
+    /// Time between calls, s; 0 for every step.
+    interval: f64,
+    /// See [`Coupled`].
+    keeps_steps: bool,
+    /// The file whose Coriolis parameter gives the latitude where nothing else does.
+    input: Option<PathBuf>,
+}
+
 /// Names of attributes of restart files.
 const MECHANISM: &str = "chemistry";
 const NAME: &str = "chemistry_name";
@@ -86,6 +114,8 @@ const LIGHT: &str = "chemistry_photolysis";
 const LATITUDE: &str = "chemistry_latitude";
 const LONGITUDE: &str = "chemistry_longitude";
 const DATE: &str = "chemistry_date";
+const ATTRIBUTES: [&str; 10] =
+    [MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, FIRST_STEP, LIGHT, LATITUDE, LONGITUDE, DATE];
 
 /// Default date, for runs whose input has none.
 const USUAL_DAY: time::Date = date!(2005 - 06 - 21);
@@ -97,10 +127,6 @@ impl Coupling {
     }
 
     /// The requested chemistry, or that of the continued run.
-    ///
-    /// # Errors
-    ///
-    /// Those of the files, and [`Error::Usage`] with the option, what was found and what is expected.
     pub(super) fn choose(
         &self,
         inputs: &[PathBuf],
@@ -117,7 +143,6 @@ impl Coupling {
             return Err(Error::Usage("--chem-output needs --chemistry".to_owned()));
         };
         check_positive("--chem-dt", self.chem_dt)?;
-        let interval = self.chem_dt.unwrap_or(0.0);
         for (option, value, most) in
             [("--latitude", self.latitude, 90.0), ("--longitude", self.longitude, 360.0)]
         {
@@ -147,38 +172,22 @@ impl Coupling {
                 carried.absent.join(", ")
             );
         }
-        let keeps_steps = self.hstart != Some(FirstStep::Off);
-        let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let first_step = self.hstart.unwrap_or(FirstStep::Last);
         let kept = vec![
             (MECHANISM, text::read(path)?),
             (NAME, mechanism.name.clone()),
             (BACKGROUND, background_text),
             (FIELDS, carried.from_input.join(" ")),
-            (INTERVAL, interval.to_string()),
-            (FIRST_STEP, if keeps_steps { "last" } else { "off" }.to_owned()),
+            (INTERVAL, self.chem_dt.unwrap_or(0.0).to_string()),
+            (FIRST_STEP, value_name(&first_step)),
             (LIGHT, lit.name().to_owned()),
-            (LATITUDE, number(self.latitude)),
-            (LONGITUDE, number(self.longitude)),
+            (LATITUDE, text_of(self.latitude)),
+            (LONGITUDE, text_of(self.longitude)),
             (DATE, date.map_or_else(String::new, calendar::format)),
         ];
-        Ok(Some(ChemistryConfig {
-            files: [Some(path.clone()), background].into_iter().flatten().collect(),
-            kept,
-            hidden: self.hidden(&mechanism, &carried.names)?,
-            recipe: carried.recipe,
-            mechanism,
-            kinetics,
-            names: carried.names,
-            light: lit.light,
-            frequencies: lit.frequencies,
-            stand_ins: lit.stand_ins,
-            latitude: self.latitude,
-            longitude: self.longitude,
-            date,
-            interval,
-            keeps_steps,
-            input: Some(inputs[0].clone()),
-        }))
+        let config = self.settled(path, kept, (mechanism, kinetics), carried, lit)?;
+        let files = [Some(path.clone()), background].into_iter().flatten().collect();
+        Ok(Some(ChemistryConfig { files, input: Some(inputs[0].clone()), ..config }))
     }
 
     /// The chemistry of the run that a restart file comes from.
@@ -196,65 +205,62 @@ impl Coupling {
                 from.path().shown()
             )));
         };
-        let damaged = |name: &str, value: &str| {
-            Error::input(
-                from.path(),
-                format!("attribute {name} is {value:?}, which a run never writes"),
-            )
-        };
-        let name = from.text(NAME)?;
-        let reading = mechanism::parse(&name, &text);
+        let reading = mechanism::parse(&from.text(NAME)?, &text);
         let (mechanism, _) = reading
             .mechanism()
             .map_err(|why| Error::input(from.path(), format!("its mechanism {why}")))?;
         let kinetics = Kinetics::new(&mechanism).map_err(|why| Error::input(from.path(), why))?;
-        let value = |name: &'static str| -> Result<Option<f64>> {
-            let text = from.text(name).unwrap_or_default();
-            if text.is_empty() {
-                return Ok(None);
-            }
-            text.parse().map(Some).map_err(|_| damaged(name, &text))
-        };
-        let [background, fields, photolysis, date] =
-            [BACKGROUND, FIELDS, LIGHT, DATE].map(|name| from.text(name).unwrap_or_default());
+        let kept = ATTRIBUTES.map(|name| (name, from.text(name).unwrap_or_default()));
+        let [background, fields, photolysis] =
+            [BACKGROUND, FIELDS, LIGHT].map(|name| from.text(name).unwrap_or_default());
         let from_input: Vec<&str> = fields.split_whitespace().collect();
-        let carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
+        let mut carried = carried(&mechanism, tracers, (from.path(), &background), &|name| {
             from_input.contains(&name)
         })?;
+        carried.recipe = carried.recipe.without_path();
         let lit = RunLight::of_restart(&photolysis, &mechanism)
-            .ok_or_else(|| damaged(LIGHT, &photolysis))??;
-        let keeps_steps = match from.text(FIRST_STEP)?.as_str() {
-            "last" => true,
-            "off" => false,
-            other => return Err(damaged(FIRST_STEP, other)),
+            .ok_or_else(|| damaged(from.path(), LIGHT, &photolysis))??;
+        from.text(FIRST_STEP)?;
+        self.settled(from.path(), kept.into(), (mechanism, kinetics), carried, lit).map(Some)
+    }
+
+    /// The chemistry with these attributes of a restart file, from a new run or from such a file.
+    fn settled(
+        &self,
+        path: &Path,
+        kept: Vec<(&'static str, String)>,
+        (mechanism, kinetics): (Mechanism, Kinetics),
+        MechanismTracers { recipe, names, .. }: MechanismTracers,
+        lit: RunLight,
+    ) -> Result<ChemistryConfig> {
+        let text =
+            |name: &str| kept.iter().find(|(other, _)| *other == name).map_or("", |x| x.1.as_str());
+        let parsed = |name: &'static str| match text(name) {
+            "" => Ok(None),
+            text => text.parse::<f64>().map(Some).map_err(|_| damaged(path, name, text)),
         };
-        let date = match date.as_str() {
+        let first_step = FirstStep::from_str(text(FIRST_STEP), false);
+        let date = match text(DATE) {
             "" => None,
-            text => Some(calendar::parse(text).ok_or_else(|| damaged(DATE, text))?),
+            text => Some(calendar::parse(text).ok_or_else(|| damaged(path, DATE, text))?),
         };
-        let names = [
-            MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, FIRST_STEP, LIGHT, LATITUDE, LONGITUDE,
-            DATE,
-        ];
-        let kept = names.map(|name| (name, from.text(name).unwrap_or_default())).into();
-        Ok(Some(ChemistryConfig {
+        Ok(ChemistryConfig {
             files: Vec::new(),
+            hidden: self.hidden(&mechanism, &names)?,
+            latitude: parsed(LATITUDE)?,
+            longitude: parsed(LONGITUDE)?,
+            date,
+            interval: parsed(INTERVAL)?.unwrap_or(0.0),
+            keeps_steps: first_step.map_err(|_| damaged(path, FIRST_STEP, text(FIRST_STEP)))?
+                == FirstStep::Last,
+            input: None,
             kept,
-            hidden: self.hidden(&mechanism, &carried.names)?,
-            recipe: carried.recipe.without_path(),
+            recipe,
+            lit,
             mechanism,
             kinetics,
-            names: carried.names,
-            light: lit.light,
-            frequencies: lit.frequencies,
-            stand_ins: lit.stand_ins,
-            latitude: value(LATITUDE)?,
-            longitude: value(LONGITUDE)?,
-            date,
-            interval: value(INTERVAL)?.unwrap_or(0.0),
-            keeps_steps,
-            input: None,
-        }))
+            names,
+        })
     }
 
     /// Names of the species that are not written.
@@ -299,7 +305,7 @@ fn carried(
     tracers: Option<&PassiveTracers>,
     (path, text): (&Path, &str),
     is_in_input: &dyn Fn(&str) -> bool,
-) -> Result<crate::passive::MechanismTracers> {
+) -> Result<MechanismTracers> {
     let background =
         if text.is_empty() { Background::default() } else { Background::parse(path, text)? };
     if let [stranger, ..] = background.unknown_species(mechanism)[..] {
@@ -328,12 +334,16 @@ fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
     })
 }
 
+fn text_of(number: Option<f64>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+fn damaged(path: &Path, name: &str, value: &str) -> Error {
+    Error::input(path, format!("attribute {name} is {value:?}, which a run never writes"))
+}
+
 impl ChemistryConfig {
     /// Fails if a restart file could not store the mechanism.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Usage`] for a mechanism that includes other files.
     pub(super) fn refuse_includes(&self) -> Result<()> {
         let Some((_, text)) = self.kept.first() else { return Ok(()) };
         if mechanism::parse(&self.mechanism.name, text).mechanism().is_ok() {
@@ -347,10 +357,6 @@ impl ChemistryConfig {
     }
 
     /// The chemistry at a position; `start` is the reference time of the run.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading the Coriolis parameter.
     pub(super) fn at(
         &mut self,
         domain: &Domain,
@@ -358,30 +364,24 @@ impl ChemistryConfig {
         start: PrimitiveDateTime,
     ) -> Result<Arc<Coupled>> {
         let mut assumed = Vec::new();
-        let latitude = match (self.latitude, &domain.latitude) {
-            (Some(latitude), _) => Degrees::One(latitude),
+        if self.latitude.is_none() && domain.latitude.is_none() {
+            let coriolis = self.input.as_deref().map(chemical::coriolis).transpose()?.flatten();
+            let of_coriolis = coriolis.and_then(latitude_of_coriolis);
+            assumed.push(match of_coriolis {
+                Some(degrees) => format!("latitude {degrees:.2} by the Coriolis parameter"),
+                None => "latitude 0, as the input has none".to_owned(),
+            });
+            self.latitude = Some(of_coriolis.unwrap_or(0.0));
+        }
+        if self.longitude.is_none() && domain.longitude.is_none() {
+            assumed.push("longitude 0".to_owned());
+            self.longitude = Some(0.0);
+        }
+        let position = [(self.latitude, &domain.latitude), (self.longitude, &domain.longitude)];
+        let position = position.map(|(one, each)| match (one, each) {
             (None, Some(plane)) => Degrees::Each(plane.clone()),
-            (None, None) => {
-                let coriolis = self.input.as_deref().map(chemical::coriolis).transpose()?.flatten();
-                let of_coriolis = coriolis.and_then(latitude_of_coriolis);
-                let degrees = of_coriolis.unwrap_or(0.0);
-                assumed.push(match of_coriolis {
-                    Some(degrees) => format!("latitude {degrees:.2} by the Coriolis parameter"),
-                    None => "latitude 0, as the input has none".to_owned(),
-                });
-                self.latitude = Some(degrees);
-                Degrees::One(degrees)
-            }
-        };
-        let longitude = match (self.longitude, &domain.longitude) {
-            (Some(longitude), _) => Degrees::One(longitude),
-            (None, Some(plane)) => Degrees::Each(plane.clone()),
-            (None, None) => {
-                assumed.push("longitude 0".to_owned());
-                self.longitude = Some(0.0);
-                Degrees::One(0.0)
-            }
-        };
+            (one, _) => Degrees::One(one.unwrap_or(0.0)),
+        });
         let date = match self.date {
             Some(date) => date,
             None if start.year() == calendar::START.year() => {
@@ -392,16 +392,15 @@ impl ChemistryConfig {
             None => start,
         };
         self.date = Some(date);
-        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         for (name, text) in &mut self.kept {
             match *name {
-                LATITUDE => *text = number(self.latitude),
-                LONGITUDE => *text = number(self.longitude),
+                LATITUDE => *text = text_of(self.latitude),
+                LONGITUDE => *text = text_of(self.longitude),
                 DATE => *text = calendar::format(date),
                 _ => {}
             }
         }
-        assumed.extend(self.stand_ins.iter().map(|words| (*words).to_owned()));
+        assumed.extend(self.lit.stand_ins.iter().map(|words| (*words).to_owned()));
         info!(
             "chemistry of {}: {} species and {} reactions, {}; {}{}",
             self.mechanism.name,
@@ -412,7 +411,7 @@ impl ChemistryConfig {
             } else {
                 "every step".to_owned()
             },
-            match self.light {
+            match self.lit.light {
                 Light::Dark => "in the dark",
                 Light::ClearSky(_) => "under a clear sky",
                 Light::Prescribed => "in the light of the input",
@@ -428,8 +427,8 @@ impl ChemistryConfig {
             fields: self.names.iter().copied().map(field).collect(),
             mechanism: self.mechanism.clone(),
             kinetics: self.kinetics.clone(),
-            light: self.light.clone(),
-            place: [latitude, longitude],
+            light: self.lit.light.clone(),
+            place: position,
             date,
             interval: self.interval,
             keeps_steps: self.keeps_steps,

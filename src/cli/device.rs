@@ -116,10 +116,6 @@ impl GpuChoice {
 
 impl BackendChoice {
     /// The GPU to use; `None` for the CPU. `auto` logs the reason for taking the CPU.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) if a GPU is requested and cannot be used.
     pub(super) fn open(self, choice: &GpuChoice) -> Result<Option<Gpu>> {
         match self {
             Self::Cpu => Ok(None),

@@ -54,24 +54,18 @@ pub(super) struct Diff {
     print_tolerance: bool,
 }
 
-const HELP: &str = "Tolerance file:
+const HELP: &str = "\
+Tolerance file:
   [variables]
-  QRAIN = { atol = 1e-9, rtol = 1e-4, outliers \
-                    = 1e-3, rms_percent = 2 }
-  [default]            # of all other variables; \
-                    without it they must be the same
+  QRAIN = { atol = 1e-9, rtol = 1e-4, outliers = 1e-3, rms_percent = 2 }
+  [default]            # of all other variables; without it they must be the same
   atol = 0
-  [totals]             # \
-                    relative; RAINNC SNOWNC rain snow water
+  [totals]             # relative; RAINNC SNOWNC rain snow water
   water = 1e-6
-A value passes if |a - \
-                    b| <= atol + rtol |a|; outliers is the fraction of values that may \
-                    fail;
-rms_percent limits the root mean square of the errors, in per cent of \
-                    that of A, plus atol.
+A value passes if |a - b| <= atol + rtol |a|; outliers is the fraction of values that may fail;
+rms_percent limits the root mean square of the errors, in per cent of that of A, plus atol.
 
-Exit codes: 0 the same within the limits, 1 different, \
-                    2 wrong usage, 3 could not compare";
+Exit codes: 0 the same within the limits, 1 different, 2 wrong usage, 3 could not compare";
 
 /// The figures, for programs.
 #[derive(Debug, Serialize)]
@@ -88,11 +82,6 @@ struct Facts<'a> {
 }
 
 impl Diff {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verdict`] when the files differ, and every [`Error`] of reading and writing.
     pub(super) fn run(&self) -> Result<()> {
         let (Some(a), Some(b)) = (&self.a, &self.b) else {
             io::stdout().write_all(SHIPPED.as_bytes())?;

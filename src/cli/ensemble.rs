@@ -9,16 +9,15 @@ use tracing::info;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
-use crate::backend::{Backend, Info, Microphysics, PhaseTimes};
+use crate::backend::{Backend, Info, Microphysics, PhaseTimes, Precipitation};
 use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
-use crate::cli::provenance::provenance;
 use crate::cli::run_metadata::RunMetadata;
+use crate::cli::run_options::{Run, RunConfig, SchemeSettings};
 use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
-use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::ensemble::Ensemble;
@@ -28,19 +27,14 @@ use crate::io::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::text;
 use crate::io::wrf::Attribute;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
-use crate::model::{Frames, Outcome, RunInput, RunPrecision};
+use crate::model::{Frames, RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::primitives::moments::Moments;
 use crate::state::State;
-use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
 /// Reads the file of an ensemble; fails if an option for single runs is given.
-///
-/// # Errors
-///
-/// [`Error::Usage`] for such an option, and those of the file.
 pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
     match of_single_runs.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Error::Usage(format!(
@@ -59,29 +53,29 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 ) -> Result<()> {
     let start = Instant::now();
     let stop = interruptible()?;
-    let output = AtomicFile::new(&config.output, config.force)?;
-    let json = AtomicFile::if_asked(config.json.as_deref(), config.force)?;
-    let asked = AuxRequest::read(config)?;
+    let Run { json, force, output_interval, dry_run, .. } = &config.options;
+    let output = AtomicFile::new(&config.output, *force)?;
+    let json = AtomicFile::if_asked(json.as_deref(), *force)?;
+    let request = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     let left_out = scheme::left_out(config, None)?;
-    let PreparedRun { mut case, plan, series, .. } = ready::<R>(config, asked, gpu, None)?;
-    ensemble.check(&case.domain.grid)?;
-    log_projection(&case);
-    let state = case.take_state();
-    let mut backend = backend(config, ensemble, &case, gpu, state)?;
-    if config.dry_run {
-        return print_dry(config, &plan);
+    let mut prepared = ready::<R>(config, request, gpu, None)?;
+    ensemble.check(&prepared.case.domain.grid)?;
+    log_projection(&prepared.case);
+    let state = prepared.case.take_state();
+    let mut backend = backend(config, ensemble, &prepared.case, gpu, state)?;
+    if *dry_run {
+        return print_dry(config, &prepared.plan);
     }
-    let Info { kind, device, .. } = backend.info()?;
-    let mut provenance = provenance::<R>(config, [kind, &device], gpu)?;
-    provenance.extend(
+    let mut header = header(config, &prepared, left_out, &backend.info()?, gpu)?;
+    header.provenance.extend(
         [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
     );
-    let header = header(config, &case, series.start(), &plan, (left_out, provenance));
-    let roll = roll(ensemble);
-    let output = EnsembleOutput::<R>::create(output, header, roll.clone())?;
-    let frames = Frames { interval: config.output_interval, ..Frames::default() };
+    let PreparedRun { mut case, plan, .. } = prepared;
+    let table = member_table(ensemble);
+    let output = EnsembleOutput::<R>::create(output, header, table.clone())?;
+    let frames = Frames { interval: *output_interval, ..Frames::default() };
     let mut progress = Progress::new(plan.steps);
     let result = run_members(
         &mut case,
@@ -95,7 +89,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
     progress.finish();
     let waiting = Instant::now();
     let written = output.finish();
-    let (mut outcome, fates) = result.inspect_err(|_| {
+    let (mut outcome, outcomes) = result.inspect_err(|_| {
         if let Ok(written) = &written {
             info!("{} contains the {written} frames before that", config.output.shown());
         }
@@ -103,8 +97,14 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
     let written = written?;
     outcome.output += waiting.elapsed();
     let wall_s = start.elapsed().as_secs_f64();
-    let done = EnsembleResult { outcome: &outcome, fates: &fates, written, wall_s };
-    let facts = Facts::new(config, &case, &plan, (ensemble, &roll), &mut *backend, &done)?;
+    let Info { kind, description, times, .. } = backend.info()?;
+    let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
+    let step_of_a_member_s = step_s / ensemble.members as f64;
+    let facts = Facts {
+        made: RunMetadata::new(config, &case, &plan, &outcome, (kind, description), written),
+        timing: Timing { phases: times, step_s, step_of_a_member_s, wall_s },
+        ensemble: EnsembleFacts::new(ensemble, table, &outcomes),
+    };
     if let Some(json) = json {
         json.write_json(&facts)?;
     }
@@ -122,7 +122,7 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 
 /// Fails if members differ in parameters that the scheme does not have.
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
-    match (config.microphysics, ensemble.changes.first()) {
+    match (config.scheme.microphysics, ensemble.changes.first()) {
         (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
             "{}: [parameters] {} is a parameter of WSM5, which --physics kessler does not have; \
              remove [parameters] and perturb the members by [initial.NAME]",
@@ -142,7 +142,7 @@ fn backend<R: RunPrecision + GpuPrecision>(
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let RunConfig { limiter, microphysics, .. } = *config;
+    let SchemeSettings { limiter, microphysics, .. } = config.scheme;
     let fallout = microphysics.fallout();
     let scheme = |member| Scheme::new(&ensemble.tuning(member)).with_fallout(fallout);
     let start = move |member| {
@@ -163,7 +163,7 @@ fn backend<R: RunPrecision + GpuPrecision>(
 }
 
 /// Description of the members in the output file.
-fn roll(ensemble: &Ensemble) -> MemberTable {
+fn member_table(ensemble: &Ensemble) -> MemberTable {
     let differing = ensemble.changes.iter().map(|change| VariedParameter {
         name: change.parameter.name,
         description: change.parameter.description,
@@ -177,14 +177,6 @@ fn roll(ensemble: &Ensemble) -> MemberTable {
     }
 }
 
-/// Result of the run.
-struct EnsembleResult<'a> {
-    outcome: &'a Outcome,
-    fates: &'a [MemberOutcome],
-    written: usize,
-    wall_s: f64,
-}
-
 #[derive(Clone, Debug, Serialize)]
 struct Timing {
     #[serde(flatten)]
@@ -195,39 +187,19 @@ struct Timing {
     wall_s: f64,
 }
 
-/// Precipitation inside the specified and open rows, mm: of a member, or the mean or spread of all.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct PrecipitationFacts {
-    mean: f64,
-    frozen_mean: f64,
-    most: f64,
-}
-
-impl PrecipitationFacts {
-    fn of([mean, frozen_mean, most]: [f64; 3]) -> Self {
-        Self { mean, frozen_mean, most }
-    }
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct ParameterFacts {
-    name: &'static str,
-    units: Option<&'static str>,
-    values: Vec<f64>,
-}
-
 #[derive(Clone, Debug, Serialize)]
 struct EnsembleFacts {
     file: String,
     members: usize,
     seed: u64,
     control: bool,
-    parameters: Vec<ParameterFacts>,
+    parameters: Vec<VariedParameter>,
     /// Names of the perturbed fields of the initial state.
     initial: Vec<&'static str>,
-    precipitation_mm: Vec<PrecipitationFacts>,
-    precipitation_mean_mm: PrecipitationFacts,
-    precipitation_spread_mm: PrecipitationFacts,
+    /// Precipitation of each member, and mean and spread of all.
+    precipitation_mm: Vec<Precipitation>,
+    precipitation_mean_mm: Precipitation,
+    precipitation_spread_mm: Precipitation,
     water: Vec<Water>,
 }
 
@@ -241,34 +213,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn new<R: RunPrecision>(
-        config: &RunConfig,
-        case: &RunInput<R>,
-        plan: &Plan,
-        described: (&Ensemble, &MemberTable),
-        backend: &mut dyn Backend<R>,
-        done: &EnsembleResult<'_>,
-    ) -> Result<Self> {
-        let EnsembleResult { outcome, fates, written, wall_s } = *done;
-        let Info { kind, description, members, times, .. } = backend.info()?;
-        let step_s = outcome.stepping.as_secs_f64() / outcome.steps.max(1) as f64;
-        Ok(Self {
-            made: RunMetadata::new(config, case, plan, outcome, (kind, description), written),
-            timing: Timing {
-                phases: times,
-                step_s,
-                step_of_a_member_s: step_s / members as f64,
-                wall_s,
-            },
-            ensemble: EnsembleFacts::new(described, fates),
-        })
-    }
-
     /// Prints the summary.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     fn print(&self) -> Result<()> {
         let Self { timing, ensemble, .. } = self;
         let mut out = crate::cli::summary_output();
@@ -293,32 +238,27 @@ impl Facts {
 }
 
 impl EnsembleFacts {
-    fn new((ensemble, roll): (&Ensemble, &MemberTable), fates: &[MemberOutcome]) -> Self {
+    fn new(ensemble: &Ensemble, table: MemberTable, outcomes: &[MemberOutcome]) -> Self {
         let mut moments = Moments::new(3);
-        let fallen = fates.iter().map(|MemberOutcome { precipitation, .. }| {
-            let numbers = [precipitation.mean, precipitation.frozen_mean, precipitation.most];
-            moments.add(&numbers);
-            PrecipitationFacts::of(numbers)
-        });
-        let precipitation_mm = fallen.collect();
-        let three =
-            |values: Vec<f64>| PrecipitationFacts::of(values.try_into().unwrap_or_default());
-        let parameters =
-            roll.parameters.iter().map(|VariedParameter { name, units, values, .. }| {
-                ParameterFacts { name, units: *units, values: values.clone() }
-            });
+        for MemberOutcome { precipitation, .. } in outcomes {
+            moments.add(&[precipitation.mean, precipitation.frozen_mean, precipitation.most]);
+        }
+        let precipitation = |values: Vec<f64>| {
+            let [mean, frozen_mean, most] = values.try_into().unwrap_or_default();
+            Precipitation { mean, frozen_mean, most }
+        };
         let initial = ensemble.disturbances.iter();
         Self {
             file: ensemble.path.shown().into_owned(),
             members: ensemble.members,
             seed: ensemble.seed,
             control: ensemble.control,
-            parameters: parameters.collect(),
+            parameters: table.parameters,
             initial: initial.map(|x| TracerSet::moist_air()[x.field].variable).collect(),
-            precipitation_mm,
-            precipitation_mean_mm: three(moments.mean()),
-            precipitation_spread_mm: three(moments.spread()),
-            water: fates.iter().map(|fate| fate.water).collect(),
+            precipitation_mm: outcomes.iter().map(|outcome| outcome.precipitation).collect(),
+            precipitation_mean_mm: precipitation(moments.mean()),
+            precipitation_spread_mm: precipitation(moments.spread()),
+            water: outcomes.iter().map(|outcome| outcome.water).collect(),
         }
     }
 
@@ -327,30 +267,24 @@ impl EnsembleFacts {
         let widths: Vec<usize> =
             self.parameters.iter().map(|parameter| parameter.name.len().max(11) + 2).collect();
         writeln!(out, "precipitation  inside the outermost rows, mm; unexplained water")?;
-        write!(out, "  {:<8}{:>12}{:>12}{:>12}", "member", "mean", "frozen", "most")?;
-        write!(out, "{:>14}", "unexplained")?;
-        for (ParameterFacts { name, .. }, width) in self.parameters.iter().zip(&widths) {
+        write!(out, "  member          mean      frozen        most   unexplained")?;
+        for (VariedParameter { name, .. }, width) in self.parameters.iter().zip(&widths) {
             write!(out, "{name:>width$}")?;
         }
         writeln!(out)?;
-        let row =
-            |out: &mut dyn Write,
-             name: &str,
-             PrecipitationFacts { mean, frozen_mean, most }: PrecipitationFacts| {
-                write!(out, "  {name:<8}{mean:>12.4}{frozen_mean:>12.4}{most:>12.2}")
-            };
+        let row = |name: &str, fallen: &Precipitation| {
+            let Precipitation { mean, frozen_mean, most } = fallen;
+            format!("  {name:<8}{mean:>12.4}{frozen_mean:>12.4}{most:>12.2}")
+        };
         for (member, (fallen, water)) in self.precipitation_mm.iter().zip(&self.water).enumerate() {
-            row(out, &member.to_string(), *fallen)?;
-            write!(out, "{:>14.1e}", water.closure_rel)?;
+            write!(out, "{}{:>14.1e}", row(&member.to_string(), fallen), water.closure_rel)?;
             for (parameter, width) in self.parameters.iter().zip(&widths) {
                 write!(out, "{:>width$.4e}", parameter.values[member])?;
             }
             writeln!(out)?;
         }
-        row(out, "mean", self.precipitation_mean_mm)?;
-        writeln!(out)?;
-        row(out, "spread", self.precipitation_spread_mm)?;
-        writeln!(out)?;
+        writeln!(out, "{}", row("mean", &self.precipitation_mean_mm))?;
+        writeln!(out, "{}", row("spread", &self.precipitation_spread_mm))?;
         Ok(())
     }
 }

@@ -44,7 +44,6 @@ For wsm5_in_010 the numbers published begin 286.2785 286.2001 286.0901. Give --f
 the scheme of 2008 let precipitation fall in short steps.";
 
 impl Import {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         if is_same(&self.input, &self.output) {
             return Err(Error::Usage("--output is the input file; choose another name".to_owned()));

@@ -92,7 +92,6 @@ struct FileFacts {
 }
 
 impl Info {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let (file, json) = (self.file.as_deref(), self.json.as_deref());
         if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {

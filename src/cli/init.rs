@@ -9,7 +9,7 @@ use tracing::{info, warn};
 use crate::backend::Microphysics;
 use crate::cases::{CaseName, CaseOptions, Shear};
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::refine::free_memory;
+use crate::cli::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::ideal_input::IdealInput;
@@ -86,19 +86,16 @@ const LONGEST_PERIOD: f64 = 365.0 * 86_400.0;
 const BYTES_A_CELL: usize = 160;
 
 impl Init {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let name = self.case;
         let options = self.options(name)?;
         drop(AtomicFile::new(&self.output, self.force)?);
         let [nx, ny, nz] = name.cells(&options);
         let needed = [nx, ny, nz].iter().fold(BYTES_A_CELL, |size, &n| size.saturating_mul(n));
-        if let Some(free) = free_memory().filter(|free| needed > *free) {
+        if let Some([needed, free]) = lack_of_memory(needed) {
             return Err(Error::Usage(format!(
-                "a case of {nx}x{ny}x{nz} cells takes about {:.1} GB of memory, and {:.1} GB are \
-                 free; choose a smaller --nx, --ny or --nz",
-                needed as f64 / 1e9,
-                free as f64 / 1e9
+                "a case of {nx}x{ny}x{nz} cells takes about {needed:.1} GB of memory, and \
+                 {free:.1} GB are free; choose a smaller --nx, --ny or --nz"
             )));
         }
         let case = name.make(&options)?;

@@ -91,11 +91,6 @@ impl Row {
 }
 
 impl Kernels {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] without NVRTC or when a kernel does not compile, [`Error::Verdict`] by `--check`.
     pub(super) fn run(&self) -> Result<()> {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let place = self.place.library.as_deref();
@@ -138,28 +133,24 @@ impl Kernels {
         }
         Ok(())
     }
-}
 
-impl Kernels {
     /// The kernels of the chemistry, for several threads a cell and for one.
     fn of_chemistry(&self) -> Result<Vec<Entry>> {
         let shipped = [
             ("radm2", include_str!("../../data/chemistry/radm2.kpp")),
             ("small_strato", include_str!("../../data/chemistry/small_strato.kpp")),
         ];
-        let mut all = Vec::new();
-        if self.mechanism.is_empty() {
-            for (name, text) in shipped {
-                let reading = mechanism::parse(name, text);
-                let (mechanism, _) =
-                    reading.mechanism().map_err(|why| Error::input(Path::new(name), why))?;
-                let kinetics = Kinetics::new(&mechanism);
-                all.push(kinetics.map_err(|why| Error::input(Path::new(name), why))?);
-            }
-        }
-        for path in &self.mechanism {
-            all.push(read_mechanism(path)?.1);
-        }
+        let of_shipped = |(name, text): (&str, &str)| {
+            let failed = |why| Error::input(Path::new(name), why);
+            let (mechanism, _) = mechanism::parse(name, text).mechanism().map_err(failed)?;
+            Kinetics::new(&mechanism).map_err(failed)
+        };
+        let all: Vec<Kinetics> = if self.mechanism.is_empty() {
+            shipped.into_iter().map(of_shipped).collect::<Result<_>>()?
+        } else {
+            let given = self.mechanism.iter().map(|path| Ok(read_mechanism(path)?.1));
+            given.collect::<Result<_>>()?
+        };
         catalogue_of(&all)
     }
 }

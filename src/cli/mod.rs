@@ -29,6 +29,7 @@ mod report_page;
 mod restart;
 mod run;
 mod run_metadata;
+mod run_options;
 mod scheme;
 mod setup;
 mod storage_options;
@@ -70,14 +71,13 @@ struct Cli {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes:
+const EXIT_CODES: &str = "\
+Exit codes:
   0    good
   1    a comparison failed
   2    wrong usage
-  3    bad \
-                          input, or reading or writing failed
-  4    the GPU was requested and \
-                          cannot be used
+  3    bad input, or reading or writing failed
+  4    the GPU was requested and cannot be used
   5    a field became NaN or infinite
   130  interrupted";
 
@@ -108,7 +108,7 @@ enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<run::Run>),
+    Run(Box<run_options::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
     Wilson(wilson::Wilson),
@@ -162,10 +162,6 @@ pub fn main() -> ExitCode {
 }
 
 /// Parses the command line; ends the program on an error or a request for help.
-///
-/// # Errors
-///
-/// [`Error::Usage`] for an argument that is neither UTF-8 nor a file name.
 fn parse(arguments: &[OsString]) -> Result<Cli> {
     Cli::try_parse_from(arguments).or_else(|mut error| {
         if error.kind() == ErrorKind::InvalidUtf8 {

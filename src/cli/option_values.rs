@@ -18,10 +18,6 @@ use crate::tracers::Limiter;
 use crate::wsm5::Sedimentation;
 
 /// Fails if a number is given and not positive.
-///
-/// # Errors
-///
-/// [`Error::Usage`] with the option and the number.
 pub(super) fn check_positive(option: &str, value: Option<f64>) -> Result<()> {
     match value {
         Some(value) if value <= 0.0 || !value.is_finite() => {

@@ -10,10 +10,6 @@ use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::divergent_columns::{DivergentColumn, QuantityProfile};
 
 /// Prints times, verdicts, and the divergent columns.
-///
-/// # Errors
-///
-/// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
 pub(super) fn print(report: &ComparisonReport) -> Result<()> {
     let mut out = crate::cli::summary_output();
     print_times(&mut out, report)?;
@@ -25,10 +21,6 @@ pub(super) fn print(report: &ComparisonReport) -> Result<()> {
 }
 
 /// Fails when a verdict is bad.
-///
-/// # Errors
-///
-/// [`Error::Verdict`] with the fields.
 pub(super) fn judge(report: &ComparisonReport) -> Result<()> {
     let bad: Vec<String> = report
         .verdicts
@@ -51,18 +43,9 @@ fn steps(count: usize) -> String {
 fn print_times(out: &mut impl Write, report: &ComparisonReport) -> Result<()> {
     writeln!(
         out,
-        "\ntimes, ms for each step, and M cells/s\n{:<40} {:>5} {:>10} {:>10} {:>10} {:>10} {:>10} \
-         {:>9} {:>9} {:>9}",
-        "run",
-        "steps",
-        "transport",
-        "microphys.",
-        "kernels",
-        "+ copies",
-        "end to end",
-        "kernels",
-        "+ copies",
-        "to end"
+        "\ntimes, ms for each step, and M cells/s\n\
+         run                                      steps  transport microphys.    kernels   + copies \
+         end to end   kernels  + copies    to end"
     )?;
     for run in &report.runs {
         let Timed { times: PhaseTimes { advection, microphysics, .. }, .. } = run;
@@ -108,16 +91,8 @@ fn print_verdicts(out: &mut impl Write, report: &ComparisonReport) -> Result<()>
         writeln!(out, "\nafter {}: {} against {}", steps(count), b.name, a.name)?;
         writeln!(
             out,
-            "{:<20} {:>9} {:>9} {:>9} {:>11} {:>14}  {:<29} {:>9} {:>9}  verdict",
-            "field",
-            "max abs",
-            "rms rel",
-            "p99.9",
-            "max ULP",
-            "worst i j k",
-            "judged by",
-            "found",
-            "limit"
+            "field                  max abs   rms rel     p99.9     max ULP    worst i j k  \
+             judged by                         found     limit  verdict"
         )?;
         let mut origins = BTreeSet::new();
         for verdict in report.verdicts.iter().filter(|verdict| verdict.steps == count) {
@@ -142,18 +117,12 @@ fn line(verdict: &Verdict) -> String {
     let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.1e}"));
     let worst = verdict.worst.map_or_else(|| "-".to_owned(), |[k, j, i]| format!("{i} {j} {k}"));
     let ulp = verdict.max_ulp.map_or_else(|| "-".to_owned(), |x| x.to_string());
+    let Verdict { field, max_abs, measure, found, limit, .. } = verdict;
+    let [rms_rel, p999] = [verdict.rms_rel, verdict.p999].map(number);
+    let words = if verdict.pass { "passes" } else { "FAILS" };
     format!(
-        "{:<20} {:>9.1e} {:>9} {:>9} {:>11} {:>14}  {:<29} {:>9.1e} {:>9.1e}  {}",
-        verdict.field,
-        verdict.max_abs,
-        number(verdict.rms_rel),
-        number(verdict.p999),
-        ulp,
-        worst,
-        verdict.measure,
-        verdict.found,
-        verdict.limit,
-        if verdict.pass { "passes" } else { "FAILS" }
+        "{field:<20} {max_abs:>9.1e} {rms_rel:>9} {p999:>9} {ulp:>11} {worst:>14}  \
+         {measure:<29} {found:>9.1e} {limit:>9.1e}  {words}"
     )
 }
 
@@ -169,19 +138,14 @@ fn print_suspect(out: &mut impl Write, suspect: &DivergentColumn) -> Result<()> 
             out,
             "before the step, and the air of the microphysics, in the variables of nwp-mini columns"
         )?;
-        print_profiles(out, inputs)?;
+        print_profiles(out, &inputs.iter().collect::<Vec<_>>())?;
     }
-    let (levels, ground): (Vec<&QuantityProfile>, Vec<&QuantityProfile>) =
-        suspect.a.iter().partition(|profile| profile.values.len() > 1);
-    let values = |side: &[QuantityProfile], names: &[&QuantityProfile]| -> Vec<QuantityProfile> {
-        let wanted =
-            |profile: &&QuantityProfile| names.iter().any(|name| name.name == profile.name);
-        side.iter().filter(wanted).cloned().collect()
-    };
     for (side, profiles) in [("CPU", &suspect.a), ("other", &suspect.b)] {
+        let (levels, ground): (Vec<_>, Vec<_>) =
+            profiles.iter().partition(|profile| profile.values.len() > 1);
         writeln!(out, "after, {side}")?;
-        print_profiles(out, &values(profiles, &levels))?;
-        for profile in values(profiles, &ground) {
+        print_profiles(out, &levels)?;
+        for profile in ground {
             writeln!(out, "  {} {:.9e}", profile.name, profile.values[0])?;
         }
     }
@@ -189,7 +153,7 @@ fn print_suspect(out: &mut impl Write, suspect: &DivergentColumn) -> Result<()> 
 }
 
 /// Levels from the top down.
-fn print_profiles(out: &mut impl Write, profiles: &[QuantityProfile]) -> Result<()> {
+fn print_profiles(out: &mut impl Write, profiles: &[&QuantityProfile]) -> Result<()> {
     write!(out, "{:>4}", "k")?;
     for profile in profiles {
         write!(out, " {:>16}", profile.name)?;

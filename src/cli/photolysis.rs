@@ -22,6 +22,7 @@ pub(super) enum Photolysis {
 }
 
 /// The light of a run.
+#[derive(Debug)]
 pub(super) struct RunLight {
     pub(super) light: Light,
     /// Fields of the input that give it.
@@ -37,11 +38,6 @@ impl RunLight {
 
     /// The requested photolysis frequencies; without a choice that of the input, of which `fields` are the fields in the cells,
     /// where it has all that the mechanism needs, else a clear sky.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] for requested fields that are missing, [`Error::Usage`] for frequencies under a clear sky
-    /// that nothing is known of.
     pub(super) fn choose(
         choice: Option<Photolysis>,
         mechanism: &Mechanism,
@@ -51,11 +47,11 @@ impl RunLight {
         let found: Vec<_> = names.iter().map(|name| Frequency::among(fields, name)).collect();
         let missing = || {
             let missing = names.iter().zip(&found).filter(|(_, found)| found.is_none());
-            let told = missing.map(|(name, _)| match of_wrf_chem(name) {
+            let names = missing.map(|(name, _)| match of_wrf_chem(name) {
                 Some(variable) => format!("{name} ({variable})"),
                 None => name.clone(),
             });
-            told.collect::<Vec<_>>().join(", ")
+            names.collect::<Vec<_>>().join(", ")
         };
         let is_complete = found.iter().all(Option::is_some);
         match choice {

@@ -3,25 +3,25 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::backend::Microphysics;
-use crate::config::RunConfig;
+use crate::backend::{Info, Microphysics};
+use crate::cli::run_options::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::wrf::Attribute;
 use crate::model::RunPrecision;
 use crate::os_text::{Shown, command_line};
 
-/// Provenance of an output, on a backend with the name of its device.
+/// Provenance of an output, on a backend.
 pub(super) fn provenance<R: RunPrecision>(
     config: &RunConfig,
-    [backend, device]: [&str; 2],
+    info: &Info,
     gpu: Option<&Gpu>,
 ) -> Result<Vec<(String, Attribute)>> {
     let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
     // Kessler has no variants.
-    let fallout = match config.microphysics {
+    let fallout = match config.scheme.microphysics {
         Microphysics::Wsm5(fallout) => Some(("fallout", format!("{fallout:?}"))),
         Microphysics::Kessler => None,
     };
@@ -30,14 +30,14 @@ pub(super) fn provenance<R: RunPrecision>(
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
         ("command_line", command_line()),
         ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
-        ("backend", backend.to_owned()),
-        ("device_name", device.to_owned()),
+        ("backend", info.kind.to_owned()),
+        ("device_name", info.device.clone()),
         ("precision", R::NAME.to_owned()),
     ];
     let of_input = [
         ("input_file", name),
         ("input_sha256", sums.join(", ")),
-        ("refined", config.refine.to_string()),
+        ("refined", config.scheme.refine.to_string()),
     ];
     let compiler = gpu.map(|gpu| {
         let (major, minor) = gpu.compiler().version();

@@ -14,10 +14,6 @@ use crate::real::Precision;
 pub(super) const BYTES_A_CELL: usize = 280;
 
 /// The input with its cells divided as requested.
-///
-/// # Errors
-///
-/// [`Error::Usage`] when the memory of this machine is not sufficient for such a run.
 pub(super) fn refined(
     count: usize,
     precision: Precision,
@@ -31,22 +27,24 @@ pub(super) fn refined(
         Precision::F64 => 2 * BYTES_A_CELL,
     };
     let cells = domain.grid.shape.cells().saturating_mul(count * count);
-    let (needed, free) = (cells.saturating_mul(bytes), free_memory());
-    if free.is_some_and(|free| needed > free) {
-        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-        let bound = free.unwrap_or_default() / bytes / domain.grid.shape.cells();
+    if let Some([needed, free]) = lack_of_memory(cells.saturating_mul(bytes)) {
+        let coarse = domain.grid.shape.cells() * bytes;
+        let bound = ((1e9 * free / coarse as f64).sqrt() as usize).max(1);
         return Err(Error::Usage(format!(
-            "--refine {count}: a run of {cells} cells needs about {:.1} GB, and {:.1} GB are \
-             free; use --refine {} or less",
-            gigabytes(needed),
-            gigabytes(free.unwrap_or_default()),
-            ((bound as f64).sqrt() as usize).max(1)
+            "--refine {count}: a run of {cells} cells needs about {needed:.1} GB, and {free:.1} \
+             GB are free; use --refine {bound} or less"
         )));
     }
     let fine = refine::domain(&domain, count);
     let frame = refine::frame(&frame, domain.grid.sides, count);
     info!("cells divided into {count}x{count}: {} cells, {:.0} m", fine.grid.shape, fine.grid.dx);
     Ok((fine, frame, series.refined(domain, count)))
+}
+
+/// Needed and free memory, GB, if that is not sufficient.
+pub(super) fn lack_of_memory(needed: usize) -> Option<[f64; 2]> {
+    let free = free_memory().filter(|free| needed > *free)?;
+    Some([needed, free].map(|bytes| bytes as f64 / 1e9))
 }
 
 /// Available memory, bytes; `None` if the system does not report it.

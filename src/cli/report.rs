@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, Info, PhaseTime, Precipitation};
-use crate::cli::aux_outputs::AuxFileNames;
+use crate::cli::aux_outputs;
 use crate::cli::chemistry_report::ChemistryReport;
 use crate::cli::run_metadata::RunMetadata;
+use crate::cli::run_options::RunConfig;
 use crate::cli::{plot, report_page};
-use crate::config::RunConfig;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
@@ -69,12 +69,6 @@ struct Rounded {
     max_relative_error: f64,
 }
 
-impl From<(&'static str, u32)> for Rounded {
-    fn from((variable, bits): (&'static str, u32)) -> Self {
-        Self { variable, bits, max_relative_error: rounding_error(bits) }
-    }
-}
-
 /// Bytes.
 const MB: f64 = 1e6;
 
@@ -127,10 +121,6 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Gathers the report.
-    ///
-    /// # Errors
-    ///
-    /// Those of the backend.
     pub(super) fn new<R: RunPrecision>(
         config: &RunConfig,
         case: &RunInput<R>,
@@ -153,14 +143,18 @@ impl Facts {
         let sides = case.domain.grid.sides;
         let is_inside =
             sides.inner_x(shape.nx).len() < shape.nx || sides.inner_y(shape.ny).len() < shape.ny;
-        let restart = config.restarts.restart.as_ref().map(|path| Origin {
+        let restart = config.options.restarts.restart.as_ref().map(|path| Origin {
             file: path.shown().into_owned(),
             steps: plan.past.steps,
             seconds: plan.time_after(0),
         });
-        let names = AuxFileNames::of(config);
-        let beside = names.asked_for(config).into_iter().map(|(_, path)| path);
-        let kept = config.restarts.restart_output.as_deref().filter(|_| outcome.steps > 0);
+        let rounded = statistics.kept().into_iter().map(|(variable, bits)| Rounded {
+            variable,
+            bits,
+            max_relative_error: rounding_error(bits),
+        });
+        let beside = aux_outputs::names(config).into_iter().map(|(_, path)| path);
+        let kept = config.restart_output.clone().filter(|_| outcome.steps > 0);
         Ok(Self {
             made: RunMetadata::new(config, case, plan, outcome, (kind, description), frames),
             beside: beside.chain(kept).map(|path| path.shown().into_owned()).collect(),
@@ -174,7 +168,7 @@ impl Facts {
             precipitation_mean_over: if is_inside { INSIDE } else { EVERYWHERE },
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
-            rounded: statistics.kept().into_iter().map(Rounded::from).collect(),
+            rounded: rounded.collect(),
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
@@ -205,20 +199,12 @@ impl Facts {
     }
 
     /// Fails if cells failed in the chemistry.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`ChemistryReport::judge`].
     pub(super) fn judge(&self) -> Result<()> {
         let about = &self.made.output;
         self.chemistry.as_ref().map_or(Ok(()), |chemistry| chemistry.judge(about))
     }
 
     /// Prints the summary.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPipe`] or [`Error::Io`] of standard output.
     pub(super) fn print(&self) -> Result<()> {
         let Self { water, timing, .. } = self;
         let share = |part: f64| if water.start > 0.0 { 100.0 * part / water.start } else { 0.0 };
@@ -297,11 +283,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Writes the requested reports of the run: JSON, and a page.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], and those of reading the output again for its pictures.
+    /// Writes the requested reports of the run: JSON, and a page with pictures of the output.
     pub(super) fn write(
         &self,
         json: Option<AtomicFile>,
@@ -312,21 +294,12 @@ impl Facts {
             json.write_json(self)?;
         }
         if let Some(page) = page {
-            self.write_page(page, output)?;
+            let facts =
+                serde_json::to_value(self).map_err(|e| Error::io(page.target(), "write to", e))?;
+            let pictures = plot::all_of(&PlotInput::open(output)?);
+            page.write_text(&report_page::of_run(&facts, &pictures))?;
         }
         Ok(())
-    }
-
-    /// Writes a page with the report and with pictures of the output.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], and those of reading the output again.
-    fn write_page(&self, file: AtomicFile, output: &Path) -> Result<()> {
-        let facts =
-            serde_json::to_value(self).map_err(|e| Error::io(file.target(), "write to", e))?;
-        let pictures = plot::all_of(&PlotInput::open(output)?);
-        file.write_text(&report_page::of_run(&facts, &pictures))
     }
 }
 
@@ -370,8 +343,8 @@ fn print_fields(
     let head = ["min", "at", "max", "at", "mean", "rms"];
     let [min, min_at, max, max_at, mean, rms] = head;
     writeln!(out, "  {:<8}{min:>12} {min_at:>12}{max:>12} {max_at:>12}{mean:>12}{rms:>12}", "")?;
-    let told = frame.fields.iter().filter(|field| !is_silent(field.name));
-    for FieldFigures { name, min, max, mean, rms, .. } in told {
+    let shown = frame.fields.iter().filter(|field| !is_silent(field.name));
+    for FieldFigures { name, min, max, mean, rms, .. } in shown {
         writeln!(
             out,
             "  {name:<8}{:>12.3e} {:>12}{:>12.3e} {:>12}{mean:>12.3e}{rms:>12.3e}",

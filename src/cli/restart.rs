@@ -6,9 +6,9 @@ use tracing::warn;
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::cli::option_values::value_name;
+use crate::cli::run_options::{RunConfig, SchemeOptions, SchemeSettings};
 use crate::cli::scheme::{LEFT_OUT, microphysics};
 use crate::cli::{PhysicsChoice, Precision};
-use crate::config::RunConfig;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::atomic_file::AtomicFile;
@@ -18,46 +18,24 @@ use crate::io::wrf::series::Series;
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::time_steps::Plan;
-use crate::wsm5::Sedimentation;
 
-/// The options that a continued run must keep, if given.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KeptOptions {
-    pub(super) precision: Option<Precision>,
-    pub(super) physics: Option<PhysicsChoice>,
-    pub(super) fallout: Option<Sedimentation>,
-    pub(super) limiter: Option<Limiter>,
-    pub(super) boundary: Option<Sides>,
-    pub(super) refine: Option<u16>,
-    pub(super) dt: Option<f64>,
-}
-
-/// Their values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KeptValues {
-    pub(super) precision: Precision,
-    pub(super) microphysics: Microphysics,
-    pub(super) limiter: Limiter,
-    pub(super) boundary: Option<Sides>,
-    pub(super) refine: u16,
-    pub(super) dt: Option<f64>,
-}
-
-impl KeptOptions {
-    /// Value of an option: the given one, else that of the restart file, else the default.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Usage`] if the given value differs from that of the restart file.
-    pub(super) fn resolve(self, file: Option<&RestartFile>) -> Result<KeptValues> {
-        let Self { precision, physics, fallout, limiter, boundary, refine, dt } = self;
+impl SchemeOptions {
+    /// Value of each option: the given one, else that of the restart file, else the default. Fails if a given value
+    /// differs from that of the restart file.
+    pub(super) fn resolve(
+        self,
+        refine: Option<u16>,
+        dt: Option<f64>,
+        file: Option<&RestartFile>,
+    ) -> Result<SchemeSettings> {
+        let Self { precision, physics, fallout, limiter, boundary } = self;
         let Some(file) = file else {
-            return Ok(KeptValues {
+            return Ok(SchemeSettings {
                 precision: precision.unwrap_or(Precision::F32),
                 microphysics: microphysics(physics.unwrap_or(PhysicsChoice::Wsm5), fallout)?,
                 limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
-                refine: refine.unwrap_or(1),
+                refine: refine.map_or(1, usize::from),
                 dt,
             });
         };
@@ -73,12 +51,12 @@ impl KeptOptions {
             }
         };
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
-        Ok(KeptValues {
+        Ok(SchemeSettings {
             precision: kept(file, "precision", precision, value_name, of_name)?,
             microphysics,
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
             boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
-            refine: kept(file, "refine", refine, u16::to_string, whole)?,
+            refine: kept(file, "refine", refine, u16::to_string, whole)?.into(),
             dt: Some(its),
         })
     }
@@ -139,13 +117,13 @@ pub(super) fn restarter<R: RunPrecision>(
     (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
 ) -> Restarter {
     let choices = [
-        ("limiter", value_name(&config.limiter)),
+        ("limiter", value_name(&config.scheme.limiter)),
         ("boundary", case.domain.grid.sides.to_string()),
-        ("refine", config.refine.to_string()),
+        ("refine", config.scheme.refine.to_string()),
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
     // WSM5, as in files of versions without another scheme.
-    let scheme = match config.microphysics {
+    let scheme = match config.scheme.microphysics {
         Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&fallout))],
         Microphysics::Kessler => {
             vec![(PHYSICS, value_name(&PhysicsChoice::Kessler)), (LEFT_OUT, left_out.join(","))]

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::backend::{Microphysics, cpu};
-use crate::config::RunConfig;
+use crate::cli::run_options::RunConfig;
 use crate::error::Result;
 use crate::model::{FrameReport, Outcome, RunInput, RunPrecision};
 use crate::os_text::Shown;
@@ -87,12 +87,12 @@ impl RunMetadata {
             input: inputs.join(", "),
             output: config.output.shown().into_owned(),
             frames,
-            refine: config.refine,
+            refine: config.scheme.refine,
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
-            limiter: format!("{:?}", config.limiter),
-            physics: config.microphysics.name(),
-            fallout: match config.microphysics {
+            limiter: format!("{:?}", config.scheme.limiter),
+            physics: config.scheme.microphysics.name(),
+            fallout: match config.scheme.microphysics {
                 Microphysics::Wsm5(fallout) => Some(format!("{fallout:?}")),
                 Microphysics::Kessler => None,
             },
@@ -105,11 +105,6 @@ impl RunMetadata {
     }
 
     /// Prints the head of a summary.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BrokenPipe`](crate::error::Error::BrokenPipe) or [`Error::Io`](crate::error::Error::Io) of
-    /// standard output.
     pub(super) fn print(&self, out: &mut impl Write) -> Result<()> {
         let [nx, ny, nz] = self.grid;
         writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;

@@ -4,7 +4,7 @@ use tracing::info;
 
 use crate::backend::Microphysics;
 use crate::cli::PhysicsChoice;
-use crate::config::RunConfig;
+use crate::cli::run_options::RunConfig;
 use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
 use crate::io::wrf::species::{FROZEN, FileMicrophysics, written};
@@ -15,10 +15,6 @@ use crate::wsm5::Sedimentation;
 pub(super) const LEFT_OUT: &str = "left_out";
 
 /// The requested scheme.
-///
-/// # Errors
-///
-/// [`Error::Usage`] for an option of another scheme.
 pub(super) fn microphysics(
     physics: PhysicsChoice,
     fallout: Option<Sedimentation>,
@@ -34,10 +30,6 @@ pub(super) fn microphysics(
 
 /// Variables that the run excludes from its files: those of ice and snow that the input does not have, with a scheme
 /// without ice. Logs a line about an input of another scheme.
-///
-/// # Errors
-///
-/// Those of reading the input, and [`Error::Usage`] when an excluded variable is requested by name.
 pub(super) fn left_out(
     config: &RunConfig,
     from: Option<&RestartFile>,
@@ -47,8 +39,7 @@ pub(super) fn left_out(
         Some(file) => names_of(&file.option(LEFT_OUT).unwrap_or_default()),
         None => of_input(config)?,
     };
-    let asked = left_out.iter().find(|name| config.storage.variables.lists(name));
-    match asked {
+    match left_out.iter().find(|name| config.storage.variables.lists(name)) {
         None => Ok(left_out),
         Some(name) => Err(Error::Usage(format!(
             "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; \
@@ -58,7 +49,7 @@ pub(super) fn left_out(
 }
 
 fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
-    let scheme = config.microphysics;
+    let scheme = config.scheme.microphysics;
     let Some(first) = config.inputs.first() else { return Ok(Vec::new()) };
     let FileMicrophysics { number, frozen } = written(first)?;
     // Files without a scheme have 0.

@@ -5,29 +5,29 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use time::PrimitiveDateTime;
 use tracing::info;
 
+use crate::backend::Info;
 use crate::backend::gpu::GpuConfig;
 use crate::calendar;
-use crate::cli::aux_outputs::{AuxFileNames, AuxOutputs, AuxRequest};
+use crate::cli::aux_outputs::{self, AuxOutputs, AuxRequest};
+use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
+use crate::cli::run_options::RunConfig;
 use crate::cli::tracers::refuse_too_many;
-use crate::config::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::output::Header;
 use crate::io::restart::{Restart, RestartFile};
+use crate::io::wrf;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{self, Attribute, Domain, Frame};
-use crate::io::writer::Stored;
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::gpu::conjugate_gradient::GpuSolver;
-use crate::projection;
+use crate::projection::ProjectionReport;
 use crate::real::Real;
-use crate::time_steps::{Past, Plan};
+use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
 
 /// A run before its first step.
@@ -38,50 +38,47 @@ pub(super) struct PreparedRun<R> {
     pub(super) beside: AuxOutputs<R>,
 }
 
-/// The solver of linear systems on the backend of a run; the bits are the same on both.
-///
-/// # Errors
-///
-/// [`Error::Gpu`] when the device has failed.
-fn solver(gpu: Option<&Gpu>) -> Result<Arc<dyn Solver>> {
-    Ok(match gpu {
-        Some(gpu) => Arc::new(GpuSolver::new(gpu)?),
-        None => Arc::new(OnCpu),
-    })
-}
-
 /// Reads the initial state and the forcing of the run.
-///
-/// # Errors
-///
-/// Those of the files, of the weights and stations on the grid of the run, and of [`Plan::new`].
 pub(super) fn ready<R: RunPrecision>(
     config: &RunConfig,
-    asked: AuxRequest,
+    request: AuxRequest,
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
 ) -> Result<PreparedRun<R>> {
-    let begun = InitialRun::<R>::read(config, from)?;
-    let past = begun.past();
-    let InitialRun { domain, frame, mut series, restart } = begun;
-    if let Some(recipe) = &config.tracers {
+    let RunConfig { options, length, scheme, tracers, chemistry, .. } = config;
+    let set = || tracers.as_ref().map_or_else(TracerSet::moist_air, |recipe| recipe.set());
+    let restart = from.map(|file| file.load::<R>(&set())).transpose()?;
+    let past = restart.as_ref().map(|restart| restart.past).unwrap_or_default();
+    let (domain, frame, mut series) = match &restart {
+        Some(restart) => {
+            log_continuation(restart);
+            (restart.domain.clone(), restart.frame.clone(), restart.series.clone())
+        }
+        None => wrf::open(&config.inputs, scheme.boundary, options.overlap)?,
+    };
+    if let Some(recipe) = tracers {
         series = series.carrying(Arc::clone(recipe));
     }
-    if let Some(chosen) = &config.chemistry {
-        series = series.lit_by(chosen.frequencies.clone());
+    if let Some(chosen) = chemistry {
+        series = series.lit_by(chosen.lit.frequencies.clone());
     }
     let frame = series.with_sources(frame, &domain)?;
     let (domain, frame, series) =
-        refined(config.refine, <R as Real>::PRECISION, (domain, frame, series))?;
-    if let Some(recipe) = &config.tracers {
+        refined(scheme.refine, <R as Real>::PRECISION, (domain, frame, series))?;
+    if let Some(recipe) = tracers {
         refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
     }
     let frame = series.complete(frame, &domain);
-    let beside = asked.on::<R>(&domain, config)?;
+    let beside = request.on::<R>(&domain, options)?;
     let begin = series.start();
-    let elapsed = past.steps as f64 * config.dt.unwrap_or_default() - past.lack;
-    let longest = elapsed + config.length.seconds(config.dt, domain.dt);
-    let mut case = RunInput::<R>::with_solver(domain, frame, solver(gpu)?)?;
+    let elapsed = past.steps as f64 * scheme.dt.unwrap_or_default() - past.lack;
+    let longest = elapsed + length.seconds(scheme.dt, domain.dt);
+    // The bits are the same on both.
+    let solver: Arc<dyn Solver> = match gpu {
+        Some(gpu) => Arc::new(GpuSolver::new(gpu)?),
+        None => Arc::new(OnCpu),
+    };
+    let mut case = RunInput::<R>::with_solver(domain, frame, solver)?;
     let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
     if let Some(restart) = restart {
         case = case.resume(restart);
@@ -93,7 +90,7 @@ pub(super) fn ready<R: RunPrecision>(
     if let Some((dt, path)) = &of_restart {
         refuse_faster_winds(&case, *dt, path)?;
     }
-    let plan = Plan::new(config.length, config.dt, case.domain.dt, case.max_dt)?.after(past);
+    let plan = Plan::new(*length, scheme.dt, case.domain.dt, case.max_dt)?.after(past);
     if !calendar::reaches(begin, plan.time_after(plan.steps)) {
         return Err(Error::Usage(format!(
             "the run starts at {} and would end after the year 9999, the last that dates can \
@@ -104,47 +101,17 @@ pub(super) fn ready<R: RunPrecision>(
     Ok(PreparedRun { case, plan, series, beside })
 }
 
-/// Initial state of a run, on the grid of its files.
-#[derive(Debug)]
-struct InitialRun<R> {
-    domain: Domain,
-    frame: Frame,
-    series: Series,
-    restart: Option<Restart<R>>,
-}
-
-impl<R: Stored> InitialRun<R> {
-    /// Reads the input, or the restart file.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`RestartFile::load`] and [`wrf::open`].
-    fn read(config: &RunConfig, file: Option<&RestartFile>) -> Result<Self> {
-        if let Some(file) = file {
-            let tracers = config.tracers.as_ref().map(|recipe| recipe.set());
-            let restart = file.load::<R>(&tracers.unwrap_or_else(TracerSet::moist_air))?;
-            let Restart { domain, frame, series, .. } = &restart;
-            let (domain, frame, series) = (domain.clone(), frame.clone(), series.clone());
-            let past = restart.past;
-            let seconds = past.steps as f64 * restart.dt - past.lack;
-            info!(
-                "{}: {} cells, {:.0} m, continues at {}, {seconds} s and {} steps after the start",
-                file.path().shown(),
-                domain.grid.shape,
-                domain.grid.dx,
-                calendar::format(calendar::after(restart.begin, seconds)),
-                past.steps
-            );
-            return Ok(Self { domain, frame, series, restart: Some(restart) });
-        }
-        let (domain, frame, series) = wrf::open(&config.inputs, config.boundary, config.overlap)?;
-        Ok(Self { domain, frame, series, restart: None })
-    }
-
-    /// The past steps.
-    fn past(&self) -> Past {
-        self.restart.as_ref().map(|restart| restart.past).unwrap_or_default()
-    }
+fn log_continuation<R>(restart: &Restart<R>) {
+    let Restart { domain, past, dt, begin, .. } = restart;
+    let seconds = past.steps as f64 * dt - past.lack;
+    info!(
+        "{}: {} cells, {:.0} m, continues at {}, {seconds} s and {} steps after the start",
+        domain.path.shown(),
+        domain.grid.shape,
+        domain.grid.dx,
+        calendar::format(calendar::after(*begin, seconds)),
+        past.steps
+    );
 }
 
 /// Fails if the winds of later frames do not admit steps as long as those of the continued run.
@@ -160,23 +127,23 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
     )))
 }
 
-/// Head of the output of a run: variables that it leaves out, and its provenance.
-pub(super) fn header<R>(
+/// Head of the output of a run: variables that it leaves out, and its provenance on a backend.
+pub(super) fn header<R: RunPrecision>(
     config: &RunConfig,
-    case: &RunInput<R>,
-    start: PrimitiveDateTime,
-    plan: &Plan,
-    (left_out, provenance): (Vec<&'static str>, Vec<(String, Attribute)>),
-) -> Header {
-    Header {
+    PreparedRun { case, plan, series, .. }: &PreparedRun<R>,
+    left_out: Vec<&'static str>,
+    info: &Info,
+    gpu: Option<&Gpu>,
+) -> Result<Header> {
+    Ok(Header {
         domain: case.domain.clone(),
-        start,
+        start: series.start(),
         tracers: Arc::clone(&case.tracers),
-        physics: config.microphysics.number(),
+        physics: config.scheme.microphysics.number(),
         left_out,
         dt: plan.dt,
-        provenance,
-    }
+        provenance: provenance::<R>(config, info, gpu)?,
+    })
 }
 
 /// The run on a GPU.
@@ -187,8 +154,8 @@ pub(super) fn gpu_config<'a, R: RunPrecision>(
     GpuConfig {
         grid: &case.domain.grid,
         coordinate: &case.domain.coordinate,
-        limiter: config.limiter,
-        microphysics: config.microphysics,
+        limiter: config.scheme.limiter,
+        microphysics: config.scheme.microphysics,
         mapping: None,
         tracers: &case.tracers,
         has_sequence: case.has_sequence(),
@@ -204,9 +171,8 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
         "would make {steps} steps of {dt} s and write {}",
         config.output.shown()
     )?;
-    let names = AuxFileNames::of(config);
-    let beside = names.asked_for(config).into_iter().map(|(_, name)| name);
-    for name in beside.chain(config.restarts.restart_output.as_deref()) {
+    let beside = aux_outputs::names(config).into_iter().map(|(_, name)| name);
+    for name in beside.chain(config.restart_output.clone()) {
         writeln!(io::stdout(), "and {}", name.shown())?;
     }
     Ok(())
@@ -227,23 +193,15 @@ pub(super) fn log_projection<R>(case: &RunInput<R>) {
                 frame.mass_change_max
             );
         }
-        log_frame(&frame.projection);
+        let ProjectionReport { residual_before, residual_after, iterations, .. } = frame.projection;
+        let ProjectionReport { inflow, max_du, max_dv, lid, .. } = frame.projection;
+        info!(
+            "wind projection: column divergence at most {residual_before:.1} Pa/h before and \
+             {residual_after:.1e} Pa/h after, {iterations} iterations; mean net inflow \
+             {inflow:.1} Pa/h, largest change of u {max_du:.2} m/s, of v {max_dv:.2} m/s; \
+             at the lid {lid:.1e} Pa/h"
+        );
     }
-}
-
-fn log_frame(report: &projection::ProjectionReport) {
-    info!(
-        "wind projection: column divergence at most {:.1} Pa/h before and {:.1e} Pa/h after, \
-         {} iterations; mean net inflow {:.1} Pa/h, largest change of u {:.2} m/s, of v {:.2} m/s; \
-         at the lid {:.1e} Pa/h",
-        report.residual_before,
-        report.residual_after,
-        report.iterations,
-        report.inflow,
-        report.max_du,
-        report.max_dv,
-        report.lid
-    );
 }
 
 /// A flag that an interrupt sets; a second interrupt ends the program at once.

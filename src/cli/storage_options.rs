@@ -40,10 +40,6 @@ fn keep(text: &str) -> Result<Keep, String> {
 
 impl StorageOptions {
     /// Form of the output that the options request.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Usage`] for an unknown variable.
     pub(super) fn storage(&self, tracers: Option<&PassiveTracers>) -> Result<Storage> {
         let set = tracers.map(PassiveTracers::set);
         let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();

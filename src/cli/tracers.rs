@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::refine::free_memory;
+use crate::cli::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::restart::RestartFile;
@@ -12,10 +12,6 @@ use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
 
 /// The requested passive tracers, or those of the continued run.
-///
-/// # Errors
-///
-/// Those of [`PassiveTracers::parse`], and [`Error::Usage`] for a name that the output uses already.
 pub(super) fn recipe(
     given: Option<&Path>,
     from: Option<&RestartFile>,
@@ -47,23 +43,13 @@ pub(super) fn recipe(
 const COPIES: usize = 8;
 
 /// Fails if the memory of this machine is not sufficient for the passive tracers of a run on a grid.
-///
-/// # Errors
-///
-/// [`Error::Usage`] with the needed and the available memory, and the number that would fit.
 pub(super) fn refuse_too_many(recipe: &PassiveTracers, shape: Shape, bytes: usize) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);
-    let (needed, free) = (count.saturating_mul(each), free_memory());
-    if free.is_none_or(|free| needed <= free) {
-        return Ok(());
-    }
-    let free = free.unwrap_or_default();
+    let Some([needed, free]) = lack_of_memory(count.saturating_mul(each)) else { return Ok(()) };
+    let fitting = (1e9 * free / each as f64) as usize;
     Err(Error::Usage(format!(
-        "--tracers: {count} tracers on a grid of {shape} cells need about {:.1} GB, and {:.1} GB are free; {} would \
-         fit",
-        needed as f64 / 1e9,
-        free as f64 / 1e9,
-        free / each
+        "--tracers: {count} tracers on a grid of {shape} cells need about {needed:.1} GB, and {free:.1} GB are free; \
+         {fitting} would fit"
     )))
 }

@@ -66,19 +66,12 @@ enum Scheme {
 }
 
 impl Scheme {
-    fn limiter(self) -> Limiter {
+    /// The limiter, and its name in the report.
+    fn limiter(self) -> (Limiter, &'static str) {
         match self {
-            Self::Plain => Limiter::None,
-            Self::Pd => Limiter::PositiveDefinite,
-            Self::Monotonic => Limiter::Monotonic,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Pd => "positive definite",
-            Self::Monotonic => "monotonic",
+            Self::Plain => (Limiter::None, "plain"),
+            Self::Pd => (Limiter::PositiveDefinite, "positive definite"),
+            Self::Monotonic => (Limiter::Monotonic, "monotonic"),
         }
     }
 }
@@ -154,11 +147,12 @@ impl Transport {
         count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
     ) -> Result<Array3<R>> {
         let wind = Wind { grid: &case.grid, air, flux, dt: case.dt };
+        let (limiter, _) = self.scheme.limiter();
         let mut work = Workspace::new(case.grid.shape);
         let wrong = Term::ALL.into_iter().find(|term| self.perturb.as_deref() == Some(term.name()));
         work.perturbation = wrong.map(|term| Perturbation { term, factor: ONE_PER_CENT_MORE });
         for step in 1..=case.steps {
-            advection::step(&wind, self.scheme.limiter(), InflowValues::Nothing, &mut q, &mut work);
+            advection::step(&wind, limiter, InflowValues::Nothing, &mut q, &mut work);
             count(&q, step)?;
         }
         Ok(q)
@@ -172,7 +166,7 @@ impl Transport {
         mut q: Array3<R>,
         count: &mut impl FnMut(&Array3<R>, usize) -> Result<()>,
     ) -> Result<Array3<R>> {
-        let (grid, limiter) = (&case.grid, self.scheme.limiter());
+        let (grid, (limiter, _)) = (&case.grid, self.scheme.limiter());
         let settings = TransportSettings::for_device(gpu, grid, R::PRECISION, [1, 0], limiter);
         let transport = GpuBackend::new(gpu, grid, air, settings)?;
         let layout = transport.layout();
@@ -203,8 +197,8 @@ impl Transport {
             crate::cli::summary_output(),
             "{} cells, {}, {}, {} steps of {} s: mass changed by {change}, min {:.6e}, max {:.6e}",
             case.grid.shape,
-            self.scheme.words(),
-            if matches!(self.precision, Precision::F32) { "f32" } else { "f64" },
+            self.scheme.limiter().1,
+            self.precision.name(),
             case.steps,
             case.dt,
             last.min,

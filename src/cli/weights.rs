@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::option_values::check_positive;
-use crate::cli::refine::free_memory;
+use crate::cli::refine::lack_of_memory;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
@@ -55,7 +55,6 @@ pub(super) struct Weights {
 const BYTES_A_CELL: usize = 400;
 
 impl Weights {
-    /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         let spacing = self.spacing;
         check_positive("--spacing", Some(spacing))?;
@@ -69,13 +68,10 @@ impl Weights {
         }
         let regular = Regular { coordinates: self.target, spacing, bounds: self.bounds };
         let cells = regrid::count(&domain, regular)?;
-        let (needed, free) = (cells.saturating_mul(BYTES_A_CELL), free_memory());
-        if free.is_some_and(|free| needed > free) {
+        if let Some([needed, free]) = lack_of_memory(cells.saturating_mul(BYTES_A_CELL)) {
             return Err(Error::Usage(format!(
-                "--spacing {spacing}: weights for {cells} cells need about {:.1} GB of memory, \
-                 and {:.1} GB are free; choose a larger --spacing or narrower --bounds",
-                needed as f64 / 1e9,
-                free.unwrap_or_default() as f64 / 1e9
+                "--spacing {spacing}: weights for {cells} cells need about {needed:.1} GB of \
+                 memory, and {free:.1} GB are free; choose a larger --spacing or narrower --bounds"
             )));
         }
         let weights = regrid::weights(&domain, regular, self.method)?;

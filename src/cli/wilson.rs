@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::io::lattice::{self, LatticeCase, Results};
 use crate::io::writer::{Stored, Writer};
 use crate::lattice::dirac::{self, Dirac};
-use crate::lattice::gpu::GpuDirac;
+use crate::lattice::gpu::{GpuDirac, LatticePrecision};
 use crate::lattice::solver::MOST_ITERATIONS;
 use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve};
 
@@ -75,26 +75,18 @@ impl Wilson {
         let gpu = gpu.as_ref();
         match self.precision {
             Precision::F32 => self.compute(&cases, gpu, output, |case| match gpu {
-                Some(gpu) => {
-                    let dirac = GpuDirac::<f32>::new(gpu, case.gauge(), case.distance)?;
-                    by_gradients(&dirac, case, 1)
-                }
+                Some(gpu) => by_gradients(&on_gpu::<f32>(gpu, case)?, case, 1),
                 None => by_gradients(&CpuDirac::<f32>::new(case.gauge())?, case, 1),
             }),
-            Precision::F64 => self.compute(&cases, gpu, output, |case| {
-                if let Some(gpu) = gpu {
-                    let dirac = GpuDirac::<f64>::new(gpu, case.gauge(), case.distance)?;
-                    if !corrects {
-                        return by_gradients(&dirac, case, 0);
-                    }
-                    let narrow = GpuDirac::<f32>::new(gpu, case.gauge(), case.distance)?;
-                    by_correction(&dirac, &narrow, case)
-                } else {
-                    let dirac = CpuDirac::<f64>::new(case.gauge())?;
-                    if !corrects {
-                        return by_gradients(&dirac, case, 0);
-                    }
-                    by_correction(&dirac, &CpuDirac::<f32>::new(case.gauge())?, case)
+            Precision::F64 => self.compute(&cases, gpu, output, |case| match (gpu, corrects) {
+                (Some(gpu), false) => by_gradients(&on_gpu::<f64>(gpu, case)?, case, 0),
+                (Some(gpu), true) => {
+                    by_correction(&on_gpu(gpu, case)?, &on_gpu::<f32>(gpu, case)?, case)
+                }
+                (None, false) => by_gradients(&CpuDirac::<f64>::new(case.gauge())?, case, 0),
+                (None, true) => {
+                    let narrow = CpuDirac::<f32>::new(case.gauge())?;
+                    by_correction(&CpuDirac::<f64>::new(case.gauge())?, &narrow, case)
                 }
             }),
         }
@@ -133,6 +125,10 @@ impl Wilson {
         )?;
         Ok(())
     }
+}
+
+fn on_gpu<R: LatticePrecision>(gpu: &Gpu, case: &LatticeCase) -> Result<GpuDirac<R>> {
+    GpuDirac::new(gpu, case.gauge(), case.distance)
 }
 
 /// Results by conjugate gradients, with the tolerance at this index.

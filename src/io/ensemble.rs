@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use netcdf::FileMut;
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
@@ -27,11 +28,12 @@ const WAITING: usize = 2;
 const MEMBER: &str = "member";
 
 /// A parameter that differs between members.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct VariedParameter {
     /// Its name.
     pub name: &'static str,
     /// Description of the parameter.
+    #[serde(skip)]
     pub description: &'static str,
     /// Its unit; `None` if it has fractional powers.
     pub units: Option<&'static str>,

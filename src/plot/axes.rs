@@ -206,14 +206,10 @@ pub const MARGIN: f64 = 20.0;
 /// Title, and the grey line below it, each cut to the picture's width.
 pub fn draw_title(picture: &mut Picture, title: &str, below: &[String]) {
     let most = picture.size()[0] - 2.0 * MARGIN;
-    let fitted = |text: Text| Text {
-        text: super::font::fitted(&text.text, most, text.size, text.weight),
-        ..text
-    };
-    picture.text(fitted(Text::new([MARGIN, 30.0], title).sized(19.0).bold()));
+    picture.text(Text::new([MARGIN, 30.0], title).sized(19.0).bold().fitted(most));
     for (number, line) in below.iter().enumerate() {
         let at = [MARGIN, 51.0 + 18.0 * number as f64];
-        picture.text(fitted(Text::new(at, line).coloured(GREY)));
+        picture.text(Text::new(at, line).coloured(GREY).fitted(most));
     }
 }
 
@@ -244,32 +240,23 @@ pub fn draw_bar(picture: &mut Picture, left: f64, [top, bottom]: [f64; 2], scale
     picture.text(Text::new(at, &scale.name).held(Anchor::Middle).upright());
 }
 
-/// One line of a legend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// Text of the entry.
-    pub name: String,
-    /// Stroke of the line.
-    pub stroke: Stroke,
-}
-
-/// Legend in rows below `[left, top]`, no wider than `width`; returns its height, px.
+/// Legend of lines by their names, in rows below `[left, top]`, no wider than `width`; returns its height, px.
 pub fn draw_legend(
     picture: &mut Picture,
     [left, top]: Point,
     width: f64,
-    entries: &[Entry],
+    entries: &[(&str, Stroke)],
 ) -> f64 {
     const ROW: f64 = 20.0;
     const SAMPLE: f64 = 28.0;
     let (mut x, mut y) = (left, top);
-    for entry in entries {
-        let text = Text::new([0.0, 0.0], &entry.name);
+    for &(name, stroke) in entries {
+        let text = Text::new([0.0, 0.0], name);
         let needed = SAMPLE + 6.0 + text.width();
         if x > left && x + needed > left + width {
             (x, y) = (left, y + ROW);
         }
-        picture.line(&[[x, y - 4.5], [x + SAMPLE, y - 4.5]], entry.stroke);
+        picture.line(&[[x, y - 4.5], [x + SAMPLE, y - 4.5]], stroke);
         picture.text(Text { at: [x + SAMPLE + 6.0, y], ..text });
         x += needed + 22.0;
     }

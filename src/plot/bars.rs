@@ -78,13 +78,8 @@ pub fn bars([title, below]: [&str; 2], axis_name: &str, groups: &[Group]) -> Pic
         for bar in &group.bars {
             let length = axis.fraction(bar.value).max(0.0) * LENGTH;
             picture.rectangle([left, y], [length, BAR], Some(series(bar.colour)), None);
-            let name = super::font::fitted(
-                &bar.name,
-                names,
-                super::canvas::SIZE,
-                super::font::Weight::Regular,
-            );
-            picture.text(Text::new([left - 8.0, y + 13.0], name).held(Anchor::End));
+            let name = Text::new([left - 8.0, y + 13.0], &bar.name).fitted(names);
+            picture.text(name.held(Anchor::End));
             picture.text(Text::new([left + length + 6.0, y + 13.0], behind(bar)));
             y += LINE;
         }

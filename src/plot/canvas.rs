@@ -110,6 +110,11 @@ impl Text {
         Self { has_rim: true, ..self }
     }
 
+    /// The beginning of the text that is at most `most` px wide, with an ellipsis if it is cut.
+    pub fn fitted(self, most: f64) -> Self {
+        Self { text: font::fitted(&self.text, most, self.size, self.weight), ..self }
+    }
+
     /// Width, px.
     pub fn width(&self) -> f64 {
         font::width(&self.text, self.size, self.weight)
@@ -128,25 +133,11 @@ pub struct Image {
 /// Elements of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// Lines or areas.
-    Path {
-        pieces: Vec<Vec<Point>>,
-        is_closed: bool,
+    Shape {
+        shape: Shape,
         fill: Option<Colour>,
         stroke: Option<Stroke>,
         name: Option<String>,
-    },
-    Rectangle {
-        at: Point,
-        size: Point,
-        fill: Option<Colour>,
-        stroke: Option<Stroke>,
-    },
-    Circle {
-        centre: Point,
-        radius: f64,
-        fill: Option<Colour>,
-        stroke: Option<Stroke>,
     },
     Text(Text),
     Image {
@@ -162,6 +153,15 @@ pub(super) enum Item {
     },
 }
 
+/// Outline of an element.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    Lines(Vec<Vec<Point>>),
+    Area(Vec<Point>),
+    Rectangle { at: Point, size: Point },
+    Circle { centre: Point, radius: f64 },
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
@@ -169,14 +169,12 @@ pub struct Picture {
     pub(super) height: f64,
     pub(super) title: String,
     pub(super) items: Vec<Item>,
-    /// Open clipping groups, innermost last.
-    open: Vec<(Point, Point, Vec<Item>)>,
 }
 
 impl Picture {
     /// An empty picture of a size in px. The title serves screen readers.
     pub fn new(width: f64, height: f64, title: impl Into<String>) -> Self {
-        Self { width, height, title: title.into(), items: Vec::new(), open: Vec::new() }
+        Self { width, height, title: title.into(), items: Vec::new() }
     }
 
     /// Its size, px.
@@ -189,38 +187,28 @@ impl Picture {
         &self.title
     }
 
-    fn add(&mut self, item: Item) {
-        match self.open.last_mut() {
-            Some((_, _, items)) => items.push(item),
-            None => self.items.push(item),
-        }
-    }
-
     /// A line through points.
     pub fn line(&mut self, places: &[Point], stroke: Stroke) {
         self.lines(vec![places.to_vec()], stroke, None);
     }
 
     /// Lines that belong together, with a tooltip.
-    pub fn lines(&mut self, pieces: Vec<Vec<Point>>, stroke: Stroke, name: Option<&str>) {
+    pub fn lines(&mut self, mut pieces: Vec<Vec<Point>>, stroke: Stroke, name: Option<&str>) {
         /// Points are at most this far outside of a picture, px: dashes are drawn one by one.
         const FAR: f64 = 2e4;
-        let name = name.map(str::to_owned);
-        let stroke = Some(stroke);
         let near = |place: &mut Point| *place = place.map(|x| x.clamp(-FAR, FAR));
-        let mut pieces = pieces;
         pieces.iter_mut().flatten().for_each(near);
         for piece in &mut pieces {
             piece.retain(|[x, y]| x.is_finite() && y.is_finite());
         }
-        self.add(Item::Path { pieces, is_closed: false, fill: None, stroke, name });
+        let (stroke, name) = (Some(stroke), name.map(str::to_owned));
+        self.items.push(Item::Shape { shape: Shape::Lines(pieces), fill: None, stroke, name });
     }
 
     /// A filled area.
     pub fn area(&mut self, places: &[Point], fill: Colour) {
-        let pieces = vec![places.to_vec()];
-        let fill = Some(fill);
-        self.add(Item::Path { pieces, is_closed: true, fill, stroke: None, name: None });
+        let shape = Shape::Area(places.to_vec());
+        self.items.push(Item::Shape { shape, fill: Some(fill), stroke: None, name: None });
     }
 
     /// A rectangle.
@@ -231,7 +219,8 @@ impl Picture {
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     ) {
-        self.add(Item::Rectangle { at, size, fill, stroke });
+        let shape = Shape::Rectangle { at, size };
+        self.items.push(Item::Shape { shape, fill, stroke, name: None });
     }
 
     /// A circle.
@@ -242,26 +231,26 @@ impl Picture {
         fill: Option<Colour>,
         stroke: Option<Stroke>,
     ) {
-        self.add(Item::Circle { centre, radius, fill, stroke });
+        let shape = Shape::Circle { centre, radius };
+        self.items.push(Item::Shape { shape, fill, stroke, name: None });
     }
 
     /// A text.
     pub fn text(&mut self, text: Text) {
-        self.add(Item::Text(text));
+        self.items.push(Item::Text(text));
     }
 
     /// An image, scaled to a size.
     pub fn image(&mut self, at: Point, size: Point, image: Image) {
-        self.add(Item::Image { at, size, image });
+        self.items.push(Item::Image { at, size, image });
     }
 
     /// Draws elements that are clipped to a rectangle.
     pub fn within(&mut self, at: Point, size: Point, draw: impl FnOnce(&mut Self)) {
-        self.open.push((at, size, Vec::new()));
+        let outside = std::mem::take(&mut self.items);
         draw(self);
-        if let Some((at, size, items)) = self.open.pop() {
-            self.add(Item::Window { at, size, items });
-        }
+        let items = std::mem::replace(&mut self.items, outside);
+        self.items.push(Item::Window { at, size, items });
     }
 
     /// An arrow from one point to another, with a head in proportion to its length, and a white halo.
@@ -280,21 +269,5 @@ impl Picture {
         let pieces = || vec![vec![from, to], vec![barb(1.0), to, barb(-1.0)]];
         self.lines(pieces(), Stroke::solid(WHITE, stroke.width + 1.6), None);
         self.lines(pieces(), stroke, None);
-    }
-
-    /// Every text of the picture.
-    pub fn texts(&self) -> Vec<&Text> {
-        fn collect<'a>(items: &'a [Item], texts: &mut Vec<&'a Text>) {
-            for item in items {
-                match item {
-                    Item::Text(text) => texts.push(text),
-                    Item::Window { items, .. } => collect(items, texts),
-                    _ => {}
-                }
-            }
-        }
-        let mut texts = Vec::new();
-        collect(&self.items, &mut texts);
-        texts
     }
 }

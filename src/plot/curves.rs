@@ -1,6 +1,6 @@
 //! Curves on pairs of axes: profiles, time series.
 
-use super::axes::{AxesFrame, Axis, BELOW, Entry, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::axes::{AxesFrame, Axis, BELOW, LEFT, MARGIN, TOP, draw_legend, draw_title};
 use super::canvas::{Anchor, Picture, Point, Stroke, Text};
 use super::colour::{GREY, WHITE};
 
@@ -52,10 +52,10 @@ pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> 
     let rows = panels.len().div_ceil(columns).max(1);
     let width = LEFT + columns as f64 * size[0] + (columns - 1) as f64 * BESIDE + 2.0 * MARGIN;
     let bottom = TOP + 20.0 + rows as f64 * size[1] + (rows - 1) as f64 * ABOVE + BELOW;
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<(&str, Stroke)> = Vec::new();
     for curve in panels.iter().flat_map(|panel| &panel.curves) {
-        if !entries.iter().any(|entry| entry.name == curve.name) {
-            entries.push(Entry { name: curve.name.clone(), stroke: curve.stroke });
+        if !entries.iter().any(|(name, _)| *name == curve.name) {
+            entries.push((&curve.name, curve.stroke));
         }
     }
     // The height of the legend is known after drawing it, here on a canvas that is discarded.

@@ -31,9 +31,7 @@ pub(super) fn draw(
     at_cell: impl Fn([f64; 2]) -> [f64; 2],
     kept_inside: impl Fn(Text) -> Text,
 ) {
-    let nx = latitude.dim().1;
-    let centres: Vec<[f64; 2]> = longitude.iter().zip(latitude).map(|(&x, &y)| [x, y]).collect();
-    let Some(extent) = Extent::of(&centres, nx, false) else { return };
+    let Some(extent) = extent(latitude, longitude) else { return };
     let mut line = |pieces: Vec<Line>, name: &str, label: Option<[f64; 2]>| {
         picture.lines(pieces, Stroke::dashed(COLOUR, 0.8, &[2.0, 3.0]), Some(name));
         if let Some(at) = label {
@@ -66,6 +64,11 @@ pub(super) fn draw(
         let name = degrees(value, step, ["W", "E"]);
         line(pieces, &name, first.map(|[x, y]| [x + 4.0, y - 6.0]));
     }
+}
+
+fn extent(latitude: &Array2<f64>, longitude: &Array2<f64>) -> Option<Extent> {
+    let centres: Vec<[f64; 2]> = longitude.iter().zip(latitude).map(|(&x, &y)| [x, y]).collect();
+    Extent::of(&centres, latitude.dim().1, false)
 }
 
 fn on_picture(lines: Vec<Line>, at_cell: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<Line> {
@@ -174,9 +177,7 @@ mod tests {
             assert!(lines[0].iter().all(|[i, _]| (i - column).abs() < 1e-4), "{value}: {lines:?}");
         }
         assert!(meridian(&latitude, &longitude, 0.0).is_empty());
-        let centres: Vec<[f64; 2]> =
-            longitude.iter().zip(&latitude).map(|(&x, &y)| [x, y]).collect();
-        let extent = Extent::of(&centres, 8, false).expect("an extent");
+        let extent = extent(&latitude, &longitude).expect("an extent");
         let values: Vec<f64> = meridians(&extent).iter().map(|(value, _)| *value).collect();
         assert_eq!(values, [179.0, 180.0, 181.0]);
         assert_eq!(degrees(turn(181.0), 1.0, ["W", "E"]), "179°W");
@@ -187,9 +188,7 @@ mod tests {
     #[test]
     fn there_are_twelve_meridians_around_a_pole() {
         let [latitude, longitude] = polar(-1.0);
-        let centres: Vec<[f64; 2]> =
-            longitude.iter().zip(&latitude).map(|(&x, &y)| [x, y]).collect();
-        let extent = Extent::of(&centres, 20, false).expect("an extent");
+        let extent = extent(&latitude, &longitude).expect("an extent");
         let values: Vec<f64> = meridians(&extent).iter().map(|(value, _)| *value).collect();
         assert_eq!(values, [-150., -120., -90., -60., -30., 0., 30., 60., 90., 120., 150., 180.]);
     }

@@ -1,8 +1,8 @@
 //! Curves on doubly logarithmic axes, with the bounds that they cannot cross.
 
-use super::axes::draw_title;
+use super::axes::{AxesFrame, Axis, draw_title};
 use super::canvas::{Anchor, Picture, Point, Stroke, Text};
-use super::colour::{FAINT, FAINTER, GREY, INK, WHITE, series, short};
+use super::colour::{FAINT, FAINTER, GREY, WHITE, series};
 use super::log_axis::Decades;
 
 /// Style of a series.
@@ -48,20 +48,20 @@ const DASHES: [&[f64]; 3] = [&[7.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 /// Half the size of a mark.
 const MARK: f64 = 4.0;
 
-/// The axes of all panels.
-#[derive(Clone, Copy)]
-struct Axes {
-    /// Exponents of two at both ends.
-    x: [f64; 2],
-    y: Decades,
-    left: f64,
-}
-
-impl Axes {
-    fn at(&self, [x, y]: [f64; 2]) -> Point {
-        let [first, last] = self.x;
-        let along = (x.log2() - first) / (last - first);
-        [self.left + along * PANEL[0], TOP + (1.0 - self.y.fraction(y)) * PANEL[1]]
+/// A logarithmic axis that contains the given values, with ticks at powers of two.
+fn powers_of_two(name: &str, values: impl Iterator<Item = f64>) -> Axis {
+    let [least, most] = values.fold([f64::INFINITY, 0.0], |[least, most], x| {
+        [least.min(x.log2().floor()), most.max(x.log2().ceil())]
+    });
+    let [first, last] = if most > least { [least, most] } else { [most - 1.0, most + 1.0] };
+    // Every second power has a number if there are many.
+    let apart = if last - first > 8.0 { 2 } else { 1 };
+    let powers = (first as i32..=last as i32).step_by(apart);
+    Axis {
+        name: name.to_owned(),
+        range: [first.exp2(), last.exp2()],
+        ticks: powers.map(|power| (f64::from(power).exp2(), power_of_two(power))).collect(),
+        is_logarithmic: true,
     }
 }
 
@@ -70,11 +70,9 @@ impl Axes {
 pub fn lines([title, below]: [&str; 2], [x_name, y_name]: [&str; 2], panels: &[Panel]) -> Picture {
     let all = || panels.iter().flat_map(|panel| &panel.series);
     let points = || all().flat_map(|series| &series.points);
-    let y = Decades::of(points().map(|[_, y]| *y));
-    let (least, most) = points().fold((f64::INFINITY, 0.0_f64), |(least, most), [x, _]| {
-        (least.min(x.log2().floor()), most.max(x.log2().ceil()))
-    });
-    let x = if most > least { [least, most] } else { [most - 1.0, most + 1.0] };
+    let x = powers_of_two(x_name, points().map(|[x, _]| *x));
+    let decades = Decades::of(points().map(|[_, y]| *y));
+    let y = Axis::decades(y_name, points().map(|[_, y]| *y));
     let mut names: Vec<(&str, Style)> = Vec::new();
     for series in all() {
         if !names.iter().any(|(name, _)| *name == series.name) {
@@ -89,20 +87,20 @@ pub fn lines([title, below]: [&str; 2], [x_name, y_name]: [&str; 2], panels: &[P
     let mut picture = Picture::new(width, height, title);
     draw_title(&mut picture, title, &[below.to_owned()]);
     for (number, panel) in panels.iter().enumerate() {
-        let left = LEFT + number as f64 * (PANEL[0] + GAP);
-        let axes = Axes { x, y, left };
-        draw_axes(&mut picture, axes, number == 0);
-        let middle = left + PANEL[0] / 2.0;
-        let title = Text::new([middle, TOP - 10.0], &panel.title).sized(15.0).bold();
-        picture.text(title.held(Anchor::Middle));
-        let under = [middle, TOP + PANEL[1] + 40.0];
-        picture.text(Text::new(under, x_name).held(Anchor::Middle));
+        let at = [LEFT + number as f64 * (PANEL[0] + GAP), TOP];
+        let frame = AxesFrame { at, size: PANEL, x: x.clone(), y: y.clone() };
+        draw_grid(&mut picture, &frame, decades);
+        frame.draw_sides(&mut picture);
+        frame.draw_x(&mut picture);
+        if number == 0 {
+            frame.draw_y(&mut picture);
+        }
+        let title = Text::new([at[0] + PANEL[0] / 2.0, TOP - 10.0], &panel.title);
+        picture.text(title.sized(15.0).bold().held(Anchor::Middle));
         for series in &panel.series {
-            draw(&mut picture, axes, series);
+            draw(&mut picture, &frame, series);
         }
     }
-    let beside = Text::new([20.0, TOP + PANEL[1] / 2.0], y_name);
-    picture.text(beside.held(Anchor::Middle).upright());
     for (number, (name, style)) in names.into_iter().enumerate() {
         let x = LEFT + (number % columns) as f64 * LEGEND_COLUMN;
         let y = TOP + PANEL[1] + BELOW + 14.0 + (number / columns) as f64 * LEGEND_LINE;
@@ -122,29 +120,19 @@ fn stroke(style: Style) -> Stroke {
     }
 }
 
-fn draw_axes(picture: &mut Picture, axes: Axes, has_labels: bool) {
-    for (value, is_decade) in axes.y.ticks() {
-        let [_, y] = axes.at([axes.x[0].exp2(), value]);
+/// Lines at every power of two, and at ten multiples of each power of ten.
+fn draw_grid(picture: &mut Picture, frame: &AxesFrame, decades: Decades) {
+    let [left, right, top, bottom] = frame.sides();
+    let ([first, last], [lowest, _]) = (frame.x.range, frame.y.range);
+    for (value, is_decade) in decades.ticks() {
+        let [_, y] = frame.place([first, value]);
         let colour = if is_decade { FAINT } else { FAINTER };
-        picture.line(&[[axes.left, y], [axes.left + PANEL[0], y]], Stroke::solid(colour, 1.0));
-        if is_decade && has_labels {
-            let text = Text::new([axes.left - 8.0, y + 4.5], short(value));
-            picture.text(text.held(Anchor::End));
-        }
+        picture.line(&[[left, y], [right, y]], Stroke::solid(colour, 1.0));
     }
-    let [first, last] = axes.x.map(|power| power as i32);
-    // Every second power is labelled if there are many.
-    let apart = if last - first > 8 { 2 } else { 1 };
-    for power in first..=last {
-        let [x, _] = axes.at([f64::from(power).exp2(), 10_f64.powi(axes.y.first)]);
-        let bottom = TOP + PANEL[1];
-        picture.line(&[[x, TOP], [x, bottom]], Stroke::solid(FAINTER, 1.0));
-        if (power - first) % apart == 0 {
-            let text = Text::new([x, bottom + 18.0], power_of_two(power));
-            picture.text(text.held(Anchor::Middle));
-        }
+    for power in first.log2() as i32..=last.log2() as i32 {
+        let [x, _] = frame.place([f64::from(power).exp2(), lowest]);
+        picture.line(&[[x, top], [x, bottom]], Stroke::solid(FAINTER, 1.0));
     }
-    picture.rectangle([axes.left, TOP], PANEL, None, Some(Stroke::solid(INK, 1.0)));
 }
 
 /// A power of two as 2¹⁶.
@@ -154,8 +142,8 @@ fn power_of_two(power: i32) -> String {
     "2".chars().chain(power.to_string().chars().map(raised)).collect()
 }
 
-fn draw(picture: &mut Picture, axes: Axes, series: &Series) {
-    let places: Vec<Point> = series.points.iter().map(|point| axes.at(*point)).collect();
+fn draw(picture: &mut Picture, frame: &AxesFrame, series: &Series) {
+    let places: Vec<Point> = series.points.iter().map(|point| frame.place(*point)).collect();
     picture.lines(vec![places.clone()], stroke(series.style), Some(&series.name));
     if let Style::Measured(number) = series.style {
         for place in places {

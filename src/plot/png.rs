@@ -1,11 +1,11 @@
 //! Pictures as PNG.
 
 use tiny_skia::{
-    FillRule, FilterQuality, LineCap, LineJoin, Mask, Paint, PathBuilder, Pixmap, PixmapPaint,
-    PremultipliedColorU8, Rect, StrokeDash, Transform,
+    FillRule, FilterQuality, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap,
+    PixmapPaint, PremultipliedColorU8, Rect, StrokeDash, Transform,
 };
 
-use super::canvas::{Anchor, Image, Item, Picture, Point, Stroke, Text};
+use super::canvas::{Anchor, Image, Item, Picture, Point, Shape, Stroke, Text};
 use super::colour::{Colour, WHITE};
 use super::font;
 
@@ -77,34 +77,44 @@ fn rectangle([x, y]: Point, [w, h]: Point) -> Option<Rect> {
     Rect::from_xywh(x as f32, y as f32, w as f32, h as f32)
 }
 
+/// Path of a shape; `None` for one without extent.
+fn outline(shape: &Shape) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    let mut connect = |points: &[Point]| {
+        for (number, point) in points.iter().enumerate() {
+            let [x, y] = point.map(|x| x as f32);
+            if number == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
+        }
+    };
+    match shape {
+        Shape::Lines(pieces) => pieces.iter().for_each(|piece| connect(piece)),
+        Shape::Area(points) => {
+            connect(points);
+            path.close();
+        }
+        Shape::Rectangle { at, size } => path.push_rect(rectangle(*at, *size)?),
+        Shape::Circle { centre: [x, y], radius } => {
+            path.push_circle(*x as f32, *y as f32, *radius as f32);
+        }
+    }
+    path.finish()
+}
+
 impl Painter {
     fn items(&mut self, items: &[Item], mask: Option<&Mask>) {
         for item in items {
             match item {
-                Item::Path { pieces, is_closed, fill, stroke, .. } => {
-                    let mut path = PathBuilder::new();
-                    for piece in pieces {
-                        for (number, place) in piece.iter().enumerate() {
-                            let [x, y] = place.map(|place| place as f32);
-                            if number == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
-                        }
-                        if *is_closed {
-                            path.close();
-                        }
+                Item::Shape { shape, fill, stroke, .. } => {
+                    let Some(path) = outline(shape) else { continue };
+                    let transform = self.transform;
+                    if let Some(fill) = fill {
+                        let (paint, rule) = (paint(*fill), FillRule::Winding);
+                        self.pixels.fill_path(&path, &paint, rule, transform, mask);
                     }
-                    self.path(path, *fill, *stroke, mask);
-                }
-                Item::Rectangle { at, size, fill, stroke } => {
-                    let mut path = PathBuilder::new();
-                    if let Some(rectangle) = rectangle(*at, *size) {
-                        path.push_rect(rectangle);
+                    if let Some(stroke) = stroke {
+                        let (paint, line) = (paint(stroke.colour), line(*stroke));
+                        self.pixels.stroke_path(&path, &paint, &line, transform, mask);
                     }
-                    self.path(path, *fill, *stroke, mask);
-                }
-                Item::Circle { centre: [x, y], radius, fill, stroke } => {
-                    let mut path = PathBuilder::new();
-                    path.push_circle(*x as f32, *y as f32, *radius as f32);
-                    self.path(path, *fill, *stroke, mask);
                 }
                 Item::Text(text) => self.text(text, mask),
                 Item::Image { at, size, image } => self.image(*at, *size, image, mask),
@@ -117,24 +127,6 @@ impl Painter {
                     self.items(items, Some(&window));
                 }
             }
-        }
-    }
-
-    fn path(
-        &mut self,
-        path: PathBuilder,
-        fill: Option<Colour>,
-        stroke: Option<Stroke>,
-        mask: Option<&Mask>,
-    ) {
-        let Some(path) = path.finish() else { return };
-        if let Some(fill) = fill {
-            let rule = FillRule::Winding;
-            self.pixels.fill_path(&path, &paint(fill), rule, self.transform, mask);
-        }
-        if let Some(stroke) = stroke {
-            let paint = paint(stroke.colour);
-            self.pixels.stroke_path(&path, &paint, &line(stroke), self.transform, mask);
         }
     }
 

@@ -3,10 +3,10 @@
 use ndarray::Array2;
 
 use super::axes::{
-    AxesFrame, Axis, BAR_ROOM, BELOW, Entry, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
+    AxesFrame, Axis, BAR_ROOM, BELOW, LEFT, MARGIN, TOP, draw_bar, draw_legend, draw_title,
 };
 use super::canvas::{Anchor, Image, Picture, Point, Stroke, Text};
-use super::colour::{Colour, GREY, GROUND, INK, Scale};
+use super::colour::{GREY, GROUND, INK, Scale, WHITE};
 use super::contour;
 
 /// Contour lines of a field.
@@ -88,7 +88,8 @@ pub fn draw(section: &Section<'_>) -> Picture {
             y: Axis::linear("height, km", [0.0, section.top], 6),
         };
         draw_panel(&mut picture, &frame, panel, section);
-        if number + 1 == section.panels.len() {
+        let is_last = number + 1 == section.panels.len();
+        if is_last {
             frame.draw_x(&mut picture);
         }
         let [left, right, top, bottom] = frame.sides();
@@ -97,12 +98,8 @@ pub fn draw(section: &Section<'_>) -> Picture {
         }
         frame.draw_y(&mut picture);
         draw_bar(&mut picture, right + GAP, [top, bottom], &panel.scale);
-        let entries: Vec<Entry> = panel
-            .lines
-            .iter()
-            .map(|lines| Entry { name: lines.name.clone(), stroke: lines.stroke })
-            .collect();
-        let is_last = number + 1 == section.panels.len();
+        let entries: Vec<(&str, Stroke)> =
+            panel.lines.iter().map(|lines| (&*lines.name, lines.stroke)).collect();
         let below = bottom + if is_last { BELOW + 6.0 } else { 24.0 };
         let width = picture.size()[0] - LEFT - MARGIN;
         draw_legend(&mut picture, [left, below], width, &entries);
@@ -208,9 +205,6 @@ fn length(line: &[Point]) -> f64 {
     line.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1])).sum()
 }
 
-/// Colour of the arrows.
-const ARROWS: Colour = INK;
-
 /// Arrows in the direction of the motion on the picture, with each component in the scale of its axis, and a reference
 /// arrow.
 fn draw_wind(picture: &mut Picture, frame: &AxesFrame, wind: &Wind<'_>, section: &Section<'_>) {
@@ -241,7 +235,7 @@ fn draw_wind(picture: &mut Picture, frame: &AxesFrame, wind: &Wind<'_>, section:
     // The longest arrow nearly reaches the next one.
     let time = 0.85 * frame.size[0] / ARROWS_ALONG as f64 / fastest;
     for ([x, y], [dx, dy], _) in &arrows {
-        picture.arrow([*x, *y], [x + time * dx, y + time * dy], Stroke::solid(ARROWS, 1.0));
+        picture.arrow([*x, *y], [x + time * dx, y + time * dy], Stroke::solid(INK, 1.0));
     }
     let most = arrows.iter().map(|(_, _, u)| u.abs()).fold(0.0, f64::max);
     let speed = super::axes::round_step(most, 1).max(f64::MIN_POSITIVE);
@@ -250,14 +244,9 @@ fn draw_wind(picture: &mut Picture, frame: &AxesFrame, wind: &Wind<'_>, section:
     let text = Text::new([0.0, 0.0], format!("{} m s⁻¹", super::colour::short(speed)));
     let [_, right, top, _] = frame.sides();
     let width = text.width() + span + 22.0;
-    let paper = super::colour::WHITE;
-    picture.rectangle(
-        [right - width, top],
-        [width, 22.0],
-        Some(paper),
-        Some(Stroke::solid(INK, 1.0)),
-    );
+    let rim = Some(Stroke::solid(INK, 1.0));
+    picture.rectangle([right - width, top], [width, 22.0], Some(WHITE), rim);
     let from = [right - width + 8.0, top + 11.0];
-    picture.arrow(from, [from[0] + span, from[1]], Stroke::solid(ARROWS, 1.2));
+    picture.arrow(from, [from[0] + span, from[1]], Stroke::solid(INK, 1.2));
     picture.text(Text { at: [from[0] + span + 6.0, top + 15.5], ..text });
 }

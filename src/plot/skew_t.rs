@@ -1,8 +1,8 @@
 //! A sounding on a Skew-T log-p diagram.
 
-use super::axes::{AxesFrame, Axis, BELOW, Entry, LEFT, MARGIN, TOP, draw_legend, draw_title};
+use super::axes::{AxesFrame, Axis, BELOW, LEFT, MARGIN, TOP, draw_legend, draw_title};
 use super::canvas::{Anchor, Picture, Point, Stroke, Text};
-use super::colour::{Colour, FAINT, INK, hex, series};
+use super::colour::{Colour, FAINT, INK, SERIES, hex};
 use crate::constants::Constants;
 use crate::diagnostics::sounding::{Parcel, Sounding, dew_point, dry_ascent, saturated_ascent};
 
@@ -65,32 +65,22 @@ pub fn draw(
     if let Some(wind) = &sounding.wind {
         draw_wind(&mut picture, &frame, (&sounding.p, wind), is_southern);
     }
-    let solid = |name: &str, colour, width| Entry {
-        name: name.to_owned(),
-        stroke: Stroke::solid(colour, width),
-    };
-    let mut entries = vec![
-        solid("temperature", series(1), 2.6),
-        Entry { name: "dew point".to_owned(), stroke: DEW_POINT },
-    ];
+    let mut entries = vec![("temperature", MEASURED), ("dew point", DEW_POINT)];
     if parcel.is_some() {
-        entries.push(Entry { name: "air lifted from below".to_owned(), stroke: LIFTED });
+        entries.push(("air lifted from below", LIFTED));
     }
-    entries.push(solid("dry adiabats", DRY, 1.6));
-    entries.push(solid("moist adiabats", MOIST, 1.6));
-    entries.push(solid("mixing ratio, g kg⁻¹", RATIO, 1.6));
+    let background =
+        [("dry adiabats", DRY), ("moist adiabats", MOIST), ("mixing ratio, g kg⁻¹", RATIO)];
+    entries.extend(background.map(|(name, colour)| (name, Stroke::solid(colour, 1.6))));
     let [left, _, _, bottom] = frame.sides();
     let room = width - LEFT - MARGIN;
     draw_legend(&mut picture, [left, bottom + BELOW + 8.0], room, &entries);
     picture
 }
 
-const DEW_POINT: Stroke = Stroke::dashed(series_blue(), 2.6, &[8.0, 3.0]);
+const MEASURED: Stroke = Stroke::solid(SERIES[1], 2.6);
+const DEW_POINT: Stroke = Stroke::dashed(SERIES[2], 2.6, &[8.0, 3.0]);
 const LIFTED: Stroke = Stroke::dashed(INK, 1.6, &[3.0, 3.0]);
-
-const fn series_blue() -> Colour {
-    super::colour::SERIES[2]
-}
 
 /// Pressures from the lower edge up to `top`.
 fn levels(top: f64) -> impl Iterator<Item = f64> {
@@ -157,8 +147,7 @@ fn draw_sounding(
         }
     }
     picture.lines(vec![line(&sounding.dew_points())], DEW_POINT, Some("dew point"));
-    let red = Stroke::solid(series(1), 2.6);
-    picture.lines(vec![line(&sounding.t)], red, Some("temperature"));
+    picture.lines(vec![line(&sounding.t)], MEASURED, Some("temperature"));
 }
 
 /// Wind barbs beside the diagram, spaced so that they can be read.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::canvas::{Anchor, Image, Item, Picture, Point, Stroke, Text};
+use super::canvas::{Anchor, Image, Item, Picture, Point, Shape, Stroke, Text};
 use super::colour::Colour;
 use super::font::Weight;
 use super::png;
@@ -46,28 +46,16 @@ impl Writer<'_> {
     fn items(&mut self, items: &[Item]) {
         for item in items {
             match item {
-                Item::Path { pieces, is_closed, fill, stroke, name } => {
-                    let path = path(pieces, *is_closed);
+                Item::Shape { shape, fill, stroke, name } => {
+                    let element = element(shape);
                     let style = style(*fill, *stroke);
                     self.line(&match name {
-                        None => format!("<path d=\"{path}\"{style}/>"),
-                        Some(name) => format!(
-                            "<path d=\"{path}\"{style}><title>{}</title></path>",
-                            escaped(name)
-                        ),
+                        None => format!("<{element}{style}/>"),
+                        // Lines alone have a name.
+                        Some(name) => {
+                            format!("<{element}{style}><title>{}</title></path>", escaped(name))
+                        }
                     });
-                }
-                Item::Rectangle { at: [x, y], size: [w, h], fill, stroke } => {
-                    let style = style(*fill, *stroke);
-                    self.line(&format!(
-                        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\"{style}/>"
-                    ));
-                }
-                Item::Circle { centre: [x, y], radius, fill, stroke } => {
-                    let style = style(*fill, *stroke);
-                    self.line(&format!(
-                        "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius:.2}\"{style}/>"
-                    ));
                 }
                 Item::Text(text) => self.text(text),
                 Item::Image { at, size, image } => self.image(*at, *size, image),
@@ -118,16 +106,28 @@ impl Writer<'_> {
     }
 }
 
-fn path(pieces: &[Vec<Point>], is_closed: bool) -> String {
+/// Name of the element of a shape, and its attributes.
+fn element(shape: &Shape) -> String {
+    match shape {
+        Shape::Lines(pieces) => {
+            let path: String = pieces.iter().map(|piece| path(piece)).collect();
+            format!("path d=\"{path}\"")
+        }
+        Shape::Area(points) => format!("path d=\"{}Z\"", path(points)),
+        Shape::Rectangle { at: [x, y], size: [w, h] } => {
+            format!("rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\"")
+        }
+        Shape::Circle { centre: [x, y], radius } => {
+            format!("circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius:.2}\"")
+        }
+    }
+}
+
+fn path(points: &[Point]) -> String {
     let mut path = String::new();
-    for piece in pieces {
-        for (number, [x, y]) in piece.iter().enumerate() {
-            let verb = if number == 0 { 'M' } else { 'L' };
-            write!(path, "{verb}{x:.1} {y:.1}").expect("writing to memory");
-        }
-        if is_closed {
-            path.push('Z');
-        }
+    for (number, [x, y]) in points.iter().enumerate() {
+        let verb = if number == 0 { 'M' } else { 'L' };
+        write!(path, "{verb}{x:.1} {y:.1}").expect("writing to memory");
     }
     path
 }

@@ -6,7 +6,7 @@ use crate::rules::Source;
 pub(crate) const LIST: &str = "validation/tidy/public.txt";
 
 /// Modules whose items are for the program and its tests; all other public items are for users.
-const OF_THE_PROGRAM: [&str; 3] = ["cli", "config", "main"];
+const OF_THE_PROGRAM: [&str; 2] = ["cli", "main"];
 
 /// Items of the modules that are public, as "fn wsm5::call", in order.
 pub(crate) fn items(sources: &[Source]) -> Vec<String> {

@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 12] = [
     &["backend", "io"],
     &["cases", "projection", "diagnostics"],
     &["model", "plot"],
-    &["config", "cli", "main"],
+    &["cli", "main"],
 ];
 
 /// Layers whose modules may use each other: the lowest one, and the command with its options.

@@ -25,10 +25,6 @@ use crate::primitives::reduce;
 impl Columns {
     /// Runs a scheme. `references` are the same scheme in this precision and in double precision, which a device is
     /// compared with if both backends are requested.
-    ///
-    /// # Errors
-    ///
-    /// Every [`Error`] of reading, writing and computing, and [`Error::Verdict`] where the backends disagree.
     pub(super) fn run_physics<R, P, W>(
         &self,
         physics: &P,
@@ -106,8 +102,8 @@ impl Columns {
         );
         let on_gpu = timed("gpu", place, [calls, cells], seconds);
         let exact = PhysicsCase::<f64>::read::<W>(&self.input)?;
-        let asked = Calls { physics, wide, dt, count: calls };
-        let (verdicts, fragile_share) = compare(&asked, (&before, &exact), found)?;
+        let calls = Calls { physics, wide, dt, count: calls };
+        let (verdicts, fragile_share) = compare(&calls, (&before, &exact), found)?;
         let report = ComparisonReport {
             outcome: Outcome::default(),
             runs: vec![on_cpu, on_gpu],

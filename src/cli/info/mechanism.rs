@@ -57,10 +57,6 @@ pub(super) fn is_mechanism(path: &Path) -> bool {
 
 impl MechanismFacts {
     /// Reads a mechanism.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading it.
     pub(super) fn new(
         path: &Path,
         devices: &[device::Device],

@@ -51,11 +51,6 @@ struct Subject {
 }
 
 impl Mechanism {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading, with all errors of the mechanism, and of writing.
     pub(super) fn run(&self) -> Result<()> {
         let (mechanism, kinetics) = read_mechanism(&self.file)?;
         let unbalanced = |number: &usize| {

@@ -7,6 +7,7 @@ use super::Kind;
 use super::pictures::{gaps, place_name, profile_panels};
 use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name, time_of};
 use super::soundings::signed;
+use super::tracer::lowest;
 use crate::diagnostics::column_ops;
 use crate::error::{Error, Result};
 use crate::io::wrf::plottable::PlotInput;
@@ -16,78 +17,71 @@ use crate::plot::colour::{INK, Scale, short};
 use crate::plot::curves::{self, Layout};
 use crate::plot::map::{self, Map};
 
-/// Quantity compared on a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plane {
-    Precipitation,
-    Reflectivity,
-    Theta,
-    Vapour,
-    Condensate,
+/// A quantity that is compared on a map.
+struct Plane {
+    /// Name of the picture.
+    name: &'static str,
+    title: &'static str,
+    units: &'static str,
+    /// Variables that it needs.
+    needs: &'static [&'static str],
+    /// The corresponding picture of one file.
+    kind: Option<Kind>,
+    /// The field at a time of a file.
+    of: fn(&PlotInput, usize) -> Result<Array2<f64>>,
 }
 
-impl Plane {
-    const ALL: [Self; 5] =
-        [Self::Precipitation, Self::Reflectivity, Self::Theta, Self::Vapour, Self::Condensate];
+const PLANES: [Plane; 5] = [
+    Plane {
+        name: "difference-precipitation",
+        title: "Precipitation",
+        units: "mm",
+        needs: &["RAINNC"],
+        kind: Some(Kind::Precipitation),
+        of: |input, time| Ok(input.precipitation(time)?.0),
+    },
+    Plane {
+        name: "difference-reflectivity",
+        title: "Largest reflectivity of each column",
+        units: "dBZ",
+        needs: &[REFLECTIVITY],
+        kind: Some(Kind::Reflectivity),
+        of: |input, time| Ok(column_ops::column_maximum(&input.volume(REFLECTIVITY, time)?)),
+    },
+    Plane {
+        name: "difference-theta",
+        title: "Potential temperature of the lowest layer",
+        units: "K",
+        needs: &["T|THM"],
+        kind: None,
+        of: |input, time| Ok(lowest(&input.theta(time)?)),
+    },
+    Plane {
+        name: "difference-vapour",
+        title: "Vapour in the column",
+        units: "kg m⁻²",
+        needs: &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR"],
+        kind: None,
+        of: |input, time| content(input, time, &["QVAPOR"]),
+    },
+    Plane {
+        name: "difference-condensate",
+        title: "Hydrometeors in the column",
+        units: "kg m⁻²",
+        needs: &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR", "QCLOUD|QRAIN|QICE|QSNOW"],
+        kind: None,
+        of: |input, time| content(input, time, &HYDROMETEORS.map(|(name, _)| name)),
+    },
+];
 
-    /// Title of the picture, name of its quantity, and units.
-    fn names(self) -> [&'static str; 3] {
-        match self {
-            Self::Precipitation => ["difference-precipitation", "Precipitation", "mm"],
-            Self::Reflectivity => {
-                ["difference-reflectivity", "Largest reflectivity of each column", "dBZ"]
-            }
-            Self::Theta => ["difference-theta", "Potential temperature of the lowest layer", "K"],
-            Self::Vapour => ["difference-vapour", "Vapour in the column", "kg m⁻²"],
-            Self::Condensate => ["difference-condensate", "Hydrometeors in the column", "kg m⁻²"],
-        }
+/// Column content of those species that a file has, kg m⁻².
+fn content(input: &PlotInput, time: usize, names: &[&str]) -> Result<Array2<f64>> {
+    let (rho, faces, shape) = (input.density(time)?, input.heights(time)?, input.shape());
+    let mut sum = Array2::zeros((shape.ny, shape.nx));
+    for name in names.iter().filter(|name| input.missing(&[name]).is_empty()) {
+        sum += &column_ops::content(&rho, &input.volume(name, time)?, &faces);
     }
-
-    /// Variables that it needs.
-    fn needs(self) -> &'static [&'static str] {
-        match self {
-            Self::Precipitation => &["RAINNC"],
-            Self::Reflectivity => &[REFLECTIVITY],
-            Self::Theta => &["T|THM"],
-            Self::Vapour => &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR"],
-            Self::Condensate => {
-                &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR", "QCLOUD|QRAIN|QICE|QSNOW"]
-            }
-        }
-    }
-
-    /// The corresponding picture of one file.
-    fn kind(self) -> Option<Kind> {
-        match self {
-            Self::Precipitation => Some(Kind::Precipitation),
-            Self::Reflectivity => Some(Kind::Reflectivity),
-            _ => None,
-        }
-    }
-
-    fn of(self, album: &PlotInput, time: usize) -> Result<Array2<f64>> {
-        let content = |names: &[&str]| -> Result<Array2<f64>> {
-            let (rho, faces) = (album.density(time)?, album.heights(time)?);
-            let shape = album.shape();
-            let mut sum = Array2::zeros((shape.ny, shape.nx));
-            for name in names.iter().filter(|name| album.missing(&[name]).is_empty()) {
-                sum += &column_ops::content(&rho, &album.volume(name, time)?, &faces);
-            }
-            Ok(sum)
-        };
-        match self {
-            Self::Precipitation => Ok(album.precipitation(time)?.0),
-            Self::Reflectivity => {
-                Ok(column_ops::column_maximum(&album.volume(REFLECTIVITY, time)?))
-            }
-            Self::Theta => {
-                let theta = album.theta(time)?;
-                Ok(theta.index_axis(ndarray::Axis(0), 0).mapv(f64::from))
-            }
-            Self::Vapour => content(&["QVAPOR"]),
-            Self::Condensate => content(&HYDROMETEORS.map(|(name, _)| name)),
-        }
-    }
+    Ok(sum)
 }
 
 /// Name of the picture of the profiles.
@@ -95,11 +89,11 @@ const PROFILES: &str = "difference-profiles";
 
 /// Draws the differences of the second file from the first at a common time.
 pub(super) fn draw(
-    albums: &[PlotInput; 2],
+    inputs: &[PlotInput; 2],
     time: Option<&str>,
     only: &[Kind],
-) -> Result<Vec<(&'static str, Box<Picture>)>> {
-    let [a, b] = albums;
+) -> Result<Vec<(&'static str, Picture)>> {
+    let [a, b] = inputs;
     if a.shape() != b.shape() {
         return Err(Error::input(
             b.path(),
@@ -120,20 +114,19 @@ pub(super) fn draw(
             names.join(", ")
         )));
     }
-    let times = times(albums, time)?;
+    let times = times(inputs, time)?;
     let mut drawn = Vec::new();
-    for plane in Plane::ALL {
-        if !only.is_empty() && !plane.kind().is_some_and(|kind| only.contains(&kind)) {
-            continue;
-        }
-        if is_possible(albums, plane.needs(), plane.names()[0], !only.is_empty())? {
-            drawn.push((plane.names()[0], Box::new(difference(albums, times, plane)?)));
+    let is_wanted =
+        |plane: &&Plane| only.is_empty() || plane.kind.is_some_and(|kind| only.contains(&kind));
+    for plane in PLANES.iter().filter(is_wanted) {
+        if is_possible(inputs, plane.needs, plane.name, !only.is_empty())? {
+            drawn.push((plane.name, difference(inputs, times, plane)?));
         }
     }
     let wants_profiles = only.is_empty() || only.contains(&Kind::Profiles);
     let needs = ["QVAPOR", "PH", "PHB"];
-    if wants_profiles && is_possible(albums, &needs, PROFILES, !only.is_empty())? {
-        drawn.push((PROFILES, Box::new(profiles(albums, times)?)));
+    if wants_profiles && is_possible(inputs, &needs, PROFILES, !only.is_empty())? {
+        drawn.push((PROFILES, profiles(inputs, times)?));
     }
     if drawn.is_empty() {
         let message =
@@ -145,39 +138,39 @@ pub(super) fn draw(
 
 /// Returns `true` if both files have the variables of a picture; if it was requested by name, they must have them.
 fn is_possible(
-    albums: &[PlotInput; 2],
+    inputs: &[PlotInput; 2],
     needs: &[&str],
     name: &str,
-    is_asked: bool,
+    is_required: bool,
 ) -> Result<bool> {
-    for album in albums {
-        let missing = album.missing(needs);
+    for input in inputs {
+        let missing = input.missing(needs);
         if missing.is_empty() {
             continue;
         }
         let missing = missing.join(", ").replace('|', " or ");
-        if is_asked {
+        if is_required {
             return Err(Error::input(
-                album.path(),
+                input.path(),
                 format!("no {name}: it has no variable {missing}"),
             ));
         }
-        info!("{name} is skipped: {} has no variable {missing}", album.path().shown());
+        info!("{name} is skipped: {} has no variable {missing}", input.path().shown());
         return Ok(false);
     }
     Ok(true)
 }
 
 /// Indices of the time in the files: that of the first, or the last common one.
-fn times(albums: &[PlotInput; 2], typed: Option<&str>) -> Result<[usize; 2]> {
-    let [a, b] = albums;
+fn times(inputs: &[PlotInput; 2], typed: Option<&str>) -> Result<[usize; 2]> {
+    let [a, b] = inputs;
     if typed.is_none() {
         let found =
             a.times().iter().enumerate().rev().find_map(|(n, time)| {
                 Some([n, b.times().iter().rposition(|other| other == time)?])
             });
         return found.ok_or_else(|| {
-            let last = |album: &PlotInput| date(album.times()[album.times().len() - 1]);
+            let last = |input: &PlotInput| date(input.times()[input.times().len() - 1]);
             let message = format!(
                 "has no time in common with {}: they end at {} and {}; give --time with a number",
                 a.path().shown(),
@@ -191,8 +184,8 @@ fn times(albums: &[PlotInput; 2], typed: Option<&str>) -> Result<[usize; 2]> {
 }
 
 /// Both files and their times.
-fn when(albums: &[PlotInput; 2], times: [usize; 2]) -> String {
-    let [a, b] = [0, 1].map(|n| (file_name(&albums[n]), date(albums[n].times()[times[n]])));
+fn when(inputs: &[PlotInput; 2], times: [usize; 2]) -> String {
+    let [a, b] = [0, 1].map(|n| (file_name(&inputs[n]), date(inputs[n].times()[times[n]])));
     if a.1 == b.1 {
         format!("{} minus {}, valid {}", b.0, a.0, a.1)
     } else {
@@ -200,10 +193,10 @@ fn when(albums: &[PlotInput; 2], times: [usize; 2]) -> String {
     }
 }
 
-fn difference(albums: &[PlotInput; 2], times: [usize; 2], plane: Plane) -> Result<Picture> {
-    let [_, what, units] = plane.names();
-    let first = plane.of(&albums[0], times[0])?;
-    let field = plane.of(&albums[1], times[1])? - &first;
+fn difference(inputs: &[PlotInput; 2], times: [usize; 2], plane: &Plane) -> Result<Picture> {
+    let Plane { title, units, of, .. } = plane;
+    let first = of(&inputs[0], times[0])?;
+    let field = of(&inputs[1], times[1])? - &first;
     let most = column_ops::largest(&field.mapv(f64::abs));
     let (size, [j, i]) = most.unwrap_or((0.0, [0, 0]));
     let mean = column_ops::mean(field.iter().copied());
@@ -220,13 +213,13 @@ fn difference(albums: &[PlotInput; 2], times: [usize; 2], plane: Plane) -> Resul
     } else {
         format!("no difference in any cell{}", gaps(&field))
     };
-    let earth = albums[0].earth(times[0])?;
+    let earth = inputs[0].earth(times[0])?;
     let scale = Scale::differences(&format!("difference, {units}"), size);
     Ok(map::draw(&Map {
-        title: format!("{what}: difference"),
-        below: vec![when(albums, times), about],
+        title: format!("{title}: difference"),
+        below: vec![when(inputs, times), about],
         field: &field,
-        cell: albums[0].cell().map(|length| length / 1e3),
+        cell: inputs[0].cell().map(|length| length / 1e3),
         scale: &scale,
         earth: earth.as_ref().map(|[latitude, longitude]| [latitude, longitude]),
         line: None,
@@ -235,12 +228,10 @@ fn difference(albums: &[PlotInput; 2], times: [usize; 2], plane: Plane) -> Resul
 }
 
 /// The profiles of both files; the second line is dashed and wide, so that the first stays visible.
-fn profiles(albums: &[PlotInput; 2], times: [usize; 2]) -> Result<Picture> {
-    let scenes = [
-        Scene::new(&albums[0], times[0], None, None)?,
-        Scene::new(&albums[1], times[1], None, None)?,
-    ];
-    let names = [0, 1].map(|n| file_name(&albums[n]));
+fn profiles(inputs: &[PlotInput; 2], times: [usize; 2]) -> Result<Picture> {
+    let [a, b] = [0, 1].map(|n| Scene::new(&inputs[n], times[n], None, None));
+    let scenes = [a?, b?];
+    let names = [0, 1].map(|n| file_name(&inputs[n]));
     // Files of the same name are distinguished by their order.
     let suffixes = if names[0] == names[1] {
         ["first", "second"].map(|which| format!("{}, the {which}", names[0]))
@@ -251,7 +242,7 @@ fn profiles(albums: &[PlotInput; 2], times: [usize; 2]) -> Result<Picture> {
         (&scenes[0], Stroke::solid(INK, 1.6), Some(&suffixes[0])),
         (&scenes[1], Stroke::dashed(INK, 3.4, &[3.0, 7.0]), Some(&suffixes[1])),
     ])?;
-    let dates = [0, 1].map(|n| date(albums[n].times()[times[n]]));
+    let dates = [0, 1].map(|n| date(inputs[n].times()[times[n]]));
     let below = [
         format!("{} at {}, {} at {}", names[0], dates[0], names[1], dates[1]),
         "means over all cells of a level".to_owned(),

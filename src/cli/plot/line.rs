@@ -36,8 +36,7 @@ impl<const N: usize> FromStr for PointNumbers<N> {
             Some(("latlon", numbers)) => (Kind::Degrees, numbers),
             Some((other, _)) => {
                 return Err(format!(
-                    "{other}: is not a kind of coordinates; use ij:, xy: or \
-                                    latlon:"
+                    "{other}: is not a kind of coordinates; use ij:, xy: or latlon:"
                 ));
             }
         };
@@ -53,14 +52,14 @@ impl<const N: usize> FromStr for PointNumbers<N> {
 
 impl<const N: usize> PointNumbers<N> {
     /// The points as columns and rows of cells.
-    fn places(&self, album: &PlotInput, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
+    fn places(&self, input: &PlotInput, time: usize, option: &str) -> Result<Vec<[f64; 2]>> {
         let pairs = self.numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
-        let shape = album.shape();
+        let shape = input.shape();
         let outside = |what: &str| {
             Error::Usage(format!(
                 "{option} {} lies outside of the grid of {}: {what}",
                 self.typed,
-                album.path().shown()
+                input.path().shown()
             ))
         };
         if self.kind == Kind::Cells {
@@ -73,7 +72,7 @@ impl<const N: usize> PointNumbers<N> {
                 })
                 .collect();
         }
-        let domain = album.grid(time)?;
+        let domain = input.grid(time)?;
         let locator = Locator::new(&domain);
         pairs
             .map(|[a, b]| {
@@ -81,12 +80,12 @@ impl<const N: usize> PointNumbers<N> {
                     Kind::Degrees if !locator.is_on_earth() => {
                         let message = "has no latitudes and longitudes; use cell indices, or \
                                        metres with xy:";
-                        return Err(Error::input(album.path(), message));
+                        return Err(Error::input(input.path(), message));
                     }
                     Kind::Metres if locator.map().is_none() => {
                         let message =
                             "is on a map in degrees; use cell indices, or degrees with latlon:";
-                        return Err(Error::input(album.path(), message));
+                        return Err(Error::input(input.path(), message));
                     }
                     Kind::Degrees => locator.on_earth(b, a),
                     _ => locator.on_map(a, b),
@@ -124,15 +123,15 @@ fn middle(around: &[(usize, f64)], shape: Shape) -> [f64; 2] {
 
 impl PointNumbers<2> {
     /// The point as column and row.
-    pub(super) fn place(&self, album: &PlotInput, time: usize) -> Result<[f64; 2]> {
-        Ok(self.places(album, time, "--point")?[0])
+    pub(super) fn place(&self, input: &PlotInput, time: usize) -> Result<[f64; 2]> {
+        Ok(self.places(input, time, "--point")?[0])
     }
 }
 
 impl PointNumbers<4> {
     /// The line between both points.
-    pub(super) fn line(&self, album: &PlotInput, time: usize) -> Result<Line> {
-        let places = self.places(album, time, "--section")?;
+    pub(super) fn line(&self, input: &PlotInput, time: usize) -> Result<Line> {
+        let places = self.places(input, time, "--section")?;
         let line = Line { from: places[0], to: places[1] };
         if line.length([1.0, 1.0]) > 0.0 {
             return Ok(line);

@@ -180,21 +180,23 @@ impl Kind {
     }
 }
 
-/// A picture, or the reason why there is none.
-pub(super) enum Drawn {
-    /// Drawn.
-    Picture(Box<Picture>),
-    /// The file lacks its variables.
+/// Reason why there is no picture.
+pub(super) enum NoPicture {
+    /// The file lacks its variables, or times.
     LeftOut(String),
+    Failed(Error),
 }
 
+impl From<Error> for NoPicture {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A picture, or the reason why there is none.
+type Drawn = Result<Picture, NoPicture>;
+
 impl Plot {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Usage`] for options that exclude each other, [`Error::Input`] for a file that cannot be read or lacks a
-    /// picture requested by name, [`Error::Exists`] for an existing picture.
     pub(super) fn run(&self) -> Result<()> {
         let folder = self.folder()?;
         match (&*self.files, self.compare) {
@@ -220,17 +222,18 @@ impl Plot {
         let kinds = if self.only.is_empty() { Kind::ALL.to_vec() } else { self.only.clone() };
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         self.refuse_existing(folder, &names)?;
-        let album = PlotInput::open(file)?;
-        let time = scene::time_of(&album, self.time.as_deref())?;
-        let scene = Scene::new(&album, time, self.section.as_ref(), self.point.as_ref())?;
+        let input = PlotInput::open(file)?;
+        let time = scene::time_of(&input, self.time.as_deref())?;
+        let scene = Scene::new(&input, time, self.section.as_ref(), self.point.as_ref())?;
         let mut drawn = Vec::new();
         for kind in kinds {
-            match scene.draw(kind)? {
-                Drawn::Picture(picture) => drawn.push((kind.name(), picture)),
-                Drawn::LeftOut(why) if self.only.contains(&kind) => {
+            match scene.draw(kind) {
+                Ok(picture) => drawn.push((kind.name(), picture)),
+                Err(NoPicture::LeftOut(why)) if self.only.contains(&kind) => {
                     return Err(Error::input(file, format!("no {}: {why}", kind.name())));
                 }
-                Drawn::LeftOut(why) => info!("{} is left out: {why}", kind.name()),
+                Err(NoPicture::LeftOut(why)) => info!("{} is left out: {why}", kind.name()),
+                Err(NoPicture::Failed(error)) => return Err(error),
             }
         }
         if drawn.is_empty() {
@@ -241,8 +244,8 @@ impl Plot {
     }
 
     fn compare(&self, folder: &Path, a: &Path, b: &Path) -> Result<()> {
-        let albums = [PlotInput::open(a)?, PlotInput::open(b)?];
-        let drawn = compare::draw(&albums, self.time.as_deref(), &self.only)?;
+        let inputs = [PlotInput::open(a)?, PlotInput::open(b)?];
+        let drawn = compare::draw(&inputs, self.time.as_deref(), &self.only)?;
         let names: Vec<&str> = drawn.iter().map(|(name, _)| *name).collect();
         self.refuse_existing(folder, &names)?;
         self.write(folder, &drawn)
@@ -272,7 +275,7 @@ impl Plot {
         targets.try_for_each(|target| refuse_existing(&target, self.force))
     }
 
-    fn write(&self, folder: &Path, drawn: &[(&str, Box<Picture>)]) -> Result<()> {
+    fn write(&self, folder: &Path, drawn: &[(&str, Picture)]) -> Result<()> {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::input(folder, "is not a folder; choose another name with --output"));
         }
@@ -295,9 +298,9 @@ impl Plot {
 
 /// Draws all pictures that a file has variables for. A failure is logged and skipped, so that a page is not lost
 /// because of one picture.
-pub(super) fn all_of(album: &PlotInput) -> Vec<(&'static str, Box<Picture>)> {
-    let last = album.times().len() - 1;
-    let scene = match Scene::new(album, last, None, None) {
+pub(super) fn all_of(input: &PlotInput) -> Vec<(&'static str, Picture)> {
+    let last = input.times().len() - 1;
+    let scene = match Scene::new(input, last, None, None) {
         Ok(scene) => scene,
         Err(error) => {
             warn!("no pictures: {error}");
@@ -307,9 +310,9 @@ pub(super) fn all_of(album: &PlotInput) -> Vec<(&'static str, Box<Picture>)> {
     let mut drawn = Vec::new();
     for kind in Kind::ALL {
         match scene.draw(kind) {
-            Ok(Drawn::Picture(picture)) => drawn.push((kind.name(), picture)),
-            Ok(Drawn::LeftOut(why)) => info!("{} is left out: {why}", kind.name()),
-            Err(error) => warn!("{} is left out: {error}", kind.name()),
+            Ok(picture) => drawn.push((kind.name(), picture)),
+            Err(NoPicture::LeftOut(why)) => info!("{} is left out: {why}", kind.name()),
+            Err(NoPicture::Failed(error)) => warn!("{} is left out: {error}", kind.name()),
         }
     }
     drawn

@@ -9,7 +9,7 @@ use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
 use crate::error::Result;
 use crate::plot::axes::round_step;
-use crate::plot::canvas::Stroke;
+use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{Colour, INK, SERIES, Scale, hex, series, short};
 use crate::plot::curves::{Curve, Layout, Panel};
 use crate::plot::map::Map;
@@ -43,10 +43,9 @@ pub(super) const NO_VALUES: &str = "no values at this time";
 
 impl Scene<'_> {
     /// Map of the accumulated precipitation.
-    pub(super) fn precipitation(&self) -> Result<Drawn> {
-        let (field, names) = self.album.precipitation(self.time)?;
-        let largest = column_ops::largest(&field);
-        let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
+    pub(super) fn precipitation(&self) -> Drawn {
+        let (field, names) = self.input.precipitation(self.time)?;
+        let (most, [j, i]) = column_ops::largest(&field).unwrap_or((0.0, [0, 0]));
         let scale = Scale::amounts("precipitation, mm", most);
         let mean = column_ops::mean(field.iter().copied());
         let kinds = if names == "RAINNC" { String::new() } else { format!(" ({names})") };
@@ -57,15 +56,12 @@ impl Scene<'_> {
             place_name([i as f64, j as f64]),
             gaps(&field)
         );
-        let (about, note) = match largest {
-            None => (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned())),
-            Some(_) => (about, (most <= 0.0).then(|| "nothing has fallen".to_owned())),
-        };
+        let note = (most <= 0.0).then(|| "nothing has fallen".to_owned());
         self.map("Accumulated precipitation", about, &field, &scale, note)
     }
 
     /// The largest reflectivity of each column.
-    pub(super) fn reflectivity(&self) -> Result<Drawn> {
+    pub(super) fn reflectivity(&self) -> Drawn {
         let field = self.reflectivity.as_ref().expect("the file has it");
         let (most, [j, i]) = column_ops::largest(field).unwrap_or((f64::NAN, [0, 0]));
         let at = place_name([i as f64, j as f64]);
@@ -73,25 +69,25 @@ impl Scene<'_> {
         let about = format!("largest {} dBZ at {at}{}", short(most), gaps(field));
         let least = scale.bounds[0];
         let note = (most < least).then(|| format!("no echo of {least:.0} dBZ or more"));
-        let (about, note) = if most.is_nan() {
-            (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned()))
-        } else {
-            (about, note)
-        };
         self.map("Largest reflectivity of each column", about, field, &scale, note)
     }
 
+    /// A map with a line about it, and a note if it is empty.
     pub(super) fn map(
         &self,
         title: &str,
-        about: String,
+        mut about: String,
         field: &Array2<f64>,
         scale: &Scale,
-        note: Option<String>,
-    ) -> Result<Drawn> {
-        let earth = self.album.earth(self.time)?;
-        let has_line = self.album.missing(&["PH", "PHB"]).is_empty();
-        let picture = map::draw(&Map {
+        mut note: Option<String>,
+    ) -> Drawn {
+        if column_ops::largest(field).is_none() {
+            NO_VALUES.clone_into(&mut about);
+            note = Some(NO_VALUES.to_owned());
+        }
+        let earth = self.input.earth(self.time)?;
+        let has_line = self.input.missing(&["PH", "PHB"]).is_empty();
+        Ok(map::draw(&Map {
             title: title.to_owned(),
             below: vec![self.when(), about],
             field,
@@ -100,18 +96,15 @@ impl Scene<'_> {
             earth: earth.as_ref().map(|[latitude, longitude]| [latitude, longitude]),
             line: has_line.then_some([self.line.from, self.line.to]),
             note,
-        });
-        Ok(Drawn::Picture(Box::new(picture)))
+        }))
     }
 
     /// A vertical section.
-    pub(super) fn section(&self) -> Result<Drawn> {
+    pub(super) fn section(&self) -> Drawn {
         let names: Vec<&str> = HYDROMETEORS.iter().map(|(name, _)| *name).collect();
         let either = format!("{REFLECTIVITY}|{}", names.join("|"));
-        if let Some(reason) = self.without(&[&either]) {
-            return Ok(reason);
-        }
-        let faces = self.album.heights(self.time)?;
+        self.require(&[&either])?;
+        let faces = self.input.heights(self.time)?;
         let top = self.upper_side(&faces)?;
         let cut = CrossSection::new(self.line, &faces, CUT, top);
         let parts = SectionFields::cut(self, &cut)?;
@@ -125,20 +118,19 @@ impl Scene<'_> {
         cut: &CrossSection,
         top: f64,
         panels: Vec<section::Panel<'_>>,
-    ) -> Drawn {
+    ) -> Picture {
         let length = self.line.length(self.cell());
         let [from, to] = [self.line.from, self.line.to].map(place_name);
         let through = self.through.map_or(String::new(), |what| format!(", through {what}"));
         let about = format!("from A at {from} to B at {to}, {} km{through}", short(length));
-        let picture = section::draw(&Section {
+        section::draw(&Section {
             title,
             below: vec![self.when(), about],
             length,
             top: top / 1e3,
             ground: cut.ground().iter().map(|height| height / 1e3).collect(),
             panels,
-        });
-        Drawn::Picture(Box::new(picture))
+        })
     }
 
     /// Height slightly above the highest cloud, m.
@@ -151,7 +143,7 @@ impl Scene<'_> {
         let lid = means.last().copied().unwrap_or(LOWEST);
         let mut highest = 0;
         for (name, _) in self.hydrometeors() {
-            let field = self.album.volume(name, self.time)?;
+            let field = self.input.volume(name, self.time)?;
             let levels = field.outer_iter().enumerate();
             let cloudy = levels.filter(|(_, level)| level.iter().any(|q| *q > CLOUD));
             highest = highest.max(cloudy.map(|(k, _)| k + 1).max().unwrap_or(0));
@@ -161,47 +153,37 @@ impl Scene<'_> {
 
     /// The hydrometeors that the file has.
     fn hydrometeors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        HYDROMETEORS.into_iter().filter(|(name, _)| self.album.missing(&[name]).is_empty())
+        HYDROMETEORS.into_iter().filter(|(name, _)| self.input.missing(&[name]).is_empty())
     }
 
     /// Means of the levels.
-    pub(super) fn profiles(&self) -> Result<Drawn> {
+    pub(super) fn profiles(&self) -> Drawn {
         let panels = profile_panels(&[(self, Stroke::solid(INK, 2.2), None)])?;
         let below = [self.when(), "means over all cells of a level".to_owned()];
         let layout = Layout { columns: 2, size: [330.0, 470.0] };
-        let picture = curves::draw("Mean profiles of water", &below, &panels, layout);
-        Ok(Drawn::Picture(Box::new(picture)))
+        Ok(curves::draw("Mean profiles of water", &below, &panels, layout))
     }
 
     /// Water and precipitation in time.
-    pub(super) fn series(&self) -> Result<Drawn> {
-        let minutes = match self.minutes() {
-            Ok(minutes) => minutes,
-            Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
-        };
-        let panels = self.series_panels(&minutes)?;
+    pub(super) fn series(&self) -> Drawn {
+        let panels = self.series_panels(self.time_axis()?)?;
         let below = [self.period(), "means over all cells".to_owned()];
         let layout = Layout { columns: 1, size: [700.0, 200.0] };
-        let picture = curves::draw("Water and precipitation in time", &below, &panels, layout);
-        Ok(Drawn::Picture(Box::new(picture)))
+        Ok(curves::draw("Water and precipitation in time", &below, &panels, layout))
     }
 
-    fn series_panels(&self, minutes: &[f64]) -> Result<Vec<Panel>> {
+    fn series_panels(
+        &self,
+        (minutes, unit, axis): (Vec<f64>, f64, &'static str),
+    ) -> Result<Vec<Panel>> {
         let count = minutes.len();
-        let in_hours = minutes[count - 1] >= 180.0;
-        let (unit, axis) = if in_hours { (60.0, "time, h") } else { (1.0, "time, min") };
         let at: Vec<f64> = minutes.iter().map(|minute| minute / unit).collect();
         let mut fallen = Vec::new();
         let mut most = Vec::new();
-        let mut fields = Vec::new();
         for time in 0..count {
-            let (field, _) = self.album.precipitation(time)?;
+            let (field, _) = self.input.precipitation(time)?;
             fallen.push(column_ops::mean(field.iter().copied()));
             most.push(column_ops::largest(&field).map_or(f64::NAN, |(most, _)| most));
-            fields.push(field);
-            if fields.len() > 2 {
-                fields.remove(0);
-            }
         }
         let curve = |name: &str, values: &[f64], colour: Colour| Curve {
             name: name.to_owned(),
@@ -216,79 +198,76 @@ impl Scene<'_> {
             zero_on: Some(1),
             x_range: Some([at[0], at[count - 1]]),
         };
-        let rate: Vec<[f64; 2]> = (1..count)
-            .flat_map(|n| {
-                let rate = (fallen[n] - fallen[n - 1]) / (minutes[n] - minutes[n - 1]) * 60.0;
-                [[at[n - 1], rate], [at[n], rate]]
-            })
-            .collect();
+        let rate = (1..count).flat_map(|n| {
+            let rate = (fallen[n] - fallen[n - 1]) / (minutes[n] - minutes[n - 1]) * 60.0;
+            [[at[n - 1], rate], [at[n], rate]]
+        });
         let rate = Curve {
-            name: "rain rate between the times".to_owned(),
-            points: rate,
-            stroke: Stroke::solid(series(2), 2.2),
+            points: rate.collect(),
             has_dots: false,
+            ..curve("rain rate between the times", &[], series(2))
         };
         let largest = curve("largest of a cell", &most, series(1));
-        let mut panels = vec![
+        let water = match self.contents()? {
+            None => panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]),
+            Some([vapour, condensate]) => {
+                let since = |values: &Vec<f64>| -> Vec<f64> {
+                    values.iter().map(|x| x - values[0]).collect()
+                };
+                let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(since);
+                let rest: Vec<f64> =
+                    (0..count).map(|n| vapour[n] + condensate[n] + fallen[n]).collect();
+                let sum = Curve {
+                    stroke: Stroke::dashed(series(0), 2.0, &[6.0, 3.0]),
+                    has_dots: false,
+                    ..curve("sum: through the sides, and errors", &rest, series(0))
+                };
+                let curves = vec![
+                    curve("vapour", &vapour, series(3)),
+                    curve("clouds, rain and snow", &condensate, series(4)),
+                    curve("fallen", &fallen, series(2)),
+                    sum,
+                ];
+                let title = "Water in the air and on the ground, change since the first time";
+                panel(title, "kg m⁻²", curves)
+            }
+        };
+        Ok(vec![
+            water,
             panel("Rain rate", "mm h⁻¹", vec![rate]),
             panel("Largest precipitation of a cell", "mm", vec![largest]),
-        ];
-        let contents = self.contents()?;
-        if contents.is_none() {
-            panels
-                .insert(0, panel("Precipitation", "mm", vec![curve("fallen", &fallen, series(2))]));
-        }
-        if let Some([vapour, condensate]) = contents {
-            let since = |values: &[f64]| values.iter().map(|x| x - values[0]).collect::<Vec<_>>();
-            let [vapour, condensate, fallen] = [&vapour, &condensate, &fallen].map(|x| since(x));
-            let rest: Vec<f64> =
-                (0..count).map(|n| vapour[n] + condensate[n] + fallen[n]).collect();
-            let mut curves = vec![
-                curve("vapour", &vapour, series(3)),
-                curve("clouds, rain and snow", &condensate, series(4)),
-                curve("fallen", &fallen, series(2)),
-            ];
-            let mut sum = curve("sum: through the sides, and errors", &rest, series(0));
-            sum.stroke = Stroke::dashed(series(0), 2.0, &[6.0, 3.0]);
-            sum.has_dots = false;
-            curves.push(sum);
-            let title = "Water in the air and on the ground, change since the first time";
-            panels.insert(0, panel(title, "kg m⁻²", curves));
-        }
-        Ok(panels)
+        ])
     }
 
     /// Vapour and condensate column content at every time, kg m⁻², if known.
     fn contents(&self) -> Result<Option<[Vec<f64>; 2]>> {
-        const PATHS: [&str; 5] =
-            ["QVAPOR_PATH", "QCLOUD_PATH", "QRAIN_PATH", "QICE_PATH", "QSNOW_PATH"];
-        let has_paths = self.album.missing(&PATHS).is_empty();
-        if !has_paths
-            && !self.album.missing(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]).is_empty()
-        {
+        /// Vapour, then the hydrometeors.
+        const WATER: [&str; 5] = ["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
+        let has = |names: &[&str]| self.input.missing(names).is_empty();
+        let paths = WATER.map(|name| format!("{name}_PATH"));
+        let has_paths = has(&paths.each_ref().map(String::as_str));
+        if !has_paths && !has(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]) {
             return Ok(None);
         }
         let mut contents = [Vec::new(), Vec::new()];
-        for time in 0..self.album.times().len() {
-            let mean = |field: &Array2<f64>| column_ops::mean(field.iter().copied());
-            let [mut vapour, mut condensate] = [0.0, 0.0];
-            if has_paths {
-                vapour += mean(&self.album.plane(PATHS[0], time)?);
-                for name in &PATHS[1..] {
-                    condensate += mean(&self.album.plane(name, time)?);
-                }
+        for time in 0..self.input.times().len() {
+            let air = if has_paths {
+                None
             } else {
-                let (rho, faces) = (self.album.density(time)?, self.album.heights(time)?);
-                let content = |name: &str| -> Result<f64> {
-                    Ok(mean(&column_ops::content(&rho, &self.album.volume(name, time)?, &faces)))
+                Some((self.input.density(time)?, self.input.heights(time)?))
+            };
+            let mut sums = [0.0, 0.0];
+            for (number, (name, path)) in WATER.into_iter().zip(&paths).enumerate() {
+                let content = match &air {
+                    None => self.input.plane(path, time)?,
+                    Some((rho, faces)) if has(&[name]) => {
+                        column_ops::content(rho, &self.input.volume(name, time)?, faces)
+                    }
+                    Some(_) => continue,
                 };
-                vapour += content("QVAPOR")?;
-                for (name, _) in self.hydrometeors() {
-                    condensate += content(name)?;
-                }
+                sums[number.min(1)] += column_ops::mean(content.iter().copied());
             }
-            contents[0].push(vapour);
-            contents[1].push(condensate);
+            contents.iter_mut().zip(sums).for_each(|(series, sum)| series.push(sum));
         }
         Ok(Some(contents))
     }
@@ -306,11 +285,11 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
     let mut vapour = panel("Vapour", "mixing ratio, g kg⁻¹");
     let mut condensate = panel("Hydrometeors", "mixing ratio, g kg⁻¹");
     for (scene, stroke, _) in scenes {
-        let faces = column_ops::level_means(&scene.album.heights(scene.time)?);
+        let faces = column_ops::level_means(&scene.input.heights(scene.time)?);
         let heights: Vec<f64> =
             faces.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]) / 1e3).collect();
         let curve = |name: &str, words: &str, colour: Colour| -> Result<Curve> {
-            let means = column_ops::level_means(&scene.album.volume(name, scene.time)?);
+            let means = column_ops::level_means(&scene.input.volume(name, scene.time)?);
             Ok(Curve {
                 name: words.to_owned(),
                 points: means.iter().zip(&heights).map(|(q, &z)| [q * GRAMS, z]).collect(),
@@ -354,27 +333,27 @@ const FREEZING: Colour = hex(0xD5_1E8A);
 
 impl SectionFields {
     fn cut(scene: &Scene<'_>, cut: &CrossSection) -> Result<Self> {
-        let (album, time) = (scene.album, scene.time);
-        let has = |names: &[&str]| album.missing(names).is_empty();
-        let volume = |name: &str| -> Result<Array2<f64>> { Ok(cut.of(&album.volume(name, time)?)) };
+        let (input, time) = (scene.input, scene.time);
+        let has = |names: &[&str]| input.missing(names).is_empty();
+        let volume = |name: &str| -> Result<Array2<f64>> { Ok(cut.of(&input.volume(name, time)?)) };
         let mut hydrometeors = Vec::new();
         for (name, words) in scene.hydrometeors() {
             hydrometeors.push((words, volume(name)?.mapv_into(|q| q * GRAMS)));
         }
         let condensate = hydrometeors.iter().map(|(_, field)| field.clone()).reduce(|a, b| a + b);
         let wind = if has(&["U", "V", "W"]) {
-            let [u, v] = album.wind(time)?;
+            let [u, v] = input.wind(time)?;
             let [x, y] = scene.line.direction(scene.cell());
             let along = cut.of(&u) * x + cut.of(&v) * y;
-            Some([along, cut.of(&album.upward_wind(time)?)])
+            Some([along, cut.of(&input.upward_wind(time)?)])
         } else {
             None
         };
         let has_theta = has(&["T"]) || has(&["THM", "QVAPOR"]);
-        let theta = has_theta.then(|| album.theta(time)).transpose()?;
+        let theta = has_theta.then(|| input.theta(time)).transpose()?;
         let celsius = if has_theta && has(&["P", "PB"]) {
             let freezing = <f64 as Constants>::FREEZING;
-            Some(cut.of(&album.temperature(time)?).mapv_into(|t| t - freezing))
+            Some(cut.of(&input.temperature(time)?).mapv_into(|t| t - freezing))
         } else {
             None
         };

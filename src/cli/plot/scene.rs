@@ -6,7 +6,7 @@ use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
 use super::line::PointNumbers;
-use super::{Drawn, Kind};
+use super::{Drawn, Kind, NoPicture};
 use crate::calendar;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::Line;
@@ -17,7 +17,7 @@ use crate::os_text::Shown;
 
 /// One time of a file, with a line and a point.
 pub(super) struct Scene<'a> {
-    pub(super) album: &'a PlotInput,
+    pub(super) input: &'a PlotInput,
     pub(super) time: usize,
     pub(super) line: Line,
     pub(super) point: [f64; 2],
@@ -35,8 +35,8 @@ pub(super) const HYDROMETEORS: [(&str, &str); 4] =
 pub(super) const REFLECTIVITY: &str = "REFL_10CM";
 
 /// Index of a time of a file.
-pub(super) fn time_of(album: &PlotInput, typed: Option<&str>) -> Result<usize> {
-    let times = album.times();
+pub(super) fn time_of(input: &PlotInput, typed: Option<&str>) -> Result<usize> {
+    let times = input.times();
     let Some(typed) = typed else { return Ok(times.len() - 1) };
     let names = || times.iter().map(|time| calendar::format(*time)).collect::<Vec<_>>();
     let range = || match &*names() {
@@ -54,7 +54,7 @@ pub(super) fn time_of(album: &PlotInput, typed: Option<&str>) -> Result<usize> {
             Ok(number)
         } else {
             let message = format!("has no time number {number}; it has {}", range());
-            Err(Error::input(album.path(), message))
+            Err(Error::input(input.path(), message))
         };
     }
     let Some(date) = calendar::parse(&typed.replacen([' ', 'T'], "_", 1)) else {
@@ -67,7 +67,7 @@ pub(super) fn time_of(album: &PlotInput, typed: Option<&str>) -> Result<usize> {
         let names = names();
         let near = nearest(typed, names.iter().map(String::as_str))
             .map_or_else(String::new, |near| format!(", {near} among them"));
-        Error::input(album.path(), format!("has no time {typed}; it has {}{near}", range()))
+        Error::input(input.path(), format!("has no time {typed}; it has {}{near}", range()))
     })
 }
 
@@ -77,38 +77,36 @@ pub(super) fn date(time: PrimitiveDateTime) -> String {
 }
 
 /// The name of a file without its folder.
-pub(super) fn file_name(album: &PlotInput) -> String {
-    album.path().shown_name().into_owned()
+pub(super) fn file_name(input: &PlotInput) -> String {
+    input.path().shown_name().into_owned()
 }
 
 impl<'a> Scene<'a> {
     /// A time of a file; line and point have defaults.
     pub(super) fn new(
-        album: &'a PlotInput,
+        input: &'a PlotInput,
         time: usize,
         section: Option<&PointNumbers<4>>,
         point: Option<&PointNumbers<2>>,
     ) -> Result<Self> {
-        let reflectivity = if album.missing(&[REFLECTIVITY]).is_empty() {
-            Some(column_ops::column_maximum(&album.volume(REFLECTIVITY, time)?))
+        let reflectivity = if input.missing(&[REFLECTIVITY]).is_empty() {
+            Some(column_ops::column_maximum(&input.volume(REFLECTIVITY, time)?))
         } else {
             None
         };
-        let (place, through) = interesting(album, time, reflectivity.as_ref())?;
-        let point = point.map(|spot| spot.place(album, time)).transpose()?;
+        let (place, through) = interesting(input, time, reflectivity.as_ref())?;
+        let point = point.map(|spot| spot.place(input, time)).transpose()?;
         let line = match section {
-            Some(spot) => spot.line(album, time)?,
-            None => best_line(album, place, reflectivity.as_ref()),
+            Some(spot) => spot.line(input, time)?,
+            None => best_line(input, place, reflectivity.as_ref()),
         };
         let through = (section.is_none() || point.is_none()).then_some(through);
-        Ok(Self { album, time, line, point: point.unwrap_or(place), through, reflectivity })
+        Ok(Self { input, time, line, point: point.unwrap_or(place), through, reflectivity })
     }
 
     /// Draws one kind of picture, if the file has its variables.
-    pub(super) fn draw(&self, kind: Kind) -> Result<Drawn> {
-        if let Some(reason) = self.without(&kind.needs()) {
-            return Ok(reason);
-        }
+    pub(super) fn draw(&self, kind: Kind) -> Drawn {
+        self.require(&kind.needs())?;
         match kind {
             Kind::Precipitation => self.precipitation(),
             Kind::Reflectivity => self.reflectivity(),
@@ -124,9 +122,9 @@ impl<'a> Scene<'a> {
 
     /// The file and the time of its fields.
     pub(super) fn when(&self) -> String {
-        let name = file_name(self.album);
-        if self.album.has_times() {
-            format!("{name}, valid {}", date(self.album.times()[self.time]))
+        let name = file_name(self.input);
+        if self.input.has_times() {
+            format!("{name}, valid {}", date(self.input.times()[self.time]))
         } else {
             format!("{name}, which has no time")
         }
@@ -134,27 +132,49 @@ impl<'a> Scene<'a> {
 
     /// The file, and its first and last time.
     pub(super) fn period(&self) -> String {
-        let times = self.album.times();
+        let times = self.input.times();
         let [first, last] = [times[0], times[times.len() - 1]].map(date);
-        format!("{}, {first} to {last}", file_name(self.album))
+        format!("{}, {first} to {last}", file_name(self.input))
     }
 
     /// Width and height of a cell, km.
     pub(super) fn cell(&self) -> [f64; 2] {
-        self.album.cell().map(|length| length / 1e3)
+        self.input.cell().map(|length| length / 1e3)
     }
 
-    /// Reason why there is no picture, if variables are missing.
-    pub(super) fn without(&self, names: &[&str]) -> Option<Drawn> {
-        let missing = self.album.missing(names);
-        (!missing.is_empty()).then(|| {
-            let names: Vec<String> = missing
-                .iter()
-                .map(|name| name.replace('|', " (or ") + if name.contains('|') { ")" } else { "" })
-                .collect();
-            let plural = if names.len() == 1 { "variable" } else { "variables" };
-            Drawn::LeftOut(format!("the file has no {plural} {}", names.join(", ")))
-        })
+    /// Fails if variables of a picture are missing.
+    pub(super) fn require(&self, names: &[&str]) -> Result<(), NoPicture> {
+        let missing = self.input.missing(names);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = missing
+            .iter()
+            .map(|name| name.replace('|', " (or ") + if name.contains('|') { ")" } else { "" })
+            .collect();
+        let plural = if names.len() == 1 { "variable" } else { "variables" };
+        Err(NoPicture::LeftOut(format!("the file has no {plural} {}", names.join(", "))))
+    }
+
+    /// Times of the file after the first, min, with the unit of their axis, min, and its name.
+    pub(super) fn time_axis(&self) -> Result<(Vec<f64>, f64, &'static str), NoPicture> {
+        /// Duration from which on times are in hours, min.
+        const LONG: f64 = 180.0;
+        /// Minutes of an hour.
+        const HOUR: f64 = 60.0;
+        let times = self.input.times();
+        let minutes: Vec<f64> =
+            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
+        let reason = if times.len() < 2 {
+            "the file has one time; at least two are needed"
+        } else if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
+            "its times do not increase, or the variable Times is missing"
+        } else if minutes[minutes.len() - 1] >= LONG {
+            return Ok((minutes, HOUR, "time, h"));
+        } else {
+            return Ok((minutes, 1.0, "time, min"));
+        };
+        Err(NoPicture::LeftOut(reason.to_owned()))
     }
 }
 
@@ -163,7 +183,7 @@ const LEAST_ECHO: f64 = 5.0;
 
 /// The default point: the largest reflectivity, or the most hydrometeors, or the centre.
 fn interesting(
-    album: &PlotInput,
+    input: &PlotInput,
     time: usize,
     reflectivity: Option<&Array2<f64>>,
 ) -> Result<([f64; 2], &'static str)> {
@@ -173,22 +193,22 @@ fn interesting(
         return Ok((place(at), "the largest reflectivity"));
     }
     let mut sum: Option<Array3<f32>> = None;
-    for (name, _) in HYDROMETEORS.iter().filter(|(name, _)| album.missing(&[name]).is_empty()) {
-        let field = album.volume(name, time)?;
+    for (name, _) in HYDROMETEORS.iter().filter(|(name, _)| input.missing(&[name]).is_empty()) {
+        let field = input.volume(name, time)?;
         sum = Some(sum.map_or_else(|| field.clone(), |sum| sum + &field));
     }
     let most = sum.and_then(|sum| column_ops::largest(&column_ops::column_maximum(&sum)));
     if let Some((_, at)) = most.filter(|(most, _)| *most > 0.0) {
         return Ok((place(at), "the most condensate"));
     }
-    let shape = album.shape();
+    let shape = input.shape();
     Ok((place([shape.ny / 2, shape.nx / 2]), "the middle of the grid"))
 }
 
 /// Of eight lines through a point, the one with the most echoes.
-fn best_line(album: &PlotInput, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
+fn best_line(input: &PlotInput, place: [f64; 2], reflectivity: Option<&Array2<f64>>) -> Line {
     const DIRECTIONS: usize = 8;
-    let shape = album.shape();
+    let shape = input.shape();
     let lines = (0..DIRECTIONS)
         .map(|n| Line::through(place, n as f64 * PI / DIRECTIONS as f64, shape))
         .filter(|line| line.length([1.0, 1.0]) > 0.0);

@@ -12,8 +12,8 @@ use crate::plot::skew_t;
 
 impl Scene<'_> {
     /// The column of air above a point.
-    pub(super) fn sounding(&self) -> Result<Drawn> {
-        let shape = self.album.shape();
+    pub(super) fn sounding(&self) -> Drawn {
+        let shape = self.input.shape();
         let around = around(self.point, [shape.nx, shape.ny]);
         let place = self.place(&around)?;
         let rotation = place.map(|place| self.rotation(&around, place)).transpose()?;
@@ -38,13 +38,12 @@ impl Scene<'_> {
             below.push("wind along the axes of the grid, y upward".to_owned());
         }
         let is_southern = place.is_some_and(|[_, latitude]| latitude < 0.0);
-        let picture = skew_t::draw("Sounding", &below, &sounding, parcel.as_ref(), is_southern);
-        Ok(Drawn::Picture(Box::new(picture)))
+        Ok(skew_t::draw("Sounding", &below, &sounding, parcel.as_ref(), is_southern))
     }
 
     /// Longitude and latitude of a point among its cells, degrees, if the grid is on Earth.
     fn place(&self, around: &Around) -> Result<Option<[f64; 2]>> {
-        let Some([latitude, longitude]) = self.album.earth(self.time)? else { return Ok(None) };
+        let Some([latitude, longitude]) = self.input.earth(self.time)? else { return Ok(None) };
         // By vectors, since longitudes jump at the date line and meet at a pole.
         let vector = |n: usize| mean(around, |at| unit_vector([longitude[at], latitude[at]])[n]);
         Ok(Some(of_vector([vector(0), vector(1), vector(2)])))
@@ -53,12 +52,12 @@ impl Scene<'_> {
     /// Sine and cosine of the angle from true east to the x axis of the grid at a point: from the file, else from its
     /// projection, else from its coordinates.
     fn rotation(&self, around: &Around, place: [f64; 2]) -> Result<[f64; 2]> {
-        let stored = self.album.rotation(self.time)?;
-        let attributes = self.album.projection()?;
+        let stored = self.input.rotation(self.time)?;
+        let attributes = self.input.projection()?;
         if let (None, Some(axes)) = (&stored, Axes::of(&attributes)) {
             return Ok(axes.at(place));
         }
-        let fields = match (stored, self.album.earth(self.time)?) {
+        let fields = match (stored, self.input.earth(self.time)?) {
             (Some(fields), _) => fields,
             (None, Some([latitude, longitude])) => {
                 grid_north::rotation(&attributes, &latitude, &longitude)
@@ -72,12 +71,12 @@ impl Scene<'_> {
 
     /// The column at a point; its wind is eastward and northward if the direction of the axes is known.
     fn column(&self, around: &Around, rotation: Option<[f64; 2]>) -> Result<Sounding> {
-        let (album, time, shape) = (self.album, self.time, self.album.shape());
+        let (input, time, shape) = (self.input, self.time, self.input.shape());
         let profile = |field: ndarray::Array3<f32>| -> Vec<f64> {
             (0..shape.nz).map(|k| mean(around, |[j, i]| field[[k, j, i]].into())).collect()
         };
-        let wind = if album.missing(&["U", "V"]).is_empty() {
-            let [u, v] = album.wind(time)?.map(profile);
+        let wind = if input.missing(&["U", "V"]).is_empty() {
+            let [u, v] = input.wind(time)?.map(profile);
             let rotation = rotation.unwrap_or([0.0, 1.0]);
             let winds = u.iter().zip(&v).map(|(&u, &v)| earth_relative([u, v], rotation));
             let (east, north) = winds.map(|[east, north]| (east, north)).unzip();
@@ -86,9 +85,9 @@ impl Scene<'_> {
             None
         };
         Ok(Sounding {
-            p: profile(album.pressure(time)?),
-            t: profile(album.temperature(time)?),
-            qv: profile(album.volume("QVAPOR", time)?),
+            p: profile(input.pressure(time)?),
+            t: profile(input.temperature(time)?),
+            qv: profile(input.volume("QVAPOR", time)?),
             wind,
         })
     }

@@ -5,10 +5,8 @@ use ndarray::{Array2, Array3, Axis};
 use super::Drawn;
 use super::pictures::{CUT, NO_VALUES, gaps, place_name};
 use super::scene::Scene;
-use crate::calendar;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
-use crate::error::Result;
 use crate::passive::SPECIES_UNITS;
 use crate::plot::canvas::Stroke;
 use crate::plot::colour::{Scale, series, short};
@@ -17,11 +15,6 @@ use crate::plot::{curves, section};
 
 /// Upper edge of a section, m: the troposphere and some of the stratosphere.
 const TOP: f64 = 15_000.0;
-
-/// Number of minutes from which on times are in hours.
-const LONG: f64 = 180.0;
-/// Minutes of an hour.
-const HOUR: f64 = 60.0;
 
 /// Units of a picture, and the factor to them.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,23 +64,22 @@ fn extremes(field: &Array2<f64>) -> [f64; 2] {
 }
 
 /// The lowest layer of a field.
-fn lowest(volume: &Array3<f32>) -> Array2<f64> {
+pub(super) fn lowest(volume: &Array3<f32>) -> Array2<f64> {
     volume.index_axis(Axis(0), 0).mapv(f64::from)
 }
 
 impl Scene<'_> {
     /// Units of the pictures of a tracer with this largest value.
     fn shown(&self, name: &str, most: f64) -> Shown {
-        Shown::of(self.album.units(name).as_deref(), most)
+        Shown::of(self.input.units(name).as_deref(), most)
     }
 
     /// A tracer in the lowest layer.
-    pub(super) fn tracer(&self, name: &'static str) -> Result<Drawn> {
-        let field = lowest(&self.album.volume(name, self.time)?);
+    pub(super) fn tracer(&self, name: &'static str) -> Drawn {
+        let field = lowest(&self.input.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
-        let largest = column_ops::largest(&field);
-        let (most, [j, i]) = largest.unwrap_or((0.0, [0, 0]));
+        let (most, [j, i]) = column_ops::largest(&field).unwrap_or((0.0, [0, 0]));
         let [least, _] = extremes(&field);
         let about = format!(
             "in the lowest layer; mean {}, smallest {}, largest {} at {}{}",
@@ -97,21 +89,17 @@ impl Scene<'_> {
             place_name([i as f64, j as f64]),
             gaps(&field)
         );
-        let (about, note) = match largest {
-            None => (NO_VALUES.to_owned(), Some(NO_VALUES.to_owned())),
-            Some(_) => (about, None),
-        };
         let scale = shown.scale(name, [least, most]);
-        self.map(&format!("Tracer {name}"), about, &field, &scale, note)
+        self.map(&format!("Tracer {name}"), about, &field, &scale, None)
     }
 
     /// A vertical section of a tracer.
-    pub(super) fn tracer_section(&self, name: &'static str) -> Result<Drawn> {
-        let faces = self.album.heights(self.time)?;
+    pub(super) fn tracer_section(&self, name: &'static str) -> Drawn {
+        let faces = self.input.heights(self.time)?;
         let lid = column_ops::level_means(&faces).last().copied().unwrap_or(TOP);
         let top = TOP.min(lid);
         let cut = CrossSection::new(self.line, &faces, CUT, top);
-        let field = cut.of(&self.album.volume(name, self.time)?);
+        let field = cut.of(&self.input.volume(name, self.time)?);
         let shown = self.shown(name, extremes(&field)[1]);
         let field = field.mapv_into(|x| x * shown.factor);
         let is_empty = field.iter().all(|x| !x.is_finite());
@@ -126,37 +114,19 @@ impl Scene<'_> {
         Ok(self.cut_open(format!("Vertical section of {name}"), &cut, top, vec![panel]))
     }
 
-    /// Times of the file in minutes after the first, or the reason why there is no series.
-    pub(super) fn minutes(&self) -> std::result::Result<Vec<f64>, &'static str> {
-        let times = self.album.times();
-        if times.len() < 2 {
-            return Err("the file has one time; at least two are needed");
-        }
-        let minutes: Vec<f64> =
-            times.iter().map(|time| calendar::minutes(times[0], *time)).collect();
-        if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
-            return Err("its times do not increase, or the variable Times is missing");
-        }
-        Ok(minutes)
-    }
-
     /// Mean and extrema of a tracer in the lowest layer in time.
-    pub(super) fn tracer_series(&self, name: &'static str) -> Result<Drawn> {
-        let minutes = match self.minutes() {
-            Ok(minutes) => minutes,
-            Err(why) => return Ok(Drawn::LeftOut(why.to_owned())),
-        };
-        let times = self.album.times();
+    pub(super) fn tracer_series(&self, name: &'static str) -> Drawn {
+        let (minutes, unit, axis) = self.time_axis()?;
+        let times = self.input.times();
         let mut rows = Vec::with_capacity(times.len());
         for time in 0..times.len() {
-            let field = lowest(&self.album.volume(name, time)?);
+            let field = lowest(&self.input.volume(name, time)?);
             let [least, most] = extremes(&field);
             rows.push([column_ops::mean(field.iter().copied()), least, most]);
         }
         let most = rows.iter().map(|row| row[2]).fold(0.0, f64::max);
         let shown = self.shown(name, most);
         let span = minutes[minutes.len() - 1];
-        let (unit, axis) = if span >= LONG { (HOUR, "time, h") } else { (1.0, "time, min") };
         let curve = |words: &str, which: usize, colour: usize| Curve {
             name: words.to_owned(),
             points: minutes
@@ -176,8 +146,7 @@ impl Scene<'_> {
         };
         let below = [self.period(), "over all cells of the lowest layer".to_owned()];
         let layout = Layout { columns: 1, size: [700.0, 300.0] };
-        let picture = curves::draw(&format!("{name} in time"), &below, &[panel], layout);
-        Ok(Drawn::Picture(Box::new(picture)))
+        Ok(curves::draw(&format!("{name} in time"), &below, &[panel], layout))
     }
 }
 
@@ -186,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn species_are_told_in_the_units_of_their_amount() {
+    fn species_have_the_units_of_their_amount() {
         let of = |units, most| {
             let Shown { units, factor, .. } = Shown::of(units, most);
             (units, factor)

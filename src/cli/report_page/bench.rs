@@ -85,37 +85,35 @@ fn timed_by(row: &Value) -> String {
 }
 
 fn parts(rows: &[Value]) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = rows
-        .iter()
-        .filter(|row| !is_ladder(row) && row["bench"] != "memory" && row["median_s"].is_number())
-        .map(|row| {
-            let ms = |name: &str| number(row, name).map(|seconds| seconds * 1e3);
-            let floor = roofline::floor(row);
-            let share = floor.zip(number(row, "median_s")).map(|(floor, found)| found / floor);
-            vec![
-                ("part", format!("{}: {}", text(row, "bench"), text(row, "variant")).into()),
-                ("where", roofline::platform(row).into()),
-                ("grid", format!("{}, {}", text(row, "grid_or_n"), text(row, "precision")).into()),
-                ("timed by", timed_by(row).into()),
-                ("median, ms", fixed(ms("median_s"), 4).into()),
-                (
-                    "least … most, ms",
-                    format!("{} … {}", fixed(ms("min_s"), 4), fixed(ms("max_s"), 4)).into(),
-                ),
-                ("floor, ms", fixed(floor.map(|seconds| seconds * 1e3), 4).into()),
-                ("× floor", fixed(share, 1).into()),
-                ("ns/cell", fixed(number(row, "ns_per_cell"), 3).into()),
-                ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
-                ("G op/s", fixed(number(row, "gop_per_s"), 1).into()),
-            ]
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
+    let is_part =
+        |row: &&Value| !is_ladder(row) && row["bench"] != "memory" && row["median_s"].is_number();
+    let html = table(rows.iter().filter(is_part).map(|row| {
+        let ms = |name: &str| number(row, name).map(|seconds| seconds * 1e3);
+        let floor = roofline::floor(row);
+        let share = floor.zip(number(row, "median_s")).map(|(floor, found)| found / floor);
+        [
+            ("part", format!("{}: {}", text(row, "bench"), text(row, "variant")).into()),
+            ("where", roofline::platform(row).into()),
+            ("grid", format!("{}, {}", text(row, "grid_or_n"), text(row, "precision")).into()),
+            ("timed by", timed_by(row).into()),
+            ("median, ms", fixed(ms("median_s"), 4).into()),
+            (
+                "least … most, ms",
+                format!("{} … {}", fixed(ms("min_s"), 4), fixed(ms("max_s"), 4)).into(),
+            ),
+            ("floor, ms", fixed(floor.map(|seconds| seconds * 1e3), 4).into()),
+            ("× floor", fixed(share, 1).into()),
+            ("ns/cell", fixed(number(row, "ns_per_cell"), 3).into()),
+            ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
+            ("G op/s", fixed(number(row, "gop_per_s"), 1).into()),
+        ]
+    }));
+    if html.is_empty() {
+        return html;
     }
     let note = "Floor: the bytes that have to be moved by what a copy moves, or the operations by what \
                 arithmetic makes, whichever takes longer, both measured beside.";
-    table(&rows) + &paragraph(note)
+    html + &paragraph(note)
 }
 
 /// The rungs of every ladder as bars and as a table.
@@ -156,42 +154,32 @@ fn ladders(rows: &[Value]) -> String {
 }
 
 fn rung_table(rungs: &[&Value]) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = rungs
-        .iter()
-        .map(|row| {
-            let us = |name: &str| number(row, name).map(|seconds| seconds * 1e6);
-            vec![
-                ("form", text(row, "variant").into()),
-                ("size", text(row, "grid_or_n").into()),
-                ("timed by", timed_by(row).into()),
-                ("median, µs", fixed(us("median_s"), 2).into()),
-                ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
-                ("% of a copy", fixed(number(row, "percent_of_copy"), 1).into()),
-                ("× the one before", fixed(number(row, "step_speed_up"), 2).into()),
-                ("× the first", fixed(number(row, "cumulative_speed_up"), 2).into()),
-                ("result", Cell::verdict(row["is_right"].as_bool().unwrap_or(false))),
-            ]
-        })
-        .collect();
-    table(&rows)
+    table(rungs.iter().map(|row| {
+        let us = |name: &str| number(row, name).map(|seconds| seconds * 1e6);
+        [
+            ("form", text(row, "variant").into()),
+            ("size", text(row, "grid_or_n").into()),
+            ("timed by", timed_by(row).into()),
+            ("median, µs", fixed(us("median_s"), 2).into()),
+            ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
+            ("% of a copy", fixed(number(row, "percent_of_copy"), 1).into()),
+            ("× the one before", fixed(number(row, "step_speed_up"), 2).into()),
+            ("× the first", fixed(number(row, "cumulative_speed_up"), 2).into()),
+            ("result", Cell::verdict(row["is_right"].as_bool().unwrap_or(false))),
+        ]
+    }))
 }
 
 fn memory(rows: &[Value]) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = rows
-        .iter()
-        .filter(|row| row["bench"] == "memory" && row["median_s"].is_number())
-        .map(|row| {
-            vec![
-                ("experiment", text(row, "variant").into()),
-                ("size", text(row, "grid_or_n").into()),
-                (
-                    "median, µs",
-                    fixed(number(row, "median_s").map(|seconds| seconds * 1e6), 2).into(),
-                ),
-                ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
-                ("% of a copy", fixed(number(row, "percent_of_copy"), 1).into()),
-            ]
-        })
-        .collect();
-    table(&rows)
+    let is_experiment = |row: &&Value| row["bench"] == "memory" && row["median_s"].is_number();
+    table(rows.iter().filter(is_experiment).map(|row| {
+        let us = number(row, "median_s").map(|seconds| seconds * 1e6);
+        [
+            ("experiment", text(row, "variant").into()),
+            ("size", text(row, "grid_or_n").into()),
+            ("median, µs", fixed(us, 2).into()),
+            ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
+            ("% of a copy", fixed(number(row, "percent_of_copy"), 1).into()),
+        ]
+    }))
 }

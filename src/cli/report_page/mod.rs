@@ -115,10 +115,10 @@ impl Page {
 }
 
 /// A table: the cells of a row with the heads of their columns; the first column has words.
-fn table(rows: &[Vec<(&str, Cell)>]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
-    let heads: Vec<String> =
-        first.iter().map(|(head, _)| format!("<th>{}</th>", escaped(head))).collect();
+fn table<const N: usize>(rows: impl IntoIterator<Item = [(&'static str, Cell); N]>) -> String {
+    let mut rows = rows.into_iter().peekable();
+    let Some(first) = rows.peek() else { return String::new() };
+    let heads = first.each_ref().map(|(head, _)| format!("<th>{}</th>", escaped(head)));
     let mut html = format!(
         "<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n",
         heads.concat()

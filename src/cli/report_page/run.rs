@@ -9,7 +9,7 @@ use super::{
 use crate::plot::canvas::Picture;
 
 /// The page of a run, from its `--json` report and its pictures with their names.
-pub(in crate::cli) fn page(facts: &Value, pictures: &[(&'static str, Box<Picture>)]) -> String {
+pub(in crate::cli) fn page(facts: &Value, pictures: &[(&'static str, Picture)]) -> String {
     let mut page = Page::new(&format!("nwp-mini run: {}", file_name(&text(facts, "input"))));
     page.facts(&summary(facts));
     page.section("What ran", what_ran(facts));
@@ -45,14 +45,9 @@ fn file_name(path: &str) -> String {
 }
 
 fn machine(facts: &Value) -> String {
-    format!(
-        "{}, {} cores, {} threads, {} {}",
-        text(facts, "machine/cpu"),
-        text(facts, "machine/cores"),
-        text(facts, "machine/threads"),
-        text(facts, "machine/os"),
-        text(facts, "machine/arch")
-    )
+    let [cpu, cores, threads, os, arch] = ["cpu", "cores", "threads", "os", "arch"]
+        .map(|name| text(facts, &format!("machine/{name}")));
+    format!("{cpu}, {cores} cores, {threads} threads, {os} {arch}")
 }
 
 fn summary(facts: &Value) -> Vec<(String, String)> {
@@ -140,7 +135,7 @@ fn what_ran(facts: &Value) -> String {
 fn water(facts: &Value) -> String {
     let get = |name: &str| number(facts, &format!("water/{name}"));
     let Some(start) = get("start") else { return String::new() };
-    let rows: Vec<Vec<(&str, Cell)>> = [
+    let terms = [
         ("at the start", get("start")),
         ("fallen", get("fallen").map(|x| -x)),
         ("through the sides", get("sides")),
@@ -148,117 +143,98 @@ fn water(facts: &Value) -> String {
         ("made by clipping", get("clipped")),
         ("made by rho dz against M", get("mass_mismatch")),
         ("at the end", get("end")),
-    ]
-    .into_iter()
-    .map(|(name, mass)| {
+    ];
+    let rows = terms.map(|(name, mass)| {
         let share = mass.map(|mass| if start > 0.0 { 100.0 * mass / start } else { 0.0 });
         let mass = mass.map_or_else(|| "–".to_owned(), |x| format!("{x:.5e}").replace('-', "−"));
-        vec![("", name.into()), ("kg", mass.into()), ("%", fixed(share, 5).into())]
-    })
-    .collect();
+        [("", name.into()), ("kg", mass.into()), ("%", fixed(share, 5).into())]
+    });
     let closure = format!(
         "Inside the outermost rows. Every line is measured on its own; what they leave unexplained, \
          {} of all water, is an error of the program or rounding.",
         brief(get("closure_rel"))
     );
-    table(&rows) + &paragraph(&closure)
+    table(rows) + &paragraph(&closure)
 }
 
 fn times(facts: &Value) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = [
+    let phases = [
         ("transport", "advection"),
         ("microphysics", "microphysics"),
         ("both", "step"),
         ("input frames", "input_frames"),
         ("output", "output"),
         ("the whole run", "run"),
-    ]
-    .into_iter()
-    .map(|(name, phase)| {
+    ];
+    table(phases.map(|(name, phase)| {
         let get = |what: &str| number(facts, &format!("timing/{phase}/{what}"));
-        vec![
+        [
             ("", name.into()),
             ("kernels, s", fixed(get("kernel_s"), 3).into()),
             ("copies, s", fixed(get("transfer_s"), 3).into()),
             ("total, s", fixed(get("total_s"), 3).into()),
             ("M cells/s", fixed(get("cells_per_s").map(|x| x / 1e6), 2).into()),
         ]
-    })
-    .collect();
-    table(&rows)
+    }))
 }
 
 fn runs(facts: &Value) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = items(facts, "runs")
-        .iter()
-        .map(|run| {
-            let steps = number(run, "steps").unwrap_or(1.0).max(1.0);
-            let of_step = |path: &str| number(run, path).map(|seconds| 1e3 * seconds / steps);
-            let whole = of_step("end_to_end_s");
-            let cells =
-                number(run, "cells").zip(whole).map(|(cells, ms)| cells / ms.max(1e-9) / 1e3);
-            vec![
-                ("run", text(run, "name").into()),
-                ("steps", text(run, "steps").into()),
-                ("transport, ms/step", fixed(of_step("times/advection/kernel_s"), 3).into()),
-                ("microphysics, ms/step", fixed(of_step("times/microphysics/kernel_s"), 3).into()),
-                ("end to end, ms/step", fixed(whole, 3).into()),
-                ("M cells/s", fixed(cells, 2).into()),
-            ]
-        })
-        .collect();
-    let ratios: Vec<String> = items(facts, "pairs")
-        .iter()
-        .map(|pair| {
-            let ratio = fixed(number(pair, "ratio"), 2);
-            let [a, b, what] = ["a", "b", "what"].map(|name| text(pair, name));
-            paragraph(&format!("{a} is {ratio} times as fast as {b}: {what}"))
-        })
-        .collect();
-    table(&rows) + &ratios.concat()
+    let rows = items(facts, "runs").iter().map(|run| {
+        let steps = number(run, "steps").unwrap_or(1.0).max(1.0);
+        let of_step = |path: &str| number(run, path).map(|seconds| 1e3 * seconds / steps);
+        let whole = of_step("end_to_end_s");
+        let cells = number(run, "cells").zip(whole).map(|(cells, ms)| cells / ms.max(1e-9) / 1e3);
+        [
+            ("run", text(run, "name").into()),
+            ("steps", text(run, "steps").into()),
+            ("transport, ms/step", fixed(of_step("times/advection/kernel_s"), 3).into()),
+            ("microphysics, ms/step", fixed(of_step("times/microphysics/kernel_s"), 3).into()),
+            ("end to end, ms/step", fixed(whole, 3).into()),
+            ("M cells/s", fixed(cells, 2).into()),
+        ]
+    });
+    let ratios = items(facts, "pairs").iter().map(|pair| {
+        let ratio = fixed(number(pair, "ratio"), 2);
+        let [a, b, what] = ["a", "b", "what"].map(|name| text(pair, name));
+        paragraph(&format!("{a} is {ratio} times as fast as {b}: {what}"))
+    });
+    table(rows) + &ratios.collect::<String>()
 }
 
 fn verdicts(facts: &Value) -> String {
-    let rows: Vec<Vec<(&str, Cell)>> = items(facts, "verdict")
-        .iter()
-        .map(|verdict| {
-            vec![
-                ("field", text(verdict, "field").into()),
-                ("steps", text(verdict, "steps").into()),
-                ("largest", brief(number(verdict, "max_abs")).into()),
-                ("rms, relative", brief(number(verdict, "rms_rel")).into()),
-                ("ULP", text(verdict, "max_ulp").into()),
-                ("at i j k", place(&verdict["worst"]).into()),
-                ("judged by", text(verdict, "measure").into()),
-                ("found", brief(number(verdict, "found")).into()),
-                ("limit", brief(number(verdict, "limit")).into()),
-                ("verdict", Cell::verdict(passes(verdict))),
-            ]
-        })
-        .collect();
-    table(&rows)
+    table(items(facts, "verdict").iter().map(|verdict| {
+        [
+            ("field", text(verdict, "field").into()),
+            ("steps", text(verdict, "steps").into()),
+            ("largest", brief(number(verdict, "max_abs")).into()),
+            ("rms, relative", brief(number(verdict, "rms_rel")).into()),
+            ("ULP", text(verdict, "max_ulp").into()),
+            ("at i j k", place(&verdict["worst"]).into()),
+            ("judged by", text(verdict, "measure").into()),
+            ("found", brief(number(verdict, "found")).into()),
+            ("limit", brief(number(verdict, "limit")).into()),
+            ("verdict", Cell::verdict(passes(verdict))),
+        ]
+    }))
 }
 
 fn fields(facts: &Value) -> String {
     let Some(last) = items(facts, "diagnostics").last() else { return String::new() };
-    let rows: Vec<Vec<(&str, Cell)>> = items(last, "fields")
-        .iter()
-        .map(|field| {
-            vec![
-                ("", text(field, "name").into()),
-                ("least", brief(number(field, "min/value")).into()),
-                ("at i j k", place(&field["min"]["at"]).into()),
-                ("most", brief(number(field, "max/value")).into()),
-                ("at i j k", place(&field["max"]["at"]).into()),
-                ("mean", brief(number(field, "mean")).into()),
-                ("rms", brief(number(field, "rms")).into()),
-            ]
-        })
-        .collect();
+    let rows = items(last, "fields").iter().map(|field| {
+        [
+            ("", text(field, "name").into()),
+            ("least", brief(number(field, "min/value")).into()),
+            ("at i j k", place(&field["min"]["at"]).into()),
+            ("most", brief(number(field, "max/value")).into()),
+            ("at i j k", place(&field["max"]["at"]).into()),
+            ("mean", brief(number(field, "mean")).into()),
+            ("rms", brief(number(field, "rms")).into()),
+        ]
+    });
     let courant = format!(
         "Largest Courant number {} at {} (i j k).",
         fixed(number(last, "courant/value"), 3),
         place(&last["courant"]["at"])
     );
-    table(&rows) + &paragraph(&courant)
+    table(rows) + &paragraph(&courant)
 }

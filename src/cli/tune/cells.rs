@@ -40,10 +40,6 @@ struct Ranking {
 }
 
 /// Measures the mappings for a mechanism, with factors in both precisions.
-///
-/// # Errors
-///
-/// [`Error::Gpu`](crate::error::Error::Gpu).
 pub(super) fn measure(
     tune: &Tune,
     gpu: &Gpu,

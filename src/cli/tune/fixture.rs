@@ -22,8 +22,8 @@ pub(super) struct TestGrid<R> {
     gpu: Gpu,
     knob: Knob,
     tile: Replication,
-    bed: ReplicatedGrid<R>,
-    material: TestData<R>,
+    grid: ReplicatedGrid<R>,
+    data: TestData<R>,
 }
 
 /// Data of the kernels.
@@ -41,33 +41,29 @@ pub(super) enum CandidateKernels<'a, R> {
 
 impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
     /// Columns of a source, repeated to a grid of this size.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below: when the memory is not sufficient.
     pub(super) fn new(
         gpu: &Gpu,
         source: &ReplicatedGrid<R>,
         tile: Replication,
         knob: Knob,
     ) -> Result<Self> {
-        let bed = source.repeated(tile);
-        let material = match knob {
-            Knob::Wsm5(_) => TestData::Columns(PhysicsArrays::new(gpu, &bed, 0)?),
+        let grid = source.repeated(tile);
+        let data = match knob {
+            Knob::Wsm5(_) => TestData::Columns(PhysicsArrays::new(gpu, &grid, 0)?),
             Knob::Transport => {
-                let march = TuningPoint::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
+                let point = TuningPoint::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
                 let mut all: Vec<Tracers<R>> = Vec::new();
                 for cells in TuningPoint::CELLS {
-                    let settings = settings(TuningPoint { cells, ..march }, gpu, &bed);
-                    let layout = settings.layout(&bed.grid);
+                    let settings = settings(TuningPoint { cells, ..point }, gpu, &grid);
+                    let layout = settings.layout(&grid.grid);
                     if all.iter().all(|tracers| tracers.layout() != layout) {
-                        all.push(Tracers::new(gpu, &bed, settings)?);
+                        all.push(Tracers::new(gpu, &grid, settings)?);
                     }
                 }
                 TestData::Tracers(all)
             }
         };
-        Ok(Self { gpu: gpu.clone(), knob, tile, bed, material })
+        Ok(Self { gpu: gpu.clone(), knob, tile, grid, data })
     }
 
     /// Its columns.
@@ -77,27 +73,23 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
 
     /// Its shape.
     pub(super) fn shape(&self) -> Shape {
-        self.bed.grid.shape
+        self.grid.grid.shape
     }
 
     /// Compiles the kernels of a setting of the knob.
-    ///
-    /// # Errors
-    ///
-    /// As [`TestGrid::new`].
     ///
     /// # Panics
     ///
     /// For a setting of another knob.
     pub(super) fn candidate(&self, setting: KnobSetting) -> Result<CandidateKernels<'_, R>> {
-        let Self { gpu, bed, .. } = self;
-        match (&self.material, self.knob, setting) {
+        let Self { gpu, grid, .. } = self;
+        match (&self.data, self.knob, setting) {
             (TestData::Columns(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
                 let clouds = columns.clouds(gpu, fallout, mapping)?;
                 Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(clouds)))
             }
-            (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(march)) => {
-                let transport = transport_on(gpu, bed, settings(march, gpu, bed))?;
+            (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(point)) => {
+                let transport = transport_on(gpu, grid, settings(point, gpu, grid))?;
                 let layout = transport.layout();
                 let tracers = all.iter().find(|tracers| tracers.layout() == layout);
                 let tracers = tracers.expect("tracers for every number of cells of a march");
@@ -110,10 +102,6 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
 
 impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
     /// The fields after one call of `dt` seconds.
-    ///
-    /// # Errors
-    ///
-    /// As [`TestGrid::new`].
     pub(super) fn result(&self, dt: f64) -> Result<Vec<R>> {
         self.restore()?;
         self.call(dt)?;
@@ -124,10 +112,6 @@ impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
     }
 
     /// Time of a call, s: the median of several.
-    ///
-    /// # Errors
-    ///
-    /// As [`TestGrid::new`].
     pub(super) fn time(&self, runs: u32, dt: f64) -> Result<f64> {
         let (Self::Wsm5(gpu, ..) | Self::Transport(gpu, ..)) = self;
         let (_, times) = call_times(gpu, runs, || self.restore(), || self.call(dt))?;
@@ -152,16 +136,16 @@ impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
 
 /// The transport of a step: all fields of the state, the first without limiter.
 fn settings<R: RunPrecision>(
-    march: TuningPoint,
+    point: TuningPoint,
     gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
+    grid: &ReplicatedGrid<R>,
 ) -> TransportSettings {
     let tracers = [STATE_FIELDS, 1];
     let precision = <R as Real>::PRECISION;
     TransportSettings::with_tuning(
-        march,
+        point,
         gpu,
-        &bed.grid,
+        &grid.grid,
         precision,
         tracers,
         Limiter::PositiveDefinite,

@@ -112,11 +112,6 @@ enum Part {
 }
 
 impl Tune {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] without a GPU, those of the input, and those of writing.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
@@ -139,25 +134,23 @@ impl Tune {
             trials.extend(more_trials);
         }
         let name = &gpu.device().name;
+        let text_of = |choices| {
+            let mut tuning = Tuning::empty(name);
+            tuning.replace(choices);
+            tuning.text()
+        };
         if let Some(json) = json {
             json.write_json(&trials)?;
         }
         if self.dry_run {
-            let mut tuning = Tuning::empty(name);
-            tuning.replace(choices);
-            writeln!(
-                out,
-                "\nno settings are written; the file would contain\n\n{}",
-                tuning.text()
-            )?;
+            let text = text_of(choices);
+            writeln!(out, "\nno settings are written; the file would contain\n\n{text}")?;
             return Ok(());
         }
         let kept = match output {
             Some(pending) => {
-                let mut tuning = Tuning::empty(name);
-                tuning.replace(choices);
                 let path = pending.target().to_owned();
-                pending.write_text(&tuning.text())?;
+                pending.write_text(&text_of(choices))?;
                 path
             }
             None => keep(name, choices)?,
@@ -212,10 +205,10 @@ impl Tune {
                 writeln!(out, "\n{}: skipped, as the input has no winds", knob.name())?;
                 continue;
             }
-            let mut contest =
+            let mut search =
                 KnobSearch { tune: self, gpu, source: &source, knob, out, trials: vec![] };
-            choices.extend(contest.decide()?);
-            trials.append(&mut contest.trials);
+            choices.extend(search.decide()?);
+            trials.append(&mut search.trials);
         }
         Ok((choices, trials))
     }

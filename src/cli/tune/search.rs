@@ -146,23 +146,18 @@ impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         let dt = self.tune.dt;
         let result = |setting| test_grid.candidate(setting)?.result(dt);
         let expected = result(self.built_in(test_grid))?;
-        let (mut sound, mut faults) = (Vec::new(), Vec::new());
+        let mut sound = Vec::new();
         for setting in settings {
-            match result(setting) {
-                Err(error) => faults.push(format!("{setting} is skipped: {error}")),
-                Ok(found) => {
-                    let part = part_off(&found, &expected, test_grid.shape().cells());
-                    if part > FATES {
-                        let percent = 100.0 * part;
-                        faults.push(format!("{setting} is skipped: {percent:.1} % differ"));
-                    } else {
-                        sound.push(setting);
-                    }
+            let part = result(setting).map(|x| part_off(&x, &expected, test_grid.shape().cells()));
+            let fault = match part {
+                Err(error) => error.to_string(),
+                Ok(part) if part > FATES => format!("{:.1} % differ", 100.0 * part),
+                Ok(_) => {
+                    sound.push(setting);
+                    continue;
                 }
-            }
-        }
-        for fault in faults {
-            writeln!(self.out, "{fault}")?;
+            };
+            writeln!(self.out, "{setting} is skipped: {fault}")?;
         }
         Ok(sound)
     }
@@ -242,8 +237,8 @@ impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         while power > 2 * SMALLEST.ilog2() && 1 << power > least {
             let tile = Replication { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
             let test_grid = self.test_grid(tile)?;
-            let contest = [small.setting, large.setting];
-            let ranking = self.round(&test_grid, &contest, true)?;
+            let both = [small.setting, large.setting];
+            let ranking = self.round(&test_grid, &both, true)?;
             if ranking[0].0 == small.setting {
                 break;
             }
