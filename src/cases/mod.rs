@@ -137,7 +137,7 @@ impl CaseName {
 
     /// Cells of the case along x, y and z, as requested or by default.
     pub fn cells(self, options: &CaseOptions) -> [usize; 3] {
-        let [nx, ny, nz] = match self {
+        let usual = match self {
             Self::WarmBubble => convection::BUBBLE,
             Self::Supercell => convection::SUPERCELL,
             Self::SquallLine => convection::LINE,
@@ -145,9 +145,9 @@ impl CaseName {
             Self::KidMixed => kinematic::MIXED.usual,
             Self::Rotation | Self::Deformation => tracers::USUAL,
             Self::Storm => storm::USUAL,
-        }
-        .cells;
-        [options.nx.unwrap_or(nx), options.ny.unwrap_or(ny), options.nz.unwrap_or(nz)]
+        };
+        let Shape { nx, ny, nz } = options.grid(usual).shape;
+        [nx, ny, nz]
     }
 
     /// Builds the case.
@@ -221,9 +221,9 @@ impl IdealisedCase {
     /// and with the strengths of the wind in time.
     fn new(
         options: &CaseOptions,
+        ([u, v], longest): ([Array3<f32>; 2], f64),
         mut domain: Domain,
         mut air: Frame,
-        ([u, v], longest): ([Array3<f32>; 2], f64),
         moments: Vec<CaseTime>,
     ) -> Self {
         (air.u, air.v) = (u, v);

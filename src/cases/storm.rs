@@ -54,9 +54,8 @@ struct Vortex {
 
 impl Vortex {
     fn new(nz: usize, radius: f64) -> Self {
-        let vapour = |z: f64, saturation: f64| humidity(z) * saturation;
-        let base =
-            Column::of(&Sounding { surface: SURFACE, theta: &theta, vapour: &vapour }, LID, nz);
+        let vapour = |z, saturation| humidity(z) * saturation;
+        let base = Column::of(&Sounding { surface: SURFACE, theta, vapour }, LID, nz);
         let mut vortex = Self { base, radius, core: 0.0 };
         // The height of the lid grows in proportion to the temperature excess, up to a few per cent.
         for _ in 0..20 {
@@ -189,7 +188,7 @@ pub(super) fn make(options: &CaseOptions) -> IdealisedCase {
         .add_rotation(|k, x, y| circulation.at(k, x.hypot(y)))
         .add_overturning(&rising, |x, y| [root_e * radius * vortex.strength(x.hypot(y)), 0.0])
         .winds();
-    IdealisedCase::new(options, domain, air, winds, steady())
+    IdealisedCase::new(options, winds, domain, air, steady())
 }
 
 #[cfg(test)]
