@@ -38,7 +38,7 @@ use crate::state::memory;
 use crate::time_steps::HOUR;
 
 pub use ascent::{terrain_following_velocity, vertical_velocity};
-use faces::{Direction, Faces};
+use faces::{Faces, X, Y};
 
 /// Pa h⁻¹ in a Pa s⁻¹.
 const PER_HOUR: f64 = HOUR;
@@ -107,8 +107,8 @@ pub fn project<R: Real>(
     winds: &Winds,
     solver: &dyn Solver,
 ) -> Result<Projection<R>> {
-    let x = Faces::new(Direction::X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
-    let y = Faces::new(Direction::Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
+    let x = Faces::new(X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
+    let y = Faces::new(Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
     let mut u = x.single_valued("u", &winds.u)?;
     let mut v = y.single_valued("v", &winds.v)?;
 
