@@ -198,6 +198,12 @@ impl<R> Environment<R> {
         [rho, exner, p, dz]
     }
 
+    /// The fields for writing, in their order.
+    pub(crate) fn fields_mut(&mut self) -> [&mut Array3<R>; 4] {
+        let Self { rho, exner, p, dz } = self;
+        [rho, exner, p, dz]
+    }
+
     /// Air with a function applied to each field.
     pub(crate) fn map<S>(&self, make: impl FnMut(&Array3<R>) -> Array3<S>) -> Environment<S> {
         let [rho, exner, p, dz] = self.fields().map(make);

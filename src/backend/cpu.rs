@@ -14,9 +14,8 @@ use member::{Member, warm_rain};
 
 use super::chemistry::ChemistryDriver;
 use super::column_profiles::ProfileExtractor;
-use super::current_forcing::CurrentForcing;
 use super::interpolation::Operator;
-use super::margins::{Neighbours, refresh};
+use super::margins::Neighbours;
 use super::nan_check::check_owned;
 use super::{
     Account, Accumulators, Backend, BudgetDomain, CapturedFrame, Checkpoint, CollectedOutput,
@@ -53,7 +52,8 @@ pub struct Cpu<R: Real> {
     /// Seed of the ULP perturbation before the next step, if there is one.
     disturbance: Option<u64>,
     bins: Bins<R>,
-    present: CurrentForcing<R>,
+    /// Winds, air and sides that drive the steps: a frame of the input, shared, or one made here between two frames.
+    present: Arc<Forcing<R>>,
     continuity: Continuity,
     chemist: Option<Box<ChemistryDriver<R>>>,
     /// Reciprocal area of the cells, m⁻².
@@ -121,7 +121,7 @@ impl<R: ComputePrecision> Cpu<R> {
             kessler,
             disturbance: None,
             bins: Bins::default(),
-            present: CurrentForcing::Frame(Arc::clone(forcing)),
+            present: Arc::clone(forcing),
             continuity: Continuity::new(coordinate),
             chemist: None,
             neighbours: None,
@@ -164,7 +164,7 @@ impl<R: ComputePrecision> Cpu<R> {
 
     fn transport_of(&mut self, member: usize, dt: f64) -> f64 {
         let member = &mut self.members[member];
-        let Forcing { flux, inflow, .. } = self.present.get();
+        let Forcing { flux, inflow, .. } = &*self.present;
         let wind = Wind { grid: &self.grid, air: &self.air, flux, dt };
         let set = Arc::clone(member.state.set());
         let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
@@ -203,7 +203,7 @@ impl<R: ComputePrecision> Cpu<R> {
 
     fn microphysics_of(&mut self, member: usize, dt: f64) {
         let Window { rows, columns } = self.grid.unspecified();
-        let environment = &self.present.get().environment;
+        let environment = &self.present.environment;
         let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
         let weighing = MismatchMasses::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
         if let Some((scheme, scratch)) = &self.kessler {
@@ -221,7 +221,7 @@ impl<R: ComputePrecision> Cpu<R> {
     }
 
     fn diagnose_of(&self, member: usize, out: &mut CloudDiagnostics<R>) {
-        let (member, environment) = (&self.members[member], &self.present.get().environment);
+        let (member, environment) = (&self.members[member], &self.present.environment);
         let fields = DiagnosticFields::new(R::THETA_BASE, &member.state, environment, out);
         wsm5::diagnose(&member.scheme, &self.bins, Instructions::best(), fields);
     }
@@ -254,18 +254,18 @@ impl<R: ComputePrecision> Cpu<R> {
     /// Sets the air and the winds at a time: between two frames of the input, or of a frame.
     fn show(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
-            self.present.between().set(moment, &mut self.continuity);
+            between_frames(&mut self.present).set(moment, &mut self.continuity);
         } else {
-            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
+            self.present = Arc::clone(&moment.before);
         }
     }
 
     /// Sets the air only.
     fn show_air(&mut self, moment: &TimeInterpolant<R>) {
         if moment.after.is_some() {
-            self.present.between().set_air(moment);
+            between_frames(&mut self.present).set_air(moment);
         } else {
-            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
+            self.present = Arc::clone(&moment.before);
         }
     }
 
@@ -289,7 +289,7 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose_of(member, &mut diagnostics);
         let Member { state, surface, changes, .. } = &self.members[member];
-        let flux = &self.present.get().flux;
+        let flux = &self.present.flux;
         let summary = Summary::of(&self.region, &self.air, state, flux, *changes);
         let owned = self.grid.owned();
         let (state, surface) = (state.within(&owned), surface.within(&owned));
@@ -303,7 +303,7 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let Member { scheme, state, surface, .. } = self.sole_member();
         let working = &self.operators[operator];
         assert!(working.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let (mut columns, air) = working.gather(state, &self.present.get().environment);
+        let (mut columns, air) = working.gather(state, &self.present.environment);
         let diagnostics = &mut columns.diagnostics;
         let fields = DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, diagnostics);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
@@ -407,7 +407,13 @@ where
             }
             let start = Instant::now();
             let state = &mut self.members[member].state;
-            refresh(&self.grid, self.neighbours.as_deref_mut(), state)?;
+            match &mut self.neighbours {
+                Some(neighbours) => neighbours.refresh(state)?,
+                None => assert!(
+                    self.grid.is_whole(),
+                    "the margins of a part of a grid have to be refreshed by its neighbours"
+                ),
+            }
             let sides = self.transport_of(member, dt);
             let between = Instant::now();
             self.times.advection.add_host((between - start).as_secs_f64());
@@ -425,7 +431,7 @@ where
             self.times.microphysics.add_host((after - between).as_secs_f64());
 
             if let Some(chemist) = &mut self.chemist {
-                let environment = &self.present.get().environment;
+                let environment = &self.present.environment;
                 let place = (&self.grid, &self.region, &self.air);
                 chemist.step(dt, place, environment, state, passive);
                 self.times.chemistry.add_host(after.elapsed().as_secs_f64());
@@ -485,6 +491,17 @@ where
             precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }
+}
+
+/// The buffer for what lies between frames, in place of a frame that is shared. The light between two frames is
+/// interpolated when the chemistry is due.
+fn between_frames<R: Clone>(present: &mut Arc<Forcing<R>>) -> &mut Forcing<R> {
+    if Arc::get_mut(present).is_none() {
+        let Forcing { flux, environment, inflow, .. } = &**present;
+        let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
+        *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
+    }
+    Arc::make_mut(present)
 }
 
 /// Name of the processor, as the system has it.

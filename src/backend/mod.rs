@@ -7,7 +7,6 @@ mod budget_domain;
 mod chemistry;
 mod column_profiles;
 pub mod cpu;
-mod current_forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod interpolation;

@@ -12,7 +12,6 @@ mod frame_layout;
 mod frame_reductions;
 mod gpu_config;
 mod gpu_sampling;
-mod kernel_resources;
 mod member;
 mod memory;
 mod passive;
@@ -40,7 +39,7 @@ use super::{
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
 use crate::cuda_abi::ReadPointer;
-use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu, Resources};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
@@ -163,6 +162,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.surface_of(self.sole_member())
     }
 
+    /// Registers, spills and shared memory of the kernels of transport and microphysics in steps of `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the driver does not tell.
+    pub fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
+        let [call, _] = self.sole_member().clouds.resources(dt)?;
+        Ok(self.transport.resources()?.into_iter().chain([call]).collect())
+    }
+
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
@@ -231,7 +240,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         self.clock.read()?;
-        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
+        let transfer =
+            self.parcel.seconds() + self.samples.seconds() + self.summing.parcel.seconds();
         let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
         let chemistry =
             PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
