@@ -55,7 +55,7 @@ pub struct Cpu<R: Real> {
     /// Winds, air and sides that drive the steps: a frame of the input, shared, or one made here between two frames.
     present: Arc<Forcing<R>>,
     continuity: Continuity,
-    chemist: Option<Box<ChemistryDriver<R>>>,
+    chemistry: Option<Box<ChemistryDriver<R>>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// Neighbours of a part of a grid, which refresh its margins.
@@ -123,7 +123,7 @@ impl<R: ComputePrecision> Cpu<R> {
             bins: Bins::default(),
             present: Arc::clone(forcing),
             continuity: Continuity::new(coordinate),
-            chemist: None,
+            chemistry: None,
             neighbours: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
@@ -145,8 +145,8 @@ impl<R: ComputePrecision> Cpu<R> {
     #[must_use]
     pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
         assert!(coupled.is_none() || self.members.len() == 1, "chemistry in a run of one");
-        let chemist = coupled.map(|coupled| Box::new(ChemistryDriver::new(Arc::clone(coupled))));
-        Self { chemist, ..self }
+        let chemistry = coupled.map(|coupled| Box::new(ChemistryDriver::new(Arc::clone(coupled))));
+        Self { chemistry, ..self }
     }
 
     /// Refreshes the margins of a part of a grid by its neighbours; grid, coordinate, forcing and state of the
@@ -253,19 +253,15 @@ impl<R: ComputePrecision> Cpu<R> {
 
     /// Sets the air and the winds at a time: between two frames of the input, or of a frame.
     fn show(&mut self, moment: &TimeInterpolant<R>) {
-        if moment.after.is_some() {
-            between_frames(&mut self.present).set(moment, &mut self.continuity);
-        } else {
-            self.present = Arc::clone(&moment.before);
+        if let Some(forcing) = between_frames(&mut self.present, moment) {
+            forcing.set(moment, &mut self.continuity);
         }
     }
 
     /// Sets the air only.
     fn show_air(&mut self, moment: &TimeInterpolant<R>) {
-        if moment.after.is_some() {
-            between_frames(&mut self.present).set_air(moment);
-        } else {
-            self.present = Arc::clone(&moment.before);
+        if let Some(forcing) = between_frames(&mut self.present, moment) {
+            forcing.set_air(moment);
         }
     }
 
@@ -327,7 +323,7 @@ impl<R: ComputePrecision + Number> Cpu<R> {
     /// The state and all sums.
     fn checkpoint(&self) -> Checkpoint<R> {
         let Member { state, surface, changes, passive, .. } = self.sole_member();
-        let chemistry = self.chemist.as_deref().map(ChemistryDriver::checkpoint);
+        let chemistry = self.chemistry.as_ref().map(|x| (x.tally, x.first_steps.clone()));
         let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
         let owned = self.grid.owned();
         let (surface, changes, passive) = (surface.within(&owned), *changes, passive.clone());
@@ -368,16 +364,16 @@ where
             for (member, state) in self.members.iter_mut().zip(states) {
                 member.restore(state);
             }
-            if let Some(chemist) = &mut self.chemist {
-                chemist.resume(ChemistryTally::default(), &[]);
+            if let Some(driver) = &mut self.chemistry {
+                (driver.tally, driver.first_steps) = (ChemistryTally::default(), Vec::new());
             }
             self.frames.clear();
         }
         if let Some(Accumulators { surface, changes, passive, chemistry, first_steps, .. }) =
             gathered
         {
-            if let Some(chemist) = &mut self.chemist {
-                chemist.resume(*chemistry, first_steps);
+            if let Some(driver) = &mut self.chemistry {
+                (driver.tally, driver.first_steps) = (*chemistry, first_steps.clone());
             }
             let [member] = &mut self.members[..] else { panic!("sums of a run of one") };
             member.surface = surface.clone();
@@ -390,8 +386,8 @@ where
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let start = Instant::now();
         self.show(moment);
-        if let Some(chemist) = &mut self.chemist {
-            chemist.drive(moment);
+        if let Some(driver) = &mut self.chemistry {
+            driver.drive(moment);
         }
         self.times.input.add_host(start.elapsed().as_secs_f64());
         Ok(())
@@ -430,10 +426,10 @@ where
             let after = Instant::now();
             self.times.microphysics.add_host((after - between).as_secs_f64());
 
-            if let Some(chemist) = &mut self.chemist {
+            if let Some(driver) = &mut self.chemistry {
                 let environment = &self.present.environment;
                 let place = (&self.grid, &self.region, &self.air);
-                chemist.step(dt, place, environment, state, passive);
+                driver.step(dt, place, environment, state, passive);
                 self.times.chemistry.add_host(after.elapsed().as_secs_f64());
             }
         }
@@ -487,21 +483,28 @@ where
             water: self.region.water(&self.air, state),
             changes: *changes,
             passive: pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect(),
-            chemistry: self.chemist.as_ref().map(|chemist| chemist.tally),
+            chemistry: self.chemistry.as_ref().map(|driver| driver.tally),
             precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }
 }
 
-/// The buffer for what lies between frames, in place of a frame that is shared. The light between two frames is
-/// interpolated when the chemistry is due.
-fn between_frames<R: Clone>(present: &mut Arc<Forcing<R>>) -> &mut Forcing<R> {
+/// The buffer for the forcing at a time between two frames, without the light, which is interpolated when the chemistry
+/// is due; `None` where a frame holds, which becomes the present forcing then.
+fn between_frames<'a, R: Clone>(
+    present: &'a mut Arc<Forcing<R>>,
+    moment: &TimeInterpolant<R>,
+) -> Option<&'a mut Forcing<R>> {
+    if moment.after.is_none() {
+        *present = Arc::clone(&moment.before);
+        return None;
+    }
     if Arc::get_mut(present).is_none() {
         let Forcing { flux, environment, inflow, .. } = &**present;
         let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
         *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
     }
-    Arc::make_mut(present)
+    Arc::get_mut(present)
 }
 
 /// Name of the processor, as the system has it.

@@ -10,9 +10,8 @@ use super::kinetics::Kinetics;
 use super::lanes::{CELLS, Row, each};
 use super::mechanism::expression::Input;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
-use super::sparse_lu::Entry;
 use crate::chemistry::rates::sun::sunlight;
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 use crate::simd::{Instructions, Task};
 
 /// Treatment of rate constants during an integration.
@@ -82,7 +81,14 @@ impl Cells {
     /// than this number of photolysis frequencies, and those of so many variable and fixed species.
     pub(super) fn misfit(&self, species: Option<[usize; 2]>, frequencies: usize) -> Option<String> {
         let count = self.len();
-        let frequencies = frequencies.max(self.photolysis.len() / count.max(1));
+        let least = frequencies * count;
+        let found = self.photolysis.len();
+        if found < least || (count > 0 && !found.is_multiple_of(count)) {
+            let needed = "or more, as many for each";
+            return Some(format!(
+                "{found} values of photolysis; {count} cells have {least} {needed}"
+            ));
+        }
         let first_step = usize::from(!self.first_step.is_empty());
         let conditions = [
             ("air_factor", &self.air_factor, 1),
@@ -90,7 +96,6 @@ impl Cells {
             ("hydrolysis", &self.hydrolysis, 1),
             ("start", &self.start, 1),
             ("first_step", &self.first_step, first_step),
-            ("photolysis", &self.photolysis, frequencies),
         ];
         let species = species.map(|[variable, fixed]| {
             [("variable", &self.variable, variable), ("fixed", &self.fixed, fixed)]
@@ -288,7 +293,7 @@ struct Integration<'a, F> {
     outcomes: Vec<Outcome>,
 }
 
-impl<'a, F: Entry> Integration<'a, F> {
+impl<'a, F: Real> Integration<'a, F> {
     fn new(piece: CellRange<'a>) -> Self {
         let nothing = Outcome {
             status: Status::BAD_CONDITIONS,
@@ -453,7 +458,7 @@ impl<'a, F: Entry> Integration<'a, F> {
     }
 }
 
-impl<F: Entry> Task for Integration<'_, F> {
+impl<F: Real> Task for Integration<'_, F> {
     type Output = Vec<Outcome>;
 
     #[inline(always)]

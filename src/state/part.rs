@@ -8,7 +8,7 @@ impl<R: Copy> State<R> {
     ///
     /// # Panics
     ///
-    /// When these are not of the global grid of the part, as all below.
+    /// When these are not of the global grid of the part.
     #[must_use]
     pub fn part(&self, part: &Grid) -> Self {
         self.map(|field| part.cells(field))
@@ -18,7 +18,7 @@ impl<R: Copy> State<R> {
     ///
     /// # Panics
     ///
-    /// When there are none such, as all below.
+    /// When there are none such.
     #[must_use]
     pub fn within(&self, window: &Window) -> Self {
         self.map(|field| window.of(field).to_owned())

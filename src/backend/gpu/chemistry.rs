@@ -3,18 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::gpu_config::inside_of;
 use super::{Air, GpuBackend, GpuPrecision};
 use crate::backend::chemistry::is_due;
 use crate::chemistry::coupled::Coupled;
-use crate::chemistry::gpu::coupling::{CallLight, ChemistryRegion, Coupling, DeviceTally};
+use crate::chemistry::gpu::coupling::{CallLight, Coupling, DeviceTally};
 use crate::chemistry::zenith::Sun;
 use crate::device::Event;
 use crate::error::Result;
 use crate::forcing::{TimeInterpolant, weight_between};
+use crate::grid::Window;
 use crate::grid::gpu::Layout;
 use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
-use crate::wsm5::gpu::launch::ActiveColumns;
 
 /// Most calls whose times are not read yet.
 const MOST_RUNNING: usize = 64;
@@ -24,8 +23,8 @@ const MOST_RUNNING: usize = 64;
 pub(super) struct ChemistryDriver<R> {
     coupled: Arc<Coupled>,
     coupling: Coupling<R>,
-    /// Rows and columns with chemistry.
-    parts: ChemistryRegion,
+    /// The columns with chemistry.
+    reacting: Window,
     /// Time of the end of the present step, s since the first frame of the input.
     now: f64,
     /// Times of the frames before and after the present step.
@@ -52,19 +51,17 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// Those of the device.
     pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
         let Some(coupled) = coupled else { return Ok(self) };
-        let ActiveColumns { rows, columns } = inside_of(&self.grid);
-        let inner = [self.region.rows.clone(), self.region.columns.clone()];
-        let parts = ChemistryRegion { reacting: [rows, columns], inner };
+        let (reacting, inner) = (self.grid.unspecified(), self.grid.inner());
         let order = &self.order;
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
         let has_sequence = matches!(self.air, Air::Between(_));
-        let grid = (self.layout, &parts);
+        let grid = (self.layout, &reacting, &inner);
         let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
         self.chemist = Some(Box::new(ChemistryDriver {
             coupled: Arc::clone(coupled),
             coupling,
-            parts,
+            reacting,
             now: 0.0,
             frames: [0.0; 2],
             before: ChemistryTally::default(),
@@ -158,7 +155,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         let DeviceTally { steps, most, failed, first } = self.coupling.done()?;
         let before = self.before;
         let place = |cell: usize| {
-            let [rows, columns] = &self.parts.reacting;
+            let Window { rows, columns } = &self.reacting;
             let (i, row) = (cell % columns.len(), cell / columns.len());
             [columns.start + i, rows.start + row % rows.len(), row / rows.len()]
         };

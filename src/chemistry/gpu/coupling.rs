@@ -14,6 +14,7 @@ use crate::constants::Constants;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
+use crate::grid::Window;
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
 
@@ -41,9 +42,7 @@ const TALLY: usize = 4;
 pub fn source(precision: Precision) -> KernelSource {
     let mut text = Declarations::default();
     text.functions();
-    for (name, value) in coupling_constants() {
-        text.number(name, value);
-    }
+    text.named_numbers(coupling_constants());
     let smallest = match precision {
         Precision::F32 => f64::from(f32::MIN_POSITIVE),
         Precision::F64 => f64::MIN_POSITIVE,
@@ -68,15 +67,6 @@ pub fn source(precision: Precision) -> KernelSource {
         .with(&crate::device::structs!(precision; LayeredPointers, CouplingArgs))
         .with(&text.0);
     KernelSource { is_exact: true, ..KernelSource::new("chemistry/coupling.cu", prelude) }
-}
-
-/// The part of a grid that has chemistry, and the part that budgets are of: rows and columns.
-#[derive(Clone, Debug)]
-pub struct ChemistryRegion {
-    /// Rows and columns with chemistry.
-    pub reacting: [std::ops::Range<usize>; 2],
-    /// Rows and columns of budgets.
-    pub inner: [std::ops::Range<usize>; 2],
 }
 
 /// A mechanism at work on the fields of a run.
@@ -122,18 +112,17 @@ pub struct DeviceTally {
 
 impl<R: Real + Element> Coupling<R> {
     /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a
-    /// sequence.
-    /// `place` tells where a field of the state lies among those on the device.
+    /// sequence. `reacting` are the columns that have chemistry, `inner` those of the budgets; `place` is the place of a
+    /// field of the state among those on the device.
     pub(crate) fn new(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
-        (layout, parts): (Layout, &ChemistryRegion),
+        (layout, reacting, inner): (Layout, &Window, &Window),
         mass: LayeredPointers<R>,
         place: &dyn Fn(usize) -> usize,
     ) -> Result<Self> {
         let kinetics = &coupled.kinetics;
-        let [rows, columns] = parts.reacting.clone();
-        let count = layout.shape.nz * rows.len() * columns.len();
+        let count = reacting.shape(layout.shape.nz).cells();
         let integrator = Integrator::new(gpu, kinetics, plan(gpu, coupled, count)?)?;
         let module = gpu.module(&source(R::PRECISION))?;
 
@@ -153,12 +142,11 @@ impl<R: Real + Element> Coupling<R> {
         })?;
         let places = gpu.upload(&places(coupled, place))?;
         let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
-        let skies = match &coupled.light {
-            Light::Dark | Light::Prescribed => None,
-            Light::ClearSky(skies) => {
-                let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
-                Some(gpu.upload(&values.collect::<Vec<f64>>())?)
-            }
+        let skies = if let Light::ClearSky(skies) = &coupled.light {
+            let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
+            Some(gpu.upload(&values.collect::<Vec<f64>>())?)
+        } else {
+            None
         };
         let frames = (0..frames(coupled, has_sequence))
             .map(|_| gpu.zeros(frequencies * layout.cells()))
@@ -168,12 +156,11 @@ impl<R: Real + Element> Coupling<R> {
         let daylight = gpu.zeros((frequencies + 1) * layout.columns())?;
         let sums = gpu.zeros(variables * 2 * SUM_BLOCKS)?;
         let words: Buffer<u64> = gpu.zeros(TALLY)?;
-        let at = |range: &std::ops::Range<usize>| [range.start as i32, range.end as i32];
-        let [first_row, end_row] = at(&rows);
-        let [first_column, end_column] = at(&layout.places(columns));
-        let [inner_rows, inner_columns] = parts.inner.clone();
-        let [a, b] = at(&inner_rows);
-        let [c, d] = at(&layout.places(inner_columns));
+        let bounds = |Window { rows, columns }: &Window| {
+            let columns = layout.places(columns.clone());
+            [rows.start, rows.end, columns.start, columns.end].map(|place| place as i32)
+        };
+        let [first_row, end_row, first_column, end_column] = bounds(reacting);
         let [temperature, air_factor, air_density, hydrolysis, start] =
             cells.conditions.each_ref().map(Buffer::pointer);
         let args = CouplingArgs {
@@ -206,7 +193,7 @@ impl<R: Real + Element> Coupling<R> {
             end_row,
             first_column,
             end_column,
-            inner: [a, b, c, d],
+            inner: bounds(inner),
             frequencies: frequencies as i32,
             variables: variables as i32,
             fixed_species: fixed as i32,

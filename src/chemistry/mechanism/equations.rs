@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::diagnostics::Span;
-use super::expression::{ErrorRecorded, Parser, describe};
+use super::diagnostics::{Severity, Span};
+use super::expression::{ErrorRecorded, Expression, Parser, describe};
 use super::lexer::{Kind, Lexer, Token};
 use super::sections::MechanismParser;
 use super::tables::Reaction;
-use super::{MOST_REACTIONS, add_up, nowhere};
+use super::{MOST_REACTIONS, add_up};
 
 /// Maximum length of a rate without white space and comments, characters.
 const LONGEST_RATE: usize = 999;
@@ -172,11 +172,8 @@ impl MechanismParser {
         if token.kind != Kind::Name {
             let message = format!("{} in an equation", describe(body, token));
             self.diagnostics.error(token.span, message, "expected a species, hv or PROD");
-            body.set_position(if token.kind == Kind::Sign(b';') {
-                token.span.start
-            } else {
-                before
-            });
+            let is_end = token.kind == Kind::Sign(b';');
+            body.set_position(if is_end { token.span.start } else { before });
             return Err(ErrorRecorded);
         }
         let name = body.text_of(token);
@@ -192,14 +189,11 @@ impl MechanismParser {
     }
 
     /// A rate and its text, up to the semicolon.
-    fn rate(
-        &mut self,
-        body: &mut Lexer<'_>,
-    ) -> Result<(super::expression::Expression, String), ErrorRecorded> {
+    fn rate(&mut self, body: &mut Lexer<'_>) -> Result<(Expression, String), ErrorRecorded> {
         let start = body.position();
         let next = body.peek();
-        if let Some(length) = too_long(body, start) {
-            let message = format!("a rate of more than {length} characters");
+        if is_too_long(body, start) {
+            let message = format!("a rate of more than {LONGEST_RATE} characters");
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
             return Err(ErrorRecorded);
         }
@@ -239,28 +233,28 @@ impl MechanismParser {
                     "{name} has the same equation as {first}: {}; both are kept",
                     self.mechanism.equation(number)
                 );
-                self.diagnostics.warning(nowhere(usize::MAX), message, "");
+                self.diagnostics.add(Severity::Warning, None, message, String::new());
             }
         }
     }
 }
 
-/// The maximum length of a rate, if that from `start` on is longer.
-fn too_long(body: &Lexer<'_>, start: usize) -> Option<usize> {
+/// True if the rate from `start` on is longer than possible.
+fn is_too_long(body: &Lexer<'_>, start: usize) -> bool {
     let mut ahead = body.clone();
     let mut length = 0;
     ahead.set_position(start);
     while let Some(byte) = ahead.next_char() {
         if byte == b';' {
-            return None;
+            return false;
         }
         length += usize::from(!byte.is_ascii_whitespace());
         if length > LONGEST_RATE {
-            return Some(LONGEST_RATE);
+            return true;
         }
         ahead.set_position(ahead.position() + 1);
     }
-    None
+    false
 }
 
 /// Skips to the position after the next semicolon, or to a tag that begins a line, whichever comes first.

@@ -7,7 +7,7 @@ use super::diagnostics::{Diagnostics, Span};
 
 /// A word, number or sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A letter or `_`, then letters, digits and `_`.
     Name,
     /// A decimal number; infinite if it overflows.
@@ -24,16 +24,16 @@ pub enum Kind {
 
 /// A token and its position.
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
+pub(super) struct Token {
     /// Its kind, and the value of a number.
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// Its position.
-    pub span: Span,
+    pub(super) span: Span,
 }
 
 /// Reads tokens from a part of a blanked text.
 #[derive(Clone, Debug)]
-pub struct Lexer<'a> {
+pub(super) struct Lexer<'a> {
     text: &'a [u8],
     file: usize,
     position: usize,
@@ -44,47 +44,47 @@ pub struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer of the bytes from `start` to `end`.
-    pub fn new(text: &'a [u8], file: usize, start: usize, end: usize) -> Self {
+    pub(super) fn new(text: &'a [u8], file: usize, start: usize, end: usize) -> Self {
         Self { text, file, position: start, end: end.min(text.len()), has_kinds: false }
     }
 
     /// The lexer for a rate expression, whose numbers may have a Fortran kind.
-    pub(crate) fn set_rate(&mut self, is_rate: bool) {
+    pub(super) fn set_rate(&mut self, is_rate: bool) {
         self.has_kinds = is_rate;
     }
 
     /// Current position, bytes.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.position
     }
 
     /// Goes to a position.
-    pub(crate) fn set_position(&mut self, position: usize) {
+    pub(super) fn set_position(&mut self, position: usize) {
         self.position = position;
     }
 
     /// Text of a token.
-    pub fn text_of(&self, token: Token) -> &'a str {
+    pub(super) fn text_of(&self, token: Token) -> &'a str {
         self.slice(token.span.start, token.span.end)
     }
 
     /// Text between two positions.
-    pub fn slice(&self, start: usize, end: usize) -> &'a str {
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
     /// The next byte, including white space.
-    pub(crate) fn next_char(&self) -> Option<u8> {
+    pub(super) fn next_char(&self) -> Option<u8> {
         self.at(0)
     }
 
     /// The next token, without consuming it.
-    pub(crate) fn peek(&self) -> Token {
+    pub(super) fn peek(&self) -> Token {
         self.clone().next_token()
     }
 
     /// Consumes the next token.
-    pub(crate) fn next_token(&mut self) -> Token {
+    pub(super) fn next_token(&mut self) -> Token {
         while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.position += 1;
         }
