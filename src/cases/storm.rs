@@ -45,6 +45,7 @@ fn warmth(z: f64) -> f64 {
 
 /// The vortex: a mass deficit and a warm core, both proportional to `exp(-r²/2R²)`, such that the pressure gradient
 /// vanishes at the lid.
+#[derive(Clone)]
 struct Vortex {
     base: Column,
     radius: f64,
@@ -61,14 +62,10 @@ impl Vortex {
         for _ in 0..20 {
             let lacking = LID - vortex.column(0.0).z_face[nz];
             let cold = vortex.core;
-            let gained = |core: f64| Self { core, ..vortex.copy() }.column(0.0).z_face[nz];
+            let gained = |core: f64| Self { core, ..vortex.clone() }.column(0.0).z_face[nz];
             vortex.core += lacking / (gained(cold + 1.0) - gained(cold));
         }
         vortex
-    }
-
-    fn copy(&self) -> Self {
-        Self { base: self.base.clone(), ..*self }
     }
 
     /// Strength of the vortex at a radius, relative to its maximum.

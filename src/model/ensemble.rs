@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::recorder::{Shows, snapshot};
+use super::streams::{Shows, snapshot};
 use super::time_loop::{Recording, Run, run_steps};
 use super::{Frames, Outcome, RunInput, RunPrecision};
 use crate::backend::{

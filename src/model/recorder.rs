@@ -1,19 +1,15 @@
 //! Frames of output and samples on their way from the backend to who takes them.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ndarray::Array3;
-
-use super::streams::{Prescribed, Stream, with_products, with_profiles};
+use super::streams::{Prescribed, Stream, snapshot, with_products, with_profiles};
 use super::time_loop::{Recording, Run};
 use super::{Frames, OutputSink, RunInput, RunPrecision};
-use crate::backend::{CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output};
+use crate::backend::{CollectedOutput, FRAMES_IN_FLIGHT, Output};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::grid::Shape;
-use crate::io::output::{PassThrough, Snapshot};
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::Saved;
 
@@ -38,51 +34,6 @@ pub(super) struct Recorder<'a, R> {
     saved: usize,
     /// Figures of the frames that the run is to tell of.
     pub(super) figures: Vec<FrameFigures>,
-}
-
-/// Fields of the input that a frame of output shows.
-pub(super) struct Shows<R> {
-    /// Time since the start, s.
-    seconds: f64,
-    winds: Arc<[Array3<R>; 3]>,
-    given: Arc<PassThrough>,
-    /// `true` where all frames show the same.
-    lasts: bool,
-}
-
-impl<R: RunPrecision> Shows<R> {
-    /// Those of a case that was set to this time.
-    pub(super) fn at(case: &RunInput<R>, seconds: f64) -> Self {
-        let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
-        Self { seconds, winds, given, lasts: !case.has_sequence() }
-    }
-}
-
-/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time
-/// step, s, and `start` the water at the start, kg.
-pub(super) fn snapshot<R: RunPrecision>(
-    captured: CapturedFrame<R>,
-    shows: Shows<R>,
-    shape: Shape,
-    dt: f64,
-    start: f64,
-) -> (FrameFigures, Snapshot<R>) {
-    let CapturedFrame { state, diagnostics, surface, summary } = captured;
-    let Shows { seconds, winds, given, lasts } = shows;
-    let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
-    let frame = Snapshot {
-        seconds,
-        state,
-        winds,
-        diagnostics,
-        surface,
-        contents: summary.contents,
-        profiles: figures.profiles(),
-        max_courant: figures.courant.value,
-        given,
-        lasts,
-    };
-    (figures, frame)
 }
 
 impl<'a, R: RunPrecision> Recorder<'a, R> {

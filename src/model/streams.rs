@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
-use super::recorder::Shows;
 use super::{Frames, OutputSink, RunInput, RunPrecision};
-use crate::backend::{BudgetDomain, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest};
+use crate::backend::{
+    BudgetDomain, CapturedFrame, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest,
+};
 use crate::constants::Constants;
+use crate::diagnostics::frame::FrameFigures;
 use crate::dry_mass::AirMass;
-use crate::io::output::PassThrough;
+use crate::grid::Shape;
+use crate::io::output::{PassThrough, Snapshot};
 use crate::io::samples::{ColumnFrame, PointSample};
 use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
@@ -96,6 +99,51 @@ impl<R: RunPrecision> Stream<R> {
     }
 }
 
+/// Fields of the input that a frame of output shows.
+pub(super) struct Shows<R> {
+    /// Time since the start, s.
+    seconds: f64,
+    winds: Arc<[Array3<R>; 3]>,
+    given: Arc<PassThrough>,
+    /// `true` where all frames show the same.
+    lasts: bool,
+}
+
+impl<R: RunPrecision> Shows<R> {
+    /// Those of a case that was set to this time.
+    pub(super) fn at(case: &RunInput<R>, seconds: f64) -> Self {
+        let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
+        Self { seconds, winds, given, lasts: !case.has_sequence() }
+    }
+}
+
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time
+/// step, s, and `start` the water at the start, kg.
+pub(super) fn snapshot<R: RunPrecision>(
+    captured: CapturedFrame<R>,
+    shows: Shows<R>,
+    shape: Shape,
+    dt: f64,
+    start: f64,
+) -> (FrameFigures, Snapshot<R>) {
+    let CapturedFrame { state, diagnostics, surface, summary } = captured;
+    let Shows { seconds, winds, given, lasts } = shows;
+    let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
+    let frame = Snapshot {
+        seconds,
+        state,
+        winds,
+        diagnostics,
+        surface,
+        contents: summary.contents,
+        profiles: figures.profiles(),
+        max_courant: figures.courant.value,
+        given,
+        lasts,
+    };
+    (figures, frame)
+}
+
 /// Pressure and height of the columns, from the input; the rest is empty.
 fn prescribed_columns<R: RunPrecision>(given: &PassThrough, seconds: f64) -> ColumnFrame<R> {
     let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
@@ -148,31 +196,21 @@ fn prescribed<R: RunPrecision>(
     case: &RunInput<R>,
     seconds: f64,
 ) -> PointSample<R> {
-    let (nx, nz) = (case.domain.grid.shape.nx, case.domain.grid.shape.nz);
+    let shape = case.domain.grid.shape;
     let fields = std::array::from_fn(|_| Vec::new());
     let mut sample = PointSample { seconds, fields, passive: Vec::new() };
     let [u, v, w] = &*case.winds;
     let given = &case.given;
-    // Faces on both sides of a cell.
-    let u = |k: usize, c: usize| {
-        let (j, i) = (c / nx, c % nx);
-        R::HALF * (u[[k, j, i]] + u[[k, j, i + 1]])
-    };
-    let v = |k: usize, c: usize| {
-        let (j, i) = (c / nx, c % nx);
-        R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]])
-    };
-    let sum = |fields: &[Array3<f32>; 2], k: usize, c: usize| {
-        let at = [k, c / nx, c % nx];
-        f64::from(fields[0][at]) + f64::from(fields[1][at])
-    };
+    let sum = |[a, b]: &[Array3<f32>; 2], at: [usize; 3]| f64::from(a[at]) + f64::from(b[at]);
     let gravity = <f64 as Constants>::GRAVITY;
+    let of_faces = Shape { nz: shape.nz + 1, ..shape };
     let fields = [
-        products(operator, nz, u),
-        products(operator, nz, v),
-        products(operator, nz + 1, |k, c| w[[k, c / nx, c % nx]]),
-        products(operator, nz, |k, c| R::of(sum(&given.pressure, k, c))),
-        products(operator, nz + 1, |k, c| R::of(sum(&given.geopotential, k, c) / gravity)),
+        // Faces on both sides of a cell.
+        products(operator, shape, |[k, j, i]| R::HALF * (u[[k, j, i]] + u[[k, j, i + 1]])),
+        products(operator, shape, |[k, j, i]| R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]])),
+        products(operator, of_faces, |at| w[at]),
+        products(operator, shape, |at| R::of(sum(&given.pressure, at))),
+        products(operator, of_faces, |at| R::of(sum(&given.geopotential, at) / gravity)),
     ];
     for (place, field) in WIND.into_iter().chain(AIR).zip(fields) {
         sample.fields[place] = field;
@@ -181,20 +219,17 @@ fn prescribed<R: RunPrecision>(
 }
 
 /// Products of an operator with levels whose values are computed where they are needed.
-fn products<R: Real>(
-    operator: &Csr<R>,
-    levels: usize,
-    value: impl Fn(usize, usize) -> R,
-) -> Vec<R> {
+fn products<R: Real>(operator: &Csr<R>, shape: Shape, value: impl Fn([usize; 3]) -> R) -> Vec<R> {
     let (starts, columns, weights) = (operator.starts(), operator.column_of(), operator.values());
     let product = |k: usize, row: usize| {
         let entries = starts[row]..starts[row + 1];
-        entries.fold(R::ZERO, |sum, at| sum + weights[at] * value(k, columns[at] as usize))
+        entries.fold(R::ZERO, |sum, at| {
+            let column = columns[at] as usize;
+            sum + weights[at] * value([k, column / shape.nx, column % shape.nx])
+        })
     };
-    (0..levels)
-        .flat_map(|k| (0..operator.rows()).map(move |row| (k, row)))
-        .map(|(k, row)| product(k, row))
-        .collect()
+    let rows = |k| (0..operator.rows()).map(move |row| (k, row));
+    (0..shape.nz).flat_map(rows).map(|(k, row)| product(k, row)).collect()
 }
 
 /// A sample with what the backend has found.
