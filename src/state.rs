@@ -169,11 +169,7 @@ impl<R: Real> State<R> {
     }
 }
 
-/// The values of a field in the order of memory.
-///
-/// # Panics
-///
-/// When the field is not in standard layout.
+/// The values of a field, which is in standard layout, in the order of memory.
 pub(crate) fn memory<R, D: Dimension>(field: &Array<R, D>) -> &[R] {
     field.as_slice().expect("fields are in standard layout")
 }

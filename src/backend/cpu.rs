@@ -253,14 +253,14 @@ impl<R: ComputePrecision> Cpu<R> {
 
     /// Sets the air and the winds at a time: between two frames of the input, or of a frame.
     fn show(&mut self, moment: &TimeInterpolant<R>) {
-        if let Some(forcing) = between_frames(&mut self.present, moment) {
+        if let Some(forcing) = moment.buffer(&mut self.present) {
             forcing.set(moment, &mut self.continuity);
         }
     }
 
     /// Sets the air only.
     fn show_air(&mut self, moment: &TimeInterpolant<R>) {
-        if let Some(forcing) = between_frames(&mut self.present, moment) {
+        if let Some(forcing) = moment.buffer(&mut self.present) {
             forcing.set_air(moment);
         }
     }
@@ -299,11 +299,10 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let Member { scheme, state, surface, .. } = self.sole_member();
         let working = &self.operators[operator];
         assert!(working.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let (mut columns, air) = working.gather(state, &self.present.environment);
-        let diagnostics = &mut columns.diagnostics;
-        let fields = DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, diagnostics);
+        let (columns, mut out, air) = working.gather(state, &self.present.environment);
+        let fields = DiagnosticFields::new(R::THETA_BASE, &columns, &air, &mut out);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
-        let products = working.products(&columns, surface);
+        let products = working.products((&columns, &out), surface);
         self.operators[operator].in_flight.push_back(products);
     }
 
@@ -402,9 +401,8 @@ where
                 *seed += 1;
             }
             let start = Instant::now();
-            let state = &mut self.members[member].state;
             match &mut self.neighbours {
-                Some(neighbours) => neighbours.refresh(state)?,
+                Some(neighbours) => neighbours.refresh(&mut self.members[member].state)?,
                 None => assert!(
                     self.grid.is_whole(),
                     "the margins of a part of a grid have to be refreshed by its neighbours"
@@ -487,24 +485,6 @@ where
             precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }
-}
-
-/// The buffer for the forcing at a time between two frames, without the light, which is interpolated when the chemistry
-/// is due; `None` where a frame holds, which becomes the present forcing then.
-fn between_frames<'a, R: Clone>(
-    present: &'a mut Arc<Forcing<R>>,
-    moment: &TimeInterpolant<R>,
-) -> Option<&'a mut Forcing<R>> {
-    if moment.after.is_none() {
-        *present = Arc::clone(&moment.before);
-        return None;
-    }
-    if Arc::get_mut(present).is_none() {
-        let Forcing { flux, environment, inflow, .. } = &**present;
-        let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
-        *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
-    }
-    Arc::get_mut(present)
 }
 
 /// Name of the processor, as the system has it.

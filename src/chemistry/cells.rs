@@ -4,6 +4,8 @@
 //! cell is done takes the next cell at once, so that cells with many steps do not delay others. A cell has the same
 //! operations in any lane and beside any other cells, so that its bits depend on its own data only.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::kinetics::Kinetics;
@@ -149,8 +151,7 @@ const PIECES_PER_THREAD: usize = 8;
 ///
 /// If an array does not have values for all cells of this mechanism, or the interval is not positive.
 pub fn integrate(kinetics: &Kinetics, settings: &Settings, cells: &mut Cells) -> Vec<Outcome> {
-    let instructions = Instructions::best();
-    integrate_with(kinetics, settings, cells, instructions)
+    integrate_with(kinetics, settings, cells, Instructions::best())
 }
 
 /// Integrates all cells with given vector instructions, or without.
@@ -272,21 +273,15 @@ impl CellRange<'_> {
     }
 }
 
-/// The next cells, whose rates are computed together before lanes take them.
-struct RateQueue {
-    rates: Vec<Row>,
-    /// First of the waiting cells, in the piece.
-    first: usize,
-    next: usize,
-    count: usize,
-}
-
 /// The integration of a piece.
 struct Integration<'a, F> {
     piece: CellRange<'a>,
     work: Work,
     factors: Factors<F>,
-    waiting: RateQueue,
+    /// The next cells, in the piece: up to [`CELLS`], whose rates are computed together before lanes take them.
+    waiting: Range<usize>,
+    /// Their rates; those of a cell are in the lane of its number modulo [`CELLS`].
+    rates: Vec<Row>,
     control: [Control; CELLS],
     /// Cell of each lane, in the piece.
     cell: [Option<usize>; CELLS],
@@ -295,18 +290,13 @@ struct Integration<'a, F> {
 
 impl<'a, F: Real> Integration<'a, F> {
     fn new(piece: CellRange<'a>) -> Self {
-        let nothing = Outcome {
-            status: Status::BAD_CONDITIONS,
-            counters: Counters::default(),
-            time: 0.0,
-            last_step: 0.0,
-            next_step: 0.0,
-        };
-        let rates = vec![Row::default(); piece.kinetics.rates.operations.len()];
+        let (status, counters) = (Status::BAD_CONDITIONS, Counters::default());
+        let nothing = Outcome { status, counters, time: 0.0, last_step: 0.0, next_step: 0.0 };
         Self {
             work: Work::new(piece.kinetics, &piece.settings.method),
             factors: Factors::new(piece.kinetics),
-            waiting: RateQueue { rates, first: 0, next: 0, count: 0 },
+            waiting: 0..0,
+            rates: vec![Row::default(); piece.kinetics.rates.operations.len()],
             control: [Control::default(); CELLS],
             cell: [None; CELLS],
             outcomes: vec![nothing; piece.len()],
@@ -317,50 +307,44 @@ impl<'a, F: Real> Integration<'a, F> {
     /// Fills a lane with the next cell, if there is one.
     #[inline(always)]
     fn load(&mut self, lane: usize) -> bool {
+        let CellRange { kinetics, settings, cells, first: of_piece, .. } = self.piece;
         loop {
-            if self.waiting.next == self.waiting.count {
-                let first = self.waiting.first + self.waiting.count;
+            let Some(cell) = self.waiting.next() else {
+                let first = self.waiting.end;
                 let count = CELLS.min(self.piece.len() - first);
                 if count == 0 {
                     return false;
                 }
-                let (cells, start) = (self.piece.cells, self.piece.first + first);
-                let rates = &self.piece.kinetics.rates;
-                rates.evaluate(&mut self.waiting.rates, |input| condition(cells, start, input));
-                (self.waiting.first, self.waiting.next, self.waiting.count) = (first, 0, count);
-            }
-            let place = self.waiting.next;
-            let cell = self.waiting.first + place;
-            self.waiting.next += 1;
-            let settings = self.piece.settings;
-            let (start, end) = match settings.rates {
-                RateUpdate::Frozen => (0.0, settings.interval),
-                RateUpdate::Updated => {
-                    let start = self.piece.cells.start[self.piece.first + cell];
-                    (start, start + settings.interval)
-                }
+                let start = of_piece + first;
+                kinetics.rates.evaluate(&mut self.rates, |input| condition(cells, start, input));
+                self.waiting = first..first + count;
+                continue;
             };
-            if !self.piece.has_good_conditions(self.piece.first + cell) {
+            let place = of_piece + cell;
+            let start = match settings.rates {
+                RateUpdate::Frozen => 0.0,
+                RateUpdate::Updated => cells.start[place],
+            };
+            if !self.piece.has_good_conditions(place) {
                 self.outcomes[cell].time = start;
                 continue;
             }
-            for &number in &self.piece.kinetics.rates.kept {
-                self.work.rates[number as usize][lane] = self.waiting.rates[number as usize][place];
+            for &number in &kinetics.rates.kept {
+                let number = number as usize;
+                self.work.rates[number][lane] = self.rates[number][cell % CELLS];
             }
-            let n = self.piece.kinetics.variables();
-            let fixed = self.piece.kinetics.fixed.len();
+            let (n, fixed) = (kinetics.variables(), kinetics.fixed.len());
             for (y, value) in self.work.y.iter_mut().zip(&self.piece.variable[cell * n..][..n]) {
                 y[lane] = *value;
             }
-            let values = &self.piece.cells.fixed[(self.piece.first + cell) * fixed..][..fixed];
-            for (i, &value) in values.iter().enumerate() {
+            for (i, &value) in cells.fixed[place * fixed..][..fixed].iter().enumerate() {
                 self.work.y[n + i][lane] = value;
                 self.work.stage[n + i][lane] = value;
             }
             self.cell[lane] = Some(cell);
-            let own = self.piece.cells.first_step.get(self.piece.first + cell);
+            let own = cells.first_step.get(place);
             let first_step = own.filter(|own| **own > 0.0).unwrap_or(&settings.first_step);
-            self.control[lane] = Control::new(start, end, *first_step);
+            self.control[lane] = Control::new(start, start + settings.interval, *first_step);
             return true;
         }
     }

@@ -73,6 +73,24 @@ impl<R: Real> TimeInterpolant<R> {
         [&self.before, self.after.as_ref().unwrap_or(&self.before)]
     }
 
+    /// The buffer for the forcing at a time between two frames, without the light, which is interpolated when the
+    /// chemistry is due; `None` where a frame holds, which becomes the present forcing then.
+    pub(crate) fn buffer<'a>(
+        &self,
+        present: &'a mut Arc<Forcing<R>>,
+    ) -> Option<&'a mut Forcing<R>> {
+        if self.after.is_none() {
+            *present = Arc::clone(&self.before);
+            return None;
+        }
+        if Arc::get_mut(present).is_none() {
+            let Forcing { flux, environment, inflow, .. } = &**present;
+            let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
+            *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
+        }
+        Arc::get_mut(present)
+    }
+
     /// The time of a frame that is always valid.
     pub fn lasting(forcing: &Arc<Forcing<R>>) -> Self {
         Self {

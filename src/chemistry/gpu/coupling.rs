@@ -5,7 +5,7 @@ use ndarray::Array3;
 use super::coupling_arguments::CouplingArgs;
 use super::declarations::Declarations;
 use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS, memory_estimate};
-use crate::chemistry::cells::{Cells, LuPrecision, Settings};
+use crate::chemistry::cells::{Cells, Settings};
 use crate::chemistry::coupled::{Coupled, FixedSource, Light};
 use crate::chemistry::coupling::constants as coupling_constants;
 use crate::chemistry::rosenbrock::Status;
@@ -71,7 +71,7 @@ pub fn source(precision: Precision) -> KernelSource {
 
 /// A mechanism at work on the fields of a run.
 #[derive(Debug)]
-pub struct Coupling<R> {
+pub(crate) struct Coupling<R> {
     light: Kernel,
     gather: Kernel,
     scatter: Kernel,
@@ -88,26 +88,17 @@ pub struct Coupling<R> {
     _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
 }
 
-/// The light of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct CallLight {
-    /// The sun.
-    pub sun: Sun,
-    /// Weight of the later frame of the input, where that gives the light, 0 to 1.
-    pub weight: f64,
-}
-
 /// Tally on the device since the sums were set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DeviceTally {
+pub(crate) struct DeviceTally {
     /// Steps of all cells.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Most steps of a cell in a call.
-    pub most: u64,
+    pub(crate) most: u64,
     /// Cells that failed.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// Number among the cells of the first that failed, and its status.
-    pub first: Option<(usize, i32)>,
+    pub(crate) first: Option<(usize, i32)>,
 }
 
 impl<R: Real + Element> Coupling<R> {
@@ -247,10 +238,6 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Copies the photolysis frequencies (s⁻¹) of the frames before and after, where the input gives the light.
-    ///
-    /// # Panics
-    ///
-    /// When a frame does not have all of them, in standard layout.
     pub(crate) fn upload_photolysis(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
         for (buffer, fields) in self.frames.iter().zip(light) {
             assert_eq!(fields.len() * layout.cells(), buffer.len(), "a field for each frequency");
@@ -262,24 +249,25 @@ impl<R: Real + Element> Coupling<R> {
         Ok(())
     }
 
-    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, in a light; `call` counts.
+    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, with the sun, and with the weight of the
+    /// later frame of the input where that gives the light, 0 to 1; `call` counts.
     pub(crate) fn react(
         &self,
         (tracers, air): (&Buffer<R>, &Buffer<R>),
         (coupled, interval): (&Coupled, f64),
-        light: &CallLight,
+        (sun, later): (Sun, f64),
         call: u64,
     ) -> Result<()> {
         let args = CouplingArgs {
             tracers: tracers.pointer(),
             air: air.pointer().read(),
-            later: light.weight,
-            declination: light.sun.declination,
-            clock: light.sun.clock,
+            later,
+            declination: sun.declination,
+            clock: sun.clock,
             call,
             ..self.args
         };
-        let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(interval) };
+        let settings = coupled.settings(interval);
         let launch = |count: usize| Launch::flat(count, THREADS);
         let summing = |rows: usize| Launch::new([SUM_BLOCKS as u32, rows as u32], THREADS);
         // SAFETY: the arrays have the lengths that the mechanism, the layout and the number of cells say, and live as
@@ -341,8 +329,7 @@ impl<R: Real + Element> Coupling<R> {
 
 /// Choices of the integration.
 fn plan(gpu: &Gpu, coupled: &Coupled, cells: usize) -> Result<Plan> {
-    let Settings { method, rates, .. } = coupled.settings(1.0);
-    let lu = LuPrecision::F64;
+    let Settings { method, rates, lu, .. } = coupled.settings(1.0);
     let form = Mapping::Auto.form_on(gpu, &coupled.kinetics, lu, cells)?;
     Ok(Plan { method, rates, lu, form })
 }

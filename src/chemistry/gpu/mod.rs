@@ -63,14 +63,12 @@ impl Mapping {
         lu: LuPrecision,
         cells: usize,
     ) -> Result<ThreadMapping> {
-        let measured = match self {
-            Self::Auto => tuning::measured(gpu, kinetics, lu, cells),
-            _ => None,
-        };
-        match measured {
-            Some(form) => Ok(form),
-            None => self.form(kinetics, lu, gpu.device().shared_bytes as usize),
+        if self == Self::Auto
+            && let Some(form) = tuning::measured(gpu, kinetics, lu, cells)
+        {
+            return Ok(form);
         }
+        self.form(kinetics, lu, gpu.device().shared_bytes as usize)
     }
 
     /// The form of kernels for a mechanism on a device with this much shared memory in a block, bytes.

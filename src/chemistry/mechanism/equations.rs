@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::diagnostics::{Severity, Span};
 use super::expression::{ErrorRecorded, Expression, Parser, describe};
-use super::lexer::{Kind, Lexer, Token};
+use super::lexer::{Kind, Lexer};
 use super::sections::MechanismParser;
 use super::tables::Reaction;
 use super::{MOST_REACTIONS, add_up};
@@ -192,7 +192,8 @@ impl MechanismParser {
     fn rate(&mut self, body: &mut Lexer<'_>) -> Result<(Expression, String), ErrorRecorded> {
         let start = body.position();
         let next = body.peek();
-        if is_too_long(body, start) {
+        let rate = body.rest().iter().take_while(|byte| **byte != b';');
+        if rate.filter(|byte| !byte.is_ascii_whitespace()).count() > LONGEST_RATE {
             let message = format!("a rate of more than {LONGEST_RATE} characters");
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
             return Err(ErrorRecorded);
@@ -201,19 +202,8 @@ impl MechanismParser {
         let mut parser = Parser { lexer: body, diagnostics: &mut self.diagnostics, photolysis };
         let rate = parser.expression(0)?;
         let end = body.position();
-        let token = body.peek();
-        match token.kind {
-            Kind::Sign(b';') => {
-                body.next_token();
-            }
-            Kind::End => {}
-            _ => {
-                let message =
-                    format!("{} follows the rate without a semicolon", describe(body, token));
-                let span = Span { start: end.saturating_sub(1), end, ..token.span };
-                self.diagnostics.error(span, message, "expected ; or an operator after this");
-                return Err(ErrorRecorded);
-            }
+        if !self.semicolon(body, [" the rate", "expected ; or an operator after this"]) {
+            return Err(ErrorRecorded);
         }
         let text = body.slice(start, end).split_whitespace().collect::<Vec<_>>().join(" ");
         Ok((rate, text))
@@ -239,39 +229,16 @@ impl MechanismParser {
     }
 }
 
-/// True if the rate from `start` on is longer than possible.
-fn is_too_long(body: &Lexer<'_>, start: usize) -> bool {
-    let mut ahead = body.clone();
-    let mut length = 0;
-    ahead.set_position(start);
-    while let Some(byte) = ahead.next_char() {
-        if byte == b';' {
-            return false;
-        }
-        length += usize::from(!byte.is_ascii_whitespace());
-        if length > LONGEST_RATE {
-            return true;
-        }
-        ahead.set_position(ahead.position() + 1);
-    }
-    false
-}
-
 /// Skips to the position after the next semicolon, or to a tag that begins a line, whichever comes first.
 fn recover(body: &mut Lexer<'_>) {
     loop {
         let before = body.position();
-        let token: Token = body.peek();
-        match token.kind {
-            Kind::End => return,
-            Kind::Sign(b';') => {
-                body.next_token();
-                return;
-            }
-            Kind::Tag if body.slice(before, token.span.start).contains('\n') => return,
-            _ => {
-                body.next_token();
-            }
+        let next = body.peek();
+        let is_first_of_line = body.slice(before, next.span.start).contains('\n');
+        if (next.kind == Kind::Tag && is_first_of_line)
+            || matches!(body.next_token().kind, Kind::End | Kind::Sign(b';'))
+        {
+            return;
         }
     }
 }

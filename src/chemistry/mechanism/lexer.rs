@@ -73,9 +73,9 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
-    /// The next byte, including white space.
-    pub(super) fn next_char(&self) -> Option<u8> {
-        self.at(0)
+    /// The bytes from the current position on.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.text[self.position..self.end]
     }
 
     /// The next token, without consuming it.
@@ -85,9 +85,7 @@ impl<'a> Lexer<'a> {
 
     /// Consumes the next token.
     pub(super) fn next_token(&mut self) -> Token {
-        while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.position += 1;
-        }
+        self.skip_while(|byte| byte.is_ascii_whitespace());
         let start = self.position;
         let kind = match self.at(0) {
             None => Kind::End,
@@ -115,11 +113,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn at(&self, ahead: usize) -> Option<u8> {
-        let place = self.position + ahead;
-        if place < self.end { Some(self.text[place]) } else { None }
+        self.rest().get(ahead).copied()
     }
 
-    fn skip_while(&mut self, holds: impl Fn(u8) -> bool) {
+    /// Goes on to the first byte of another kind.
+    pub(super) fn skip_while(&mut self, holds: impl Fn(u8) -> bool) {
         while self.at(0).is_some_and(&holds) {
             self.position += 1;
         }
@@ -181,34 +179,24 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
     let mut bytes = text.as_bytes().to_vec();
     let mut i = 0;
     while i < bytes.len() {
-        let until = match bytes[i] {
-            b'{' => {
-                if let Some(end) = find(&bytes, i, b'}') {
-                    end + 1
-                } else {
-                    let span = Span { file, start: i, end: i + 1 };
-                    diagnostics.error(span, "the comment that begins here is not closed", "add }");
-                    bytes.len()
-                }
-            }
+        let end = match bytes[i] {
+            b'{' => find(&bytes, i, b'}').map(|end| end + 1).ok_or(("{", "comment", "add }")),
             b'/' if bytes.get(i + 1) == Some(&b'/') => {
-                find(&bytes, i, b'\n').unwrap_or(bytes.len())
+                Ok(find(&bytes, i, b'\n').unwrap_or(bytes.len()))
             }
             b'#' if is_word(&bytes, i + 1, b"INLINE") => {
-                if let Some(end) = end_of_inline(&bytes, i) {
-                    end
-                } else {
-                    let span = Span { file, start: i, end: i + "#INLINE".len() };
-                    let help = "add #ENDINLINE after the code";
-                    diagnostics.error(span, "the code that begins here is not closed", help);
-                    bytes.len()
-                }
+                end_of_inline(&bytes, i).ok_or(("#INLINE", "code", "add #ENDINLINE after the code"))
             }
             _ => {
                 i += 1;
                 continue;
             }
         };
+        let until = end.unwrap_or_else(|(begin, what, help)| {
+            let span = Span { file, start: i, end: i + begin.len() };
+            diagnostics.error(span, format!("the {what} that begins here is not closed"), help);
+            bytes.len()
+        });
         for byte in &mut bytes[i..until] {
             if *byte != b'\n' {
                 *byte = b' ';

@@ -125,13 +125,9 @@ impl MechanismParser {
     }
 
     fn include(&mut self, command: Span, is_model: bool, mut body: Lexer<'_>) {
-        while body.peek().kind != Kind::End && matches!(body.next_char(), Some(b' ' | b'\t')) {
-            body.set_position(body.position() + 1);
-        }
+        body.skip_while(|byte| matches!(byte, b' ' | b'\t'));
         let start = body.position();
-        while body.next_char().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            body.set_position(body.position() + 1);
-        }
+        body.skip_while(|byte| !byte.is_ascii_whitespace());
         let span = Span { start, end: body.position(), ..command };
         let mut name = body.slice(start, body.position()).trim_matches(['"', '\'']).to_owned();
         if name.is_empty() {
@@ -409,37 +405,34 @@ impl MechanismParser {
     /// The semicolon after a statement; notes an error if it is missing.
     fn end_of_statement(&mut self, body: &mut Lexer<'_>) {
         let before = body.position();
-        let token = body.peek();
-        match token.kind {
-            Kind::Sign(b';') => {
-                body.next_token();
-            }
-            // The last statement of a section may omit it.
-            Kind::End => {}
-            _ => {
-                let span = Span { start: before.saturating_sub(1), end: before, ..token.span };
-                let message = format!("{} follows without a semicolon", describe(body, token));
-                self.diagnostics.error(span, message, "expected ; after this");
-                // A statement in the next line is then parsed as such.
-                if !body.slice(before, token.span.start).contains('\n') {
-                    skip_statement(body);
-                }
-            }
+        if self.semicolon(body, ["", "expected ; after this"]) {
+            return;
         }
+        // A statement in the next line is then parsed as such.
+        if !body.slice(before, body.peek().span.start).contains('\n') {
+            skip_statement(body);
+        }
+    }
+
+    /// The semicolon after something, which the last statement of a section may omit; notes an error with a help if it
+    /// is missing, and returns false.
+    pub(super) fn semicolon(&mut self, body: &mut Lexer<'_>, [after, help]: [&str; 2]) -> bool {
+        let end = body.position();
+        let token = body.peek();
+        if matches!(token.kind, Kind::End | Kind::Sign(b';')) {
+            body.next_token();
+            return true;
+        }
+        let span = Span { start: end.saturating_sub(1), end, ..token.span };
+        let message = format!("{} follows{after} without a semicolon", describe(body, token));
+        self.diagnostics.error(span, message, help);
+        false
     }
 }
 
 /// Skips to the position after the next semicolon.
 fn skip_statement(body: &mut Lexer<'_>) {
-    loop {
-        let token = body.peek();
-        if token.kind != Kind::End {
-            body.next_token();
-        }
-        if matches!(token.kind, Kind::End | Kind::Sign(b';')) {
-            return;
-        }
-    }
+    while !matches!(body.next_token().kind, Kind::End | Kind::Sign(b';')) {}
 }
 
 /// True if a name is one that KPP and WRF use for the file of all elements.

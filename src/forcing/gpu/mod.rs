@@ -7,8 +7,7 @@
 
 pub mod arguments;
 
-use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, structs};
 use crate::error::Result;
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::forcing::{Continuity, Forcing};
@@ -64,10 +63,6 @@ fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
 const WHOLE: &str = "arrays are in standard layout";
 
 /// Uploads the air of a frame: rho, exner, p, dz, contiguous, in rows as in `layout`.
-///
-/// # Panics
-///
-/// When the array is too short.
 pub(crate) fn upload_air<R: Real + Element>(
     air: &Environment<R>,
     to: &Buffer<R>,
