@@ -115,12 +115,9 @@ impl FromStr for Side {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "periodic" => Ok(Self::Periodic),
-            "specified" => Ok(Self::Specified),
-            "open" => Ok(Self::Open),
-            _ => Err(format!("{text:?} is not a boundary: give periodic, specified or open")),
-        }
+        let all = [Self::Periodic, Self::Specified, Self::Open];
+        let message = || format!("{text:?} is not a boundary: give periodic, specified or open");
+        all.into_iter().find(|side| side.to_string() == text).ok_or_else(message)
     }
 }
 

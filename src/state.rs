@@ -169,11 +169,7 @@ impl<R: Real> State<R> {
     }
 }
 
-/// The values of a field in the order of memory.
-///
-/// # Panics
-///
-/// When the field is not in standard layout.
+/// The values of a field, which is in standard layout, in the order of memory.
 pub(crate) fn memory<R, D: Dimension>(field: &Array<R, D>) -> &[R] {
     field.as_slice().expect("fields are in standard layout")
 }
@@ -194,6 +190,12 @@ pub struct Environment<R> {
 impl<R> Environment<R> {
     /// The fields, in their order.
     pub(crate) fn fields(&self) -> [&Array3<R>; 4] {
+        let Self { rho, exner, p, dz } = self;
+        [rho, exner, p, dz]
+    }
+
+    /// The fields for writing, in their order.
+    pub(crate) fn fields_mut(&mut self) -> [&mut Array3<R>; 4] {
         let Self { rho, exner, p, dz } = self;
         [rho, exner, p, dz]
     }

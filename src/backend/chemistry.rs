@@ -35,7 +35,7 @@ pub(super) struct ChemistryDriver<R> {
     /// Tally of all calls.
     pub(super) tally: ChemistryTally,
     /// First steps of the cells' next calls, s; empty where they are the same in every call, and before the first one.
-    first_steps: Vec<f64>,
+    pub(super) first_steps: Vec<f64>,
 }
 
 /// Cells after a call.
@@ -68,17 +68,6 @@ impl<R: Constants> ChemistryDriver<R> {
     pub(super) fn new(coupled: Arc<Coupled>) -> Self {
         let (tally, first_steps) = (ChemistryTally::default(), Vec::new());
         Self { coupled, now: 0.0, frames: None, light: Vec::new(), tally, first_steps }
-    }
-
-    /// Goes on from what an earlier run has come to, or from nothing.
-    pub(super) fn resume(&mut self, tally: ChemistryTally, first_steps: &[f64]) {
-        self.tally = tally;
-        self.first_steps = first_steps.to_vec();
-    }
-
-    /// The tally, and the first steps of the next call.
-    pub(super) fn checkpoint(&self) -> (ChemistryTally, Vec<f64>) {
-        (self.tally, self.first_steps.clone())
     }
 
     /// Takes the time of the present step, and its light where the input gives it.

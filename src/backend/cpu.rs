@@ -14,9 +14,8 @@ use member::{Member, warm_rain};
 
 use super::chemistry::ChemistryDriver;
 use super::column_profiles::ProfileExtractor;
-use super::current_forcing::CurrentForcing;
 use super::interpolation::Operator;
-use super::margins::{Neighbours, refresh};
+use super::margins::Neighbours;
 use super::nan_check::check_owned;
 use super::{
     Account, Accumulators, Backend, BudgetDomain, CapturedFrame, Checkpoint, CollectedOutput,
@@ -53,9 +52,10 @@ pub struct Cpu<R: Real> {
     /// Seed of the ULP perturbation before the next step, if there is one.
     disturbance: Option<u64>,
     bins: Bins<R>,
-    present: CurrentForcing<R>,
+    /// Winds, air and sides that drive the steps: a frame of the input, shared, or one made here between two frames.
+    present: Arc<Forcing<R>>,
     continuity: Continuity,
-    chemist: Option<Box<ChemistryDriver<R>>>,
+    chemistry: Option<Box<ChemistryDriver<R>>>,
     /// Reciprocal area of the cells, m⁻².
     per_area: Array2<R>,
     /// Neighbours of a part of a grid, which refresh its margins.
@@ -121,9 +121,9 @@ impl<R: ComputePrecision> Cpu<R> {
             kessler,
             disturbance: None,
             bins: Bins::default(),
-            present: CurrentForcing::Frame(Arc::clone(forcing)),
+            present: Arc::clone(forcing),
             continuity: Continuity::new(coordinate),
-            chemist: None,
+            chemistry: None,
             neighbours: None,
             per_area: region.area.mapv(|area| R::of(1.0 / area)),
             mass_mismatch: Array2::zeros((shape.ny, shape.nx)),
@@ -145,8 +145,8 @@ impl<R: ComputePrecision> Cpu<R> {
     #[must_use]
     pub fn with_chemistry(self, coupled: Option<&Arc<Coupled>>) -> Self {
         assert!(coupled.is_none() || self.members.len() == 1, "chemistry in a run of one");
-        let chemist = coupled.map(|coupled| Box::new(ChemistryDriver::new(Arc::clone(coupled))));
-        Self { chemist, ..self }
+        let chemistry = coupled.map(|coupled| Box::new(ChemistryDriver::new(Arc::clone(coupled))));
+        Self { chemistry, ..self }
     }
 
     /// Refreshes the margins of a part of a grid by its neighbours; grid, coordinate, forcing and state of the
@@ -164,7 +164,7 @@ impl<R: ComputePrecision> Cpu<R> {
 
     fn transport_of(&mut self, member: usize, dt: f64) -> f64 {
         let member = &mut self.members[member];
-        let Forcing { flux, inflow, .. } = self.present.get();
+        let Forcing { flux, inflow, .. } = &*self.present;
         let wind = Wind { grid: &self.grid, air: &self.air, flux, dt };
         let set = Arc::clone(member.state.set());
         let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
@@ -203,7 +203,7 @@ impl<R: ComputePrecision> Cpu<R> {
 
     fn microphysics_of(&mut self, member: usize, dt: f64) {
         let Window { rows, columns } = self.grid.unspecified();
-        let environment = &self.present.get().environment;
+        let environment = &self.present.environment;
         let Member { scheme: wsm5, state, surface, .. } = &mut self.members[member];
         let weighing = MismatchMasses::new(&self.air.cell, &self.per_area, &mut self.mass_mismatch);
         if let Some((scheme, scratch)) = &self.kessler {
@@ -221,7 +221,7 @@ impl<R: ComputePrecision> Cpu<R> {
     }
 
     fn diagnose_of(&self, member: usize, out: &mut CloudDiagnostics<R>) {
-        let (member, environment) = (&self.members[member], &self.present.get().environment);
+        let (member, environment) = (&self.members[member], &self.present.environment);
         let fields = DiagnosticFields::new(R::THETA_BASE, &member.state, environment, out);
         wsm5::diagnose(&member.scheme, &self.bins, Instructions::best(), fields);
     }
@@ -253,19 +253,15 @@ impl<R: ComputePrecision> Cpu<R> {
 
     /// Sets the air and the winds at a time: between two frames of the input, or of a frame.
     fn show(&mut self, moment: &TimeInterpolant<R>) {
-        if moment.after.is_some() {
-            self.present.between().set(moment, &mut self.continuity);
-        } else {
-            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
+        if let Some(forcing) = moment.buffer(&mut self.present) {
+            forcing.set(moment, &mut self.continuity);
         }
     }
 
     /// Sets the air only.
     fn show_air(&mut self, moment: &TimeInterpolant<R>) {
-        if moment.after.is_some() {
-            self.present.between().set_air(moment);
-        } else {
-            self.present = CurrentForcing::Frame(Arc::clone(&moment.before));
+        if let Some(forcing) = moment.buffer(&mut self.present) {
+            forcing.set_air(moment);
         }
     }
 
@@ -289,7 +285,7 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let mut diagnostics = CloudDiagnostics::zeros(self.grid.shape);
         self.diagnose_of(member, &mut diagnostics);
         let Member { state, surface, changes, .. } = &self.members[member];
-        let flux = &self.present.get().flux;
+        let flux = &self.present.flux;
         let summary = Summary::of(&self.region, &self.air, state, flux, *changes);
         let owned = self.grid.owned();
         let (state, surface) = (state.within(&owned), surface.within(&owned));
@@ -303,11 +299,10 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let Member { scheme, state, surface, .. } = self.sole_member();
         let working = &self.operators[operator];
         assert!(working.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let (mut columns, air) = working.gather(state, &self.present.get().environment);
-        let diagnostics = &mut columns.diagnostics;
-        let fields = DiagnosticFields::new(R::THETA_BASE, &columns.state, &air, diagnostics);
+        let (columns, mut out, air) = working.gather(state, &self.present.environment);
+        let fields = DiagnosticFields::new(R::THETA_BASE, &columns, &air, &mut out);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
-        let products = working.products(&columns, surface);
+        let products = working.products((&columns, &out), surface);
         self.operators[operator].in_flight.push_back(products);
     }
 
@@ -327,7 +322,7 @@ impl<R: ComputePrecision + Number> Cpu<R> {
     /// The state and all sums.
     fn checkpoint(&self) -> Checkpoint<R> {
         let Member { state, surface, changes, passive, .. } = self.sole_member();
-        let chemistry = self.chemist.as_deref().map(ChemistryDriver::checkpoint);
+        let chemistry = self.chemistry.as_ref().map(|x| (x.tally, x.first_steps.clone()));
         let ((chemistry, first_steps), parts) = (chemistry.unwrap_or_default(), Vec::new());
         let owned = self.grid.owned();
         let (surface, changes, passive) = (surface.within(&owned), *changes, passive.clone());
@@ -368,16 +363,16 @@ where
             for (member, state) in self.members.iter_mut().zip(states) {
                 member.restore(state);
             }
-            if let Some(chemist) = &mut self.chemist {
-                chemist.resume(ChemistryTally::default(), &[]);
+            if let Some(driver) = &mut self.chemistry {
+                (driver.tally, driver.first_steps) = (ChemistryTally::default(), Vec::new());
             }
             self.frames.clear();
         }
         if let Some(Accumulators { surface, changes, passive, chemistry, first_steps, .. }) =
             gathered
         {
-            if let Some(chemist) = &mut self.chemist {
-                chemist.resume(*chemistry, first_steps);
+            if let Some(driver) = &mut self.chemistry {
+                (driver.tally, driver.first_steps) = (*chemistry, first_steps.clone());
             }
             let [member] = &mut self.members[..] else { panic!("sums of a run of one") };
             member.surface = surface.clone();
@@ -390,8 +385,8 @@ where
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         let start = Instant::now();
         self.show(moment);
-        if let Some(chemist) = &mut self.chemist {
-            chemist.drive(moment);
+        if let Some(driver) = &mut self.chemistry {
+            driver.drive(moment);
         }
         self.times.input.add_host(start.elapsed().as_secs_f64());
         Ok(())
@@ -406,8 +401,13 @@ where
                 *seed += 1;
             }
             let start = Instant::now();
-            let state = &mut self.members[member].state;
-            refresh(&self.grid, self.neighbours.as_deref_mut(), state)?;
+            match &mut self.neighbours {
+                Some(neighbours) => neighbours.refresh(&mut self.members[member].state)?,
+                None => assert!(
+                    self.grid.is_whole(),
+                    "the margins of a part of a grid have to be refreshed by its neighbours"
+                ),
+            }
             let sides = self.transport_of(member, dt);
             let between = Instant::now();
             self.times.advection.add_host((between - start).as_secs_f64());
@@ -424,10 +424,10 @@ where
             let after = Instant::now();
             self.times.microphysics.add_host((after - between).as_secs_f64());
 
-            if let Some(chemist) = &mut self.chemist {
-                let environment = &self.present.get().environment;
+            if let Some(driver) = &mut self.chemistry {
+                let environment = &self.present.environment;
                 let place = (&self.grid, &self.region, &self.air);
-                chemist.step(dt, place, environment, state, passive);
+                driver.step(dt, place, environment, state, passive);
                 self.times.chemistry.add_host(after.elapsed().as_secs_f64());
             }
         }
@@ -481,7 +481,7 @@ where
             water: self.region.water(&self.air, state),
             changes: *changes,
             passive: pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect(),
-            chemistry: self.chemist.as_ref().map(|chemist| chemist.tally),
+            chemistry: self.chemistry.as_ref().map(|driver| driver.tally),
             precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }

@@ -9,7 +9,7 @@ use super::{FRAMES_IN_FLIGHT, Products};
 use crate::grid::Shape;
 use crate::primitives::csr::Csr;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, Environment, State, Surface};
+use crate::state::{CloudDiagnostics, Environment, State, Surface, memory};
 
 /// An operator, ready to be applied.
 #[derive(Debug)]
@@ -20,13 +20,6 @@ pub(super) struct Operator<R> {
     matrix: Csr<R>,
     /// Products that have not been collected.
     pub(super) in_flight: VecDeque<Products<R>>,
-}
-
-/// The columns that an operator reads, side by side.
-#[derive(Debug)]
-pub(super) struct OperatorColumns<R> {
-    pub(super) state: State<R>,
-    pub(super) diagnostics: CloudDiagnostics<R>,
 }
 
 impl<R: Real> Operator<R> {
@@ -51,44 +44,38 @@ impl<R: Real> Operator<R> {
         Self { columns: read, matrix, in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
     }
 
-    /// The columns of a state with their air, and room for what is diagnosed from them.
+    /// The columns of a state that the operator reads, side by side, memory for what is diagnosed from them, and their
+    /// air.
     pub(super) fn gather(
         &self,
         state: &State<R>,
         environment: &Environment<R>,
-    ) -> (OperatorColumns<R>, Environment<R>) {
+    ) -> (State<R>, CloudDiagnostics<R>, Environment<R>) {
         let nz = state.theta().len_of(Axis(0));
         let gathered = |field: &Array3<R>| {
             let plane = field.len() / nz;
-            let values = field.as_slice().expect("fields are in standard layout");
+            let values = memory(field);
             let level = |k: usize| self.columns.iter().map(move |c| values[k * plane + c]);
             let values: Vec<R> = (0..nz).flat_map(level).collect();
             Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
         };
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
-        let columns = OperatorColumns {
-            state: state.map(gathered),
-            diagnostics: CloudDiagnostics::zeros(shape),
-        };
-        (columns, environment.map(gathered))
+        (state.map(gathered), CloudDiagnostics::zeros(shape), environment.map(gathered))
     }
 
     /// The products with the columns, and with the ground below them.
     pub(super) fn products(
         &self,
-        columns: &OperatorColumns<R>,
+        (state, diagnostics): (&State<R>, &CloudDiagnostics<R>),
         surface: &Surface<R>,
     ) -> Products<R> {
-        let volumes = columns.state.moist_air().iter().chain(columns.diagnostics.fields());
-        let volumes = volumes.chain(columns.state.passive());
+        let volumes = state.moist_air().iter().chain(diagnostics.fields()).chain(state.passive());
         let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| {
-            let values = plane.as_slice().expect("planes are in standard layout");
+            let values = memory(plane);
             self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
         });
         Products {
-            volumes: volumes
-                .map(|field| self.levels(field.as_slice().expect("fields are in standard layout")))
-                .collect(),
+            volumes: volumes.map(|field| self.levels(memory(field))).collect(),
             planes: planes.map(|plane| self.levels(&plane)),
         }
     }

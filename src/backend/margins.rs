@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 
 use crate::error::Result;
-use crate::grid::Grid;
 use crate::state::State;
 
 /// Neighbours of a part, by which its margins are refreshed before the transport of every step: the one place of a step
@@ -20,24 +19,4 @@ pub trait Neighbours<R>: Debug + Send + Sync {
     ///
     /// Those of the way to the neighbours.
     fn refresh(&mut self, state: &mut State<R>) -> Result<()>;
-}
-
-/// Refreshes the margins of a grid; one by itself has neither margins nor neighbours.
-///
-/// # Panics
-///
-/// When a part has no neighbours.
-pub(super) fn refresh<R>(
-    grid: &Grid,
-    neighbours: Option<&mut (dyn Neighbours<R> + 'static)>,
-    state: &mut State<R>,
-) -> Result<()> {
-    let Some(neighbours) = neighbours else {
-        assert!(
-            grid.is_whole(),
-            "the margins of a part of a grid have to be refreshed by its neighbours"
-        );
-        return Ok(());
-    };
-    neighbours.refresh(state)
 }

@@ -7,7 +7,6 @@ mod budget_domain;
 mod chemistry;
 mod column_profiles;
 pub mod cpu;
-mod current_forcing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod interpolation;
@@ -62,20 +61,13 @@ pub const FRAMES_IN_FLIGHT: usize = 2;
 ///
 /// Any method of a backend on a device fails with [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed,
 /// possibly in work that an earlier call requested.
+#[expect(clippy::missing_errors_doc, reason = "the errors of all methods are those of the trait")]
 pub trait Backend<R> {
     /// Description of the backend, and the time spent since it was created.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
     fn info(&mut self) -> Result<Info>;
 
     /// Begins a run from given states, optionally with the sums of an earlier run, and with the operators of its
     /// samples. Times continue to accumulate.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
     ///
     /// # Panics
     ///
@@ -86,17 +78,9 @@ pub trait Backend<R> {
     /// Sets the winds, air and boundary values of the steps from here on, for all members.
     ///
     /// A backend that copies the frames does so only when [`TimeInterpolant::number`] changes.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()>;
 
     /// One time step of `dt` seconds of all members: transport, then microphysics, then chemistry.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
     fn step(&mut self, dt: f64) -> Result<()>;
 
     /// Fails if a field has become infinite or NaN. `step` is the number of the last requested step, counted from 1.
@@ -107,7 +91,7 @@ pub trait Backend<R> {
     /// # Errors
     ///
     /// [`BlowUp`](crate::error::Error::BlowUp), as [`Error::Member`](crate::error::Error::Member) with the number of
-    /// the member where there are several, and those of the device.
+    /// the member where there are several, and those of the trait.
     fn check(&mut self, step: usize, wait: bool) -> Result<()>;
 
     /// Begins an output with the state after the requested steps, the precipitation, and the diagnostics from them in
@@ -115,7 +99,7 @@ pub trait Backend<R> {
     ///
     /// # Errors
     ///
-    /// Those of the device; for a checkpoint also [`BlowUp`](crate::error::Error::BlowUp) where a field is not finite.
+    /// Those of the trait; for a checkpoint also [`BlowUp`](crate::error::Error::BlowUp) where a field is not finite.
     ///
     /// # Panics
     ///
@@ -131,7 +115,7 @@ pub trait Backend<R> {
     ///
     /// # Errors
     ///
-    /// [`BlowUp`](crate::error::Error::BlowUp), and those of the device.
+    /// [`BlowUp`](crate::error::Error::BlowUp), and those of the trait.
     ///
     /// # Panics
     ///
@@ -139,10 +123,6 @@ pub trait Backend<R> {
     fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<R>>>;
 
     /// Amounts of water and tracers of a member inside the specified and open rows, and their changes since the start.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
     fn account(&mut self, member: usize) -> Result<Account>;
 }
 

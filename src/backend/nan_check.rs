@@ -34,16 +34,8 @@ pub fn check_finite<R: Real>(state: &State<R>, step: usize) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a field holds such a value in a cell that the grid owns: those of a margin are the matter of their
-/// owners, and may be anything between two steps.
-///
-/// # Errors
-///
-/// [`Error::BlowUp`] with the first such cell of the first such field, in the numbers of the global grid.
-///
-/// # Panics
-///
-/// When a field is not of the grid.
+/// Fails where a field holds such a value in a cell that the grid owns, with its numbers in the global grid: cells of a
+/// margin are the matter of their owners, and may be anything between two steps.
 pub(super) fn check_owned<R: Real>(grid: &Grid, state: &State<R>, step: usize) -> Result<()> {
     if grid.is_whole() {
         return check_finite(state, step);

@@ -22,23 +22,23 @@ impl PhaseTime {
 
     /// The time since another reading of the same clocks.
     pub fn since(&self, before: &Self) -> Self {
-        Self {
-            kernel_s: self.kernel_s - before.kernel_s,
-            transfer_s: self.transfer_s.map(|x| x - before.transfer_s.unwrap_or(0.0)),
-            total_s: self.total_s - before.total_s,
-        }
+        self.with(before, |now, before| now - before)
     }
 
     /// The sum of two phases.
     pub fn plus(&self, other: &Self) -> Self {
+        self.with(other, |a, b| a + b)
+    }
+
+    fn with(&self, other: &Self, value: impl Fn(f64, f64) -> f64) -> Self {
         let transfer_s = match (self.transfer_s, other.transfer_s) {
             (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+            (a, b) => Some(value(a.unwrap_or(0.0), b.unwrap_or(0.0))),
         };
         Self {
-            kernel_s: self.kernel_s + other.kernel_s,
+            kernel_s: value(self.kernel_s, other.kernel_s),
             transfer_s,
-            total_s: self.total_s + other.total_s,
+            total_s: value(self.total_s, other.total_s),
         }
     }
 }

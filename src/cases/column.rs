@@ -5,13 +5,14 @@ use crate::constants::Constants;
 use crate::thermo;
 
 /// Vertical structure of the air.
-pub(super) struct Sounding<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Sounding {
     /// Pressure at the ground, Pa.
     pub(super) surface: f64,
     /// Potential temperature (K) at a height (m).
-    pub(super) theta: &'a dyn Fn(f64) -> f64,
+    pub(super) theta: fn(f64) -> f64,
     /// Vapour (kg per kg of dry air) at a height (m), as a function of its saturation over water there.
-    pub(super) vapour: &'a dyn Fn(f64, f64) -> f64,
+    pub(super) vapour: fn(f64, f64) -> f64,
 }
 
 /// A sounding on layers of equal depth.
@@ -45,7 +46,7 @@ impl Column {
     ///
     /// `m = dz / α(θ, qv, p)`, `p = p_face - g m (1 + qv) / 2`: the pressure includes the weight of the vapour, the
     /// mass is that of the dry air.
-    pub(super) fn of(sounding: &Sounding<'_>, lid: f64, nz: usize) -> Self {
+    pub(super) fn of(sounding: &Sounding, lid: f64, nz: usize) -> Self {
         let depth = lid / nz as f64;
         let z_face: Vec<f64> = (0..=nz).map(|k| depth * k as f64).collect();
         let z: Vec<f64> = (0..nz).map(|k| depth * (k as f64 + 0.5)).collect();
@@ -149,8 +150,8 @@ mod tests {
     fn moist() -> Column {
         let sounding = Sounding {
             surface: 1e5,
-            theta: &|z| 300.0 + 4e-3 * z,
-            vapour: &|z, saturation| 0.014_f64.min(0.8 * saturation * (-z / 8000.0).exp()),
+            theta: |z| 300.0 + 4e-3 * z,
+            vapour: |z, saturation| 0.014_f64.min(0.8 * saturation * (-z / 8000.0).exp()),
         };
         Column::of(&sounding, 16_000.0, 40)
     }

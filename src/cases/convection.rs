@@ -2,9 +2,9 @@
 
 use std::f64::consts::PI;
 
-use super::column::{Column, Sounding};
+use super::column::Column;
 use super::flow::{Flow, half_sine};
-use super::sounding::{SURFACE, stable_layer, weisman_klemp};
+use super::sounding::{STABLE_LAYER, WEISMAN_KLEMP};
 use super::{
     CaseDefaults, CaseOptions, IdealisedCase, Shear, air, even_domain, extent, fitting, steady,
 };
@@ -38,11 +38,7 @@ pub(super) fn warm_bubble(options: &CaseOptions) -> IdealisedCase {
     const UPDRAFT: f64 = 5.0;
 
     let grid = options.grid(BUBBLE);
-    let base = Column::of(
-        &Sounding { surface: SURFACE, theta: &stable_layer::theta, vapour: &stable_layer::vapour },
-        LIDS[0],
-        grid.shape.nz,
-    );
+    let base = Column::of(&STABLE_LAYER, LIDS[0], grid.shape.nz);
     let radius = fitting(RING[0], &grid, &extent(&grid));
     let domain = even_domain(grid, &base);
     let [middle, depth, warmth] = BUBBLE_AT;
@@ -55,7 +51,7 @@ pub(super) fn warm_bubble(options: &CaseOptions) -> IdealisedCase {
             };
             base.filled(
                 |k| base.theta[k] + excess(k),
-                |k, saturation| stable_layer::vapour(base.z[k], saturation),
+                |k, saturation| (STABLE_LAYER.vapour)(base.z[k], saturation),
             )
         })
     });
@@ -66,15 +62,7 @@ pub(super) fn warm_bubble(options: &CaseOptions) -> IdealisedCase {
         let a = if s < 0.5 * PI { -0.5 * s.cos().powi(2) } else { 0.0 };
         [a * x, a * y]
     });
-    let winds = flow.winds();
-    IdealisedCase::new(options, domain, air, winds, steady())
-}
-
-/// Environment of deep convection.
-fn severe(nz: usize) -> Column {
-    let sounding =
-        Sounding { surface: SURFACE, theta: &weisman_klemp::theta, vapour: &weisman_klemp::vapour };
-    Column::of(&sounding, LIDS[1], nz)
+    IdealisedCase::new(options, flow.winds(), domain, air, steady())
 }
 
 /// A steady updraft in sheared wind, in the frame of the storm: `w sin(πz/14 km) cos²(πr/2R)`, R = 8 km, with inflow
@@ -97,7 +85,7 @@ pub(super) fn supercell(options: &CaseOptions) -> IdealisedCase {
     const SCALE: f64 = 3000.0;
 
     let grid = options.grid(SUPERCELL);
-    let base = severe(grid.shape.nz);
+    let base = Column::of(&WEISMAN_KLEMP, LIDS[1], grid.shape.nz);
     let shear = options.shear.unwrap_or_default();
     let ground_wind = |z: f64| match shear {
         Shear::QuarterCircle => {
@@ -128,8 +116,7 @@ pub(super) fn supercell(options: &CaseOptions) -> IdealisedCase {
             let a = if r > 0.0 { -inside / (r * r) } else { 0.0 };
             [a * x, a * y]
         });
-    let winds = flow.winds();
-    IdealisedCase::new(options, domain, air, winds, steady())
+    IdealisedCase::new(options, flow.winds(), domain, air, steady())
 }
 
 /// A line of ascent along y, in its own frame: `w sin(πz/12 km) cos²(πx/2L)`, L = 8 km, with inflow from both sides, in
@@ -145,7 +132,7 @@ pub(super) fn squall_line(options: &CaseOptions) -> IdealisedCase {
     const SHEAR: [f64; 2] = [2500.0, 17.5];
 
     let grid = options.grid(LINE);
-    let base = severe(grid.shape.nz);
+    let base = Column::of(&WEISMAN_KLEMP, LIDS[1], grid.shape.nz);
     let half = fitting(EXTENT[0], &grid, &extent(&grid)[..1]);
     let domain = even_domain(grid, &base);
     let air = air(&domain, &base, |_, _| None);
@@ -159,8 +146,7 @@ pub(super) fn squall_line(options: &CaseOptions) -> IdealisedCase {
             let x = x.clamp(-half, half);
             [-0.5 * (x + half / PI * (PI * x / half).sin()), 0.0]
         });
-    let winds = flow.winds();
-    IdealisedCase::new(options, domain, air, winds, steady())
+    IdealisedCase::new(options, flow.winds(), domain, air, steady())
 }
 
 /// Mass-weighted mean wind of the layers below a height, m s⁻¹.

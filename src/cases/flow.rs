@@ -100,25 +100,25 @@ impl<'a> Flow<'a> {
         Continuity::new(self.coordinate).close(&mut self.flux);
         let air = AirMass::new(self.grid, self.coordinate);
         let longest = longest_time_step(self.grid.shape, &air, &self.flux);
-        let Shape { nx, ny, .. } = self.grid.shape;
-        let mu = &self.coordinate.mu;
-        let periodic = [self.grid.sides.periodic_x(), self.grid.sides.periodic_y()];
-        let across = |face: usize, n: usize, periodic: bool| match face {
-            0 if periodic => [n - 1, 0],
-            0 => [0, 0],
-            face if face == n && periodic => [n - 1, 0],
-            face if face == n => [n - 1, n - 1],
-            face => [face - 1, face],
+        let Grid { shape: Shape { nx, ny, .. }, dx, dy, sides, .. } = *self.grid;
+        let across = |face: usize, n: usize, periodic: bool| {
+            let is_outer = face == 0 || face == n;
+            if is_outer && periodic {
+                [n - 1, 0]
+            } else {
+                [face.saturating_sub(1), face.min(n - 1)]
+            }
         };
-        let Grid { dx, dy, .. } = *self.grid;
+        let mean =
+            |a: [usize; 2], b: [usize; 2]| 0.5 * (self.coordinate.mu[a] + self.coordinate.mu[b]);
         let u = Array3::from_shape_fn(self.flux.x.dim(), |(k, j, i)| {
-            let [a, b] = across(i, nx, periodic[0]);
-            let mass = 0.5 * (mu[[j, a]] + mu[[j, b]]) * self.layer(k);
+            let [a, b] = across(i, nx, sides.periodic_x());
+            let mass = mean([j, a], [j, b]) * self.layer(k);
             (self.flux.x[[k, j, i]] / (mass * dy)) as f32
         });
         let v = Array3::from_shape_fn(self.flux.y.dim(), |(k, j, i)| {
-            let [a, b] = across(j, ny, periodic[1]);
-            let mass = 0.5 * (mu[[a, i]] + mu[[b, i]]) * self.layer(k);
+            let [a, b] = across(j, ny, sides.periodic_y());
+            let mass = mean([a, i], [b, i]) * self.layer(k);
             (self.flux.y[[k, j, i]] / (mass * dx)) as f32
         });
         ([u, v], longest)

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 
 use super::column::{Column, Sounding};
 use super::flow::Flow;
-use super::sounding::{SURFACE, cold_layer, trade_wind};
+use super::sounding::{COLD_LAYER, TRADE_WIND};
 use super::{CaseDefaults, CaseOptions, CaseTime, HOUR, IdealisedCase, air, even_domain};
 use crate::grid::{Side, Sides};
 
@@ -25,8 +25,7 @@ pub(super) struct Kinematic {
     lid: f64,
     /// Height up to which w is uniform, and above which it is 0, m.
     heights: [f64; 2],
-    theta: fn(f64) -> f64,
-    vapour: fn(f64, f64) -> f64,
+    sounding: Sounding,
     /// Maximum ascent w1, m s⁻¹.
     updraft: f64,
     /// Duration of the ascent t1, s.
@@ -43,8 +42,7 @@ pub(super) const WARM1: Kinematic = Kinematic {
     usual: CaseDefaults { cells: [8, 4, 80], dx: 100.0, sides: SIDES },
     lid: 4000.0,
     heights: [3000.0, 4000.0],
-    theta: trade_wind::theta,
-    vapour: trade_wind::vapour,
+    sounding: TRADE_WIND,
     updraft: 2.0,
     duration: 600.0,
     frames: 30,
@@ -56,8 +54,7 @@ pub(super) const MIXED: Kinematic = Kinematic {
     usual: CaseDefaults { cells: [8, 4, 90], dx: 100.0, sides: SIDES },
     lid: 9000.0,
     heights: [6000.0, 8000.0],
-    theta: cold_layer::theta,
-    vapour: cold_layer::vapour,
+    sounding: COLD_LAYER,
     updraft: 2.0,
     duration: 1200.0,
     frames: 40,
@@ -66,8 +63,7 @@ pub(super) const MIXED: Kinematic = Kinematic {
 /// Builds a case of the driver.
 pub(super) fn make(options: &CaseOptions, case: Kinematic) -> IdealisedCase {
     let grid = options.grid(case.usual);
-    let sounding = Sounding { surface: SURFACE, theta: &case.theta, vapour: &case.vapour };
-    let base = Column::of(&sounding, case.lid, grid.shape.nz);
+    let base = Column::of(&case.sounding, case.lid, grid.shape.nz);
     let domain = even_domain(grid, &base);
     let air = air(&domain, &base, |_, _| None);
     let most = options.updraft.unwrap_or(case.updraft);
@@ -79,8 +75,7 @@ pub(super) fn make(options: &CaseOptions, case: Kinematic) -> IdealisedCase {
         .map(|(face, (&z, rho))| if face == 0 || face == lid { 0.0 } else { rho * most * shape(z) })
         .collect();
     let flow = Flow::at_rest(&grid, &domain.coordinate).add_overturning(&rising, |x, _| [-x, 0.0]);
-    let winds = flow.winds();
-    IdealisedCase::new(options, domain, air, winds, moments(&case))
+    IdealisedCase::new(options, flow.winds(), domain, air, moments(&case))
 }
 
 /// Times of the frames: during the ascent, and one an hour after the start.

@@ -135,19 +135,24 @@ impl CaseName {
         !self.has_updraft()
     }
 
+    /// The defaults of the case, and the function that builds it.
+    fn definition(self) -> (CaseDefaults, fn(&CaseOptions) -> IdealisedCase) {
+        match self {
+            Self::WarmBubble => (convection::BUBBLE, convection::warm_bubble),
+            Self::Supercell => (convection::SUPERCELL, convection::supercell),
+            Self::SquallLine => (convection::LINE, convection::squall_line),
+            Self::KidWarm1 => (kinematic::WARM1.usual, |x| kinematic::make(x, kinematic::WARM1)),
+            Self::KidMixed => (kinematic::MIXED.usual, |x| kinematic::make(x, kinematic::MIXED)),
+            Self::Rotation => (tracers::USUAL, tracers::rotation),
+            Self::Deformation => (tracers::USUAL, tracers::deformation),
+            Self::Storm => (storm::USUAL, storm::make),
+        }
+    }
+
     /// Cells of the case along x, y and z, as requested or by default.
     pub fn cells(self, options: &CaseOptions) -> [usize; 3] {
-        let [nx, ny, nz] = match self {
-            Self::WarmBubble => convection::BUBBLE,
-            Self::Supercell => convection::SUPERCELL,
-            Self::SquallLine => convection::LINE,
-            Self::KidWarm1 => kinematic::WARM1.usual,
-            Self::KidMixed => kinematic::MIXED.usual,
-            Self::Rotation | Self::Deformation => tracers::USUAL,
-            Self::Storm => storm::USUAL,
-        }
-        .cells;
-        [options.nx.unwrap_or(nx), options.ny.unwrap_or(ny), options.nz.unwrap_or(nz)]
+        let Shape { nx, ny, nz } = options.grid(self.definition().0).shape;
+        [nx, ny, nz]
     }
 
     /// Builds the case.
@@ -164,16 +169,8 @@ impl CaseName {
             ))
             .advise(Advice::ChangePeriod));
         }
-        let made = match self {
-            Self::WarmBubble => convection::warm_bubble(options),
-            Self::Supercell => convection::supercell(options),
-            Self::SquallLine => convection::squall_line(options),
-            Self::KidWarm1 => kinematic::make(options, kinematic::WARM1),
-            Self::KidMixed => kinematic::make(options, kinematic::MIXED),
-            Self::Rotation => tracers::rotation(options),
-            Self::Deformation => tracers::deformation(options),
-            Self::Storm => storm::make(options),
-        };
+        let (_, build) = self.definition();
+        let made = build(options);
         let most = made.strongest();
         if most > STRONGEST || !most.is_finite() {
             return Err(Error::Usage(format!(
@@ -221,9 +218,9 @@ impl IdealisedCase {
     /// and with the strengths of the wind in time.
     fn new(
         options: &CaseOptions,
+        ([u, v], longest): ([Array3<f32>; 2], f64),
         mut domain: Domain,
         mut air: Frame,
-        ([u, v], longest): ([Array3<f32>; 2], f64),
         moments: Vec<CaseTime>,
     ) -> Self {
         (air.u, air.v) = (u, v);

@@ -1,5 +1,6 @@
 //! Profiles from the literature, and some of this program.
 
+use super::column::Sounding;
 use crate::constants::Constants;
 
 /// Pressure at the ground, Pa.
@@ -11,9 +12,7 @@ pub(super) const SURFACE: f64 = 1e5;
 /// `θ = θtr exp(g (z - ztr) / (cp Ttr))`, `H = 1/4` above; qv ≤ 14 g/kg.
 ///
 /// Source: WK82.
-pub(super) mod weisman_klemp {
-    use super::Constants;
-
+pub(super) const WEISMAN_KLEMP: Sounding = {
     /// Potential temperature at the ground and at the tropopause, K.
     const THETA: [f64; 2] = [300.0, 343.0];
     /// Temperature of the tropopause, K.
@@ -23,23 +22,23 @@ pub(super) mod weisman_klemp {
     /// Largest mixing ratio of vapour, kg kg⁻¹.
     const MOST_VAPOUR: f64 = 0.014;
 
-    /// Potential temperature at a height in m, K.
-    pub(crate) fn theta(z: f64) -> f64 {
-        let [ground, tropopause] = THETA;
-        if z <= TROPOPAUSE {
-            return ground + (tropopause - ground) * (z / TROPOPAUSE).powf(1.25);
-        }
-        let scale = f64::CP_DRY * TROPOPAUSE_TEMPERATURE / f64::GRAVITY;
-        tropopause * ((z - TROPOPAUSE) / scale).exp()
+    Sounding {
+        surface: SURFACE,
+        theta: |z| {
+            let [ground, tropopause] = THETA;
+            if z <= TROPOPAUSE {
+                return ground + (tropopause - ground) * (z / TROPOPAUSE).powf(1.25);
+            }
+            let scale = f64::CP_DRY * TROPOPAUSE_TEMPERATURE / f64::GRAVITY;
+            tropopause * ((z - TROPOPAUSE) / scale).exp()
+        },
+        vapour: |z, saturation| {
+            let humidity =
+                if z <= TROPOPAUSE { 1.0 - 0.75 * (z / TROPOPAUSE).powf(1.25) } else { 0.25 };
+            MOST_VAPOUR.min(humidity * saturation)
+        },
     }
-
-    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
-    pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
-        let humidity =
-            if z <= TROPOPAUSE { 1.0 - 0.75 * (z / TROPOPAUSE).powf(1.25) } else { 0.25 };
-        MOST_VAPOUR.min(humidity * saturation)
-    }
-}
+};
 
 /// The trade-wind layer of the kinematic driver.
 ///
@@ -47,7 +46,7 @@ pub(super) mod weisman_klemp {
 /// Above that it continues to 317 K and 1.8 g/kg at 4000 m, where the driver has no air.
 ///
 /// Source: SH12, after the composite of RICO.
-pub(super) mod trade_wind {
+pub(super) const TRADE_WIND: Sounding = {
     /// Height in m, potential temperature in K, vapour in kg kg⁻¹.
     const TABLE: [[f64; 3]; 4] = [
         [0.0, 297.9, 0.015],
@@ -55,57 +54,40 @@ pub(super) mod trade_wind {
         [3260.0, 312.66, 0.0024],
         [4000.0, 317.0, 0.0018],
     ];
-
-    /// Potential temperature at a height in m, K.
-    pub(crate) fn theta(z: f64) -> f64 {
-        super::linear(&TABLE, z, 1)
+    Sounding {
+        surface: SURFACE,
+        theta: |z| linear(&TABLE, z, 1),
+        vapour: |z, _| linear(&TABLE, z, 2),
     }
-
-    /// Vapour at a height in m, kg kg⁻¹.
-    pub(crate) fn vapour(z: f64, _saturation: f64) -> f64 {
-        super::linear(&TABLE, z, 2)
-    }
-}
+};
 
 /// A cold, moist and slightly stable troposphere, 3 degrees above freezing at the ground; a profile of this program.
 /// The humidity is relative to saturation over water.
-pub(super) mod cold_layer {
+pub(super) const COLD_LAYER: Sounding = {
     /// Height in m, potential temperature in K, relative humidity.
     const TABLE: [[f64; 3]; 4] =
         [[0.0, 276.0, 0.90], [1000.0, 278.0, 0.92], [6000.0, 303.0, 0.75], [9000.0, 320.0, 0.30]];
-
-    /// Potential temperature at a height in m, K.
-    pub(crate) fn theta(z: f64) -> f64 {
-        super::linear(&TABLE, z, 1)
+    Sounding {
+        surface: SURFACE,
+        theta: |z| linear(&TABLE, z, 1),
+        vapour: |z, saturation| linear(&TABLE, z, 2) * saturation,
     }
-
-    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
-    pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
-        super::linear(&TABLE, z, 2) * saturation
-    }
-}
+};
 
 /// Air of uniform stability with humidity that decreases with height; a profile of this program.
-pub(super) mod stable_layer {
-    use super::Constants;
-
+pub(super) const STABLE_LAYER: Sounding = {
     /// Square of the buoyancy frequency, s⁻².
     const STABILITY: f64 = 1e-4;
     /// Potential temperature at the ground, K.
     const GROUND: f64 = 300.0;
     /// Height in m, relative humidity.
     const HUMIDITY: [[f64; 2]; 4] = [[0.0, 0.85], [1500.0, 0.90], [4000.0, 0.5], [10_000.0, 0.2]];
-
-    /// Potential temperature at a height in m, K.
-    pub(crate) fn theta(z: f64) -> f64 {
-        GROUND * (STABILITY * z / f64::GRAVITY).exp()
+    Sounding {
+        surface: SURFACE,
+        theta: |z| GROUND * (STABILITY * z / f64::GRAVITY).exp(),
+        vapour: |z, saturation| linear(&HUMIDITY, z, 1) * saturation,
     }
-
-    /// Vapour at a height in m with this saturation mixing ratio, kg kg⁻¹.
-    pub(crate) fn vapour(z: f64, saturation: f64) -> f64 {
-        super::linear(&HUMIDITY, z, 1) * saturation
-    }
-}
+};
 
 /// Column `of` of a table at a height, linear between its rows and constant beyond them.
 fn linear<const N: usize>(table: &[[f64; N]], z: f64, of: usize) -> f64 {

@@ -45,6 +45,7 @@ fn warmth(z: f64) -> f64 {
 
 /// The vortex: a mass deficit and a warm core, both proportional to `exp(-r²/2R²)`, such that the pressure gradient
 /// vanishes at the lid.
+#[derive(Clone)]
 struct Vortex {
     base: Column,
     radius: f64,
@@ -54,22 +55,17 @@ struct Vortex {
 
 impl Vortex {
     fn new(nz: usize, radius: f64) -> Self {
-        let vapour = |z: f64, saturation: f64| humidity(z) * saturation;
-        let base =
-            Column::of(&Sounding { surface: SURFACE, theta: &theta, vapour: &vapour }, LID, nz);
+        let vapour = |z, saturation| humidity(z) * saturation;
+        let base = Column::of(&Sounding { surface: SURFACE, theta, vapour }, LID, nz);
         let mut vortex = Self { base, radius, core: 0.0 };
         // The height of the lid grows in proportion to the temperature excess, up to a few per cent.
         for _ in 0..20 {
             let lacking = LID - vortex.column(0.0).z_face[nz];
             let cold = vortex.core;
-            let gained = |core: f64| Self { core, ..vortex.copy() }.column(0.0).z_face[nz];
+            let gained = |core: f64| Self { core, ..vortex.clone() }.column(0.0).z_face[nz];
             vortex.core += lacking / (gained(cold + 1.0) - gained(cold));
         }
         vortex
-    }
-
-    fn copy(&self) -> Self {
-        Self { base: self.base.clone(), ..*self }
     }
 
     /// Strength of the vortex at a radius, relative to its maximum.
@@ -189,7 +185,7 @@ pub(super) fn make(options: &CaseOptions) -> IdealisedCase {
         .add_rotation(|k, x, y| circulation.at(k, x.hypot(y)))
         .add_overturning(&rising, |x, y| [root_e * radius * vortex.strength(x.hypot(y)), 0.0])
         .winds();
-    IdealisedCase::new(options, domain, air, winds, steady())
+    IdealisedCase::new(options, winds, domain, air, steady())
 }
 
 #[cfg(test)]

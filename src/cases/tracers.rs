@@ -68,7 +68,7 @@ fn moved(
     moments: Vec<CaseTime>,
     exact: ExactVapour,
 ) -> IdealisedCase {
-    let sounding = Sounding { surface: SURFACE, theta: &|_| f64::THETA_BASE, vapour: &|_, _| 0.0 };
+    let sounding = Sounding { surface: SURFACE, theta: |_| f64::THETA_BASE, vapour: |_, _| 0.0 };
     let base = Column::of(&sounding, LID, grid.shape.nz);
     let domain = even_domain(grid, &base);
     let mut air = air(&domain, &base, |_, _| None);
@@ -76,8 +76,8 @@ fn moved(
     air.state.qv_mut().outer_iter_mut().for_each(|mut level| level.assign(&plane));
     let flow =
         Flow::at_rest(&grid, &domain.coordinate).add_rotation(|k, x, y| base.mass[k] * psi(x, y));
-    let winds = flow.winds();
-    IdealisedCase { exact: Some(exact), ..IdealisedCase::new(options, domain, air, winds, moments) }
+    let case = IdealisedCase::new(options, flow.winds(), domain, air, moments);
+    IdealisedCase { exact: Some(exact), ..case }
 }
 
 /// Period of a rotation: as requested, or whole hours that keep the wind along the sides below 100 m/s.

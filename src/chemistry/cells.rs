@@ -4,15 +4,16 @@
 //! cell is done takes the next cell at once, so that cells with many steps do not delay others. A cell has the same
 //! operations in any lane and beside any other cells, so that its bits depend on its own data only.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::kinetics::Kinetics;
 use super::lanes::{CELLS, Row, each};
 use super::mechanism::expression::Input;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
-use super::sparse_lu::Entry;
 use crate::chemistry::rates::sun::sunlight;
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 use crate::simd::{Instructions, Task};
 
 /// Treatment of rate constants during an integration.
@@ -82,7 +83,14 @@ impl Cells {
     /// than this number of photolysis frequencies, and those of so many variable and fixed species.
     pub(super) fn misfit(&self, species: Option<[usize; 2]>, frequencies: usize) -> Option<String> {
         let count = self.len();
-        let frequencies = frequencies.max(self.photolysis.len() / count.max(1));
+        let least = frequencies * count;
+        let found = self.photolysis.len();
+        if found < least || (count > 0 && !found.is_multiple_of(count)) {
+            let needed = "or more, as many for each";
+            return Some(format!(
+                "{found} values of photolysis; {count} cells have {least} {needed}"
+            ));
+        }
         let first_step = usize::from(!self.first_step.is_empty());
         let conditions = [
             ("air_factor", &self.air_factor, 1),
@@ -90,7 +98,6 @@ impl Cells {
             ("hydrolysis", &self.hydrolysis, 1),
             ("start", &self.start, 1),
             ("first_step", &self.first_step, first_step),
-            ("photolysis", &self.photolysis, frequencies),
         ];
         let species = species.map(|[variable, fixed]| {
             [("variable", &self.variable, variable), ("fixed", &self.fixed, fixed)]
@@ -144,8 +151,7 @@ const PIECES_PER_THREAD: usize = 8;
 ///
 /// If an array does not have values for all cells of this mechanism, or the interval is not positive.
 pub fn integrate(kinetics: &Kinetics, settings: &Settings, cells: &mut Cells) -> Vec<Outcome> {
-    let instructions = Instructions::best();
-    integrate_with(kinetics, settings, cells, instructions)
+    integrate_with(kinetics, settings, cells, Instructions::best())
 }
 
 /// Integrates all cells with given vector instructions, or without.
@@ -267,41 +273,30 @@ impl CellRange<'_> {
     }
 }
 
-/// The next cells, whose rates are computed together before lanes take them.
-struct RateQueue {
-    rates: Vec<Row>,
-    /// First of the waiting cells, in the piece.
-    first: usize,
-    next: usize,
-    count: usize,
-}
-
 /// The integration of a piece.
 struct Integration<'a, F> {
     piece: CellRange<'a>,
     work: Work,
     factors: Factors<F>,
-    waiting: RateQueue,
+    /// The next cells, in the piece: up to [`CELLS`], whose rates are computed together before lanes take them.
+    waiting: Range<usize>,
+    /// Their rates; those of a cell are in the lane of its number modulo [`CELLS`].
+    rates: Vec<Row>,
     control: [Control; CELLS],
     /// Cell of each lane, in the piece.
     cell: [Option<usize>; CELLS],
     outcomes: Vec<Outcome>,
 }
 
-impl<'a, F: Entry> Integration<'a, F> {
+impl<'a, F: Real> Integration<'a, F> {
     fn new(piece: CellRange<'a>) -> Self {
-        let nothing = Outcome {
-            status: Status::BAD_CONDITIONS,
-            counters: Counters::default(),
-            time: 0.0,
-            last_step: 0.0,
-            next_step: 0.0,
-        };
-        let rates = vec![Row::default(); piece.kinetics.rates.operations.len()];
+        let (status, counters) = (Status::BAD_CONDITIONS, Counters::default());
+        let nothing = Outcome { status, counters, time: 0.0, last_step: 0.0, next_step: 0.0 };
         Self {
             work: Work::new(piece.kinetics, &piece.settings.method),
             factors: Factors::new(piece.kinetics),
-            waiting: RateQueue { rates, first: 0, next: 0, count: 0 },
+            waiting: 0..0,
+            rates: vec![Row::default(); piece.kinetics.rates.operations.len()],
             control: [Control::default(); CELLS],
             cell: [None; CELLS],
             outcomes: vec![nothing; piece.len()],
@@ -312,50 +307,44 @@ impl<'a, F: Entry> Integration<'a, F> {
     /// Fills a lane with the next cell, if there is one.
     #[inline(always)]
     fn load(&mut self, lane: usize) -> bool {
+        let CellRange { kinetics, settings, cells, first: of_piece, .. } = self.piece;
         loop {
-            if self.waiting.next == self.waiting.count {
-                let first = self.waiting.first + self.waiting.count;
+            let Some(cell) = self.waiting.next() else {
+                let first = self.waiting.end;
                 let count = CELLS.min(self.piece.len() - first);
                 if count == 0 {
                     return false;
                 }
-                let (cells, start) = (self.piece.cells, self.piece.first + first);
-                let rates = &self.piece.kinetics.rates;
-                rates.evaluate(&mut self.waiting.rates, |input| condition(cells, start, input));
-                (self.waiting.first, self.waiting.next, self.waiting.count) = (first, 0, count);
-            }
-            let place = self.waiting.next;
-            let cell = self.waiting.first + place;
-            self.waiting.next += 1;
-            let settings = self.piece.settings;
-            let (start, end) = match settings.rates {
-                RateUpdate::Frozen => (0.0, settings.interval),
-                RateUpdate::Updated => {
-                    let start = self.piece.cells.start[self.piece.first + cell];
-                    (start, start + settings.interval)
-                }
+                let start = of_piece + first;
+                kinetics.rates.evaluate(&mut self.rates, |input| condition(cells, start, input));
+                self.waiting = first..first + count;
+                continue;
             };
-            if !self.piece.has_good_conditions(self.piece.first + cell) {
+            let place = of_piece + cell;
+            let start = match settings.rates {
+                RateUpdate::Frozen => 0.0,
+                RateUpdate::Updated => cells.start[place],
+            };
+            if !self.piece.has_good_conditions(place) {
                 self.outcomes[cell].time = start;
                 continue;
             }
-            for &number in &self.piece.kinetics.rates.kept {
-                self.work.rates[number as usize][lane] = self.waiting.rates[number as usize][place];
+            for &number in &kinetics.rates.kept {
+                let number = number as usize;
+                self.work.rates[number][lane] = self.rates[number][cell % CELLS];
             }
-            let n = self.piece.kinetics.variables();
-            let fixed = self.piece.kinetics.fixed.len();
+            let (n, fixed) = (kinetics.variables(), kinetics.fixed.len());
             for (y, value) in self.work.y.iter_mut().zip(&self.piece.variable[cell * n..][..n]) {
                 y[lane] = *value;
             }
-            let values = &self.piece.cells.fixed[(self.piece.first + cell) * fixed..][..fixed];
-            for (i, &value) in values.iter().enumerate() {
+            for (i, &value) in cells.fixed[place * fixed..][..fixed].iter().enumerate() {
                 self.work.y[n + i][lane] = value;
                 self.work.stage[n + i][lane] = value;
             }
             self.cell[lane] = Some(cell);
-            let own = self.piece.cells.first_step.get(self.piece.first + cell);
+            let own = cells.first_step.get(place);
             let first_step = own.filter(|own| **own > 0.0).unwrap_or(&settings.first_step);
-            self.control[lane] = Control::new(start, end, *first_step);
+            self.control[lane] = Control::new(start, start + settings.interval, *first_step);
             return true;
         }
     }
@@ -453,7 +442,7 @@ impl<'a, F: Entry> Integration<'a, F> {
     }
 }
 
-impl<F: Entry> Task for Integration<'_, F> {
+impl<F: Real> Task for Integration<'_, F> {
     type Output = Vec<Outcome>;
 
     #[inline(always)]

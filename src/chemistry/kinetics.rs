@@ -22,6 +22,14 @@ pub struct Lists<T> {
     pub elements: Vec<T>,
 }
 
+impl<T, L: IntoIterator<Item = T>> FromIterator<L> for Lists<T> {
+    fn from_iter<I: IntoIterator<Item = L>>(all: I) -> Self {
+        let mut lists = Self::new();
+        all.into_iter().for_each(|list| lists.push(list));
+        lists
+    }
+}
+
 impl<T> Lists<T> {
     fn new() -> Self {
         Self { start: vec![0], elements: Vec::new() }
@@ -166,13 +174,6 @@ impl Kinetics {
                 }
             }
         }
-        let lists = |rows: Vec<Vec<Term>>| {
-            let mut lists = Lists::new();
-            for row in rows {
-                lists.push(row);
-            }
-            lists
-        };
         let is_jacobian = (0..lu.size())
             .flat_map(|row| {
                 let (lu, pattern) = (&lu, &pattern);
@@ -182,10 +183,10 @@ impl Kinetics {
         Ok(Self {
             rates: Program::new(mechanism)?,
             factors,
-            net: lists(net),
+            net: net.into_iter().collect(),
             partials,
             partial_factors,
-            jacobian: lists(jacobian),
+            jacobian: jacobian.into_iter().collect(),
             is_jacobian,
             entries_unordered: unordered.with_fill().entries(),
             variable,

@@ -8,87 +8,62 @@
 //! a bound of its fill. *Diagonal* Markowitz takes pivots from the diagonal only, since the diagonal of I/(hγ) - J is
 //! large; the order then depends on the pattern only, and is determined once for a mechanism.
 
+use ndarray::{Array2, Axis, s};
+
 use super::mechanism::Mechanism;
 
-/// Bit matrix: the pattern of a square matrix.
+/// The pattern of a square matrix: true where it has entries.
 #[derive(Clone, Debug)]
-pub struct Pattern {
-    size: usize,
-    words: usize,
-    bits: Vec<u64>,
-}
-
-/// Bits of a word.
-const WORD: usize = 64;
+pub struct Pattern(Array2<bool>);
 
 impl Pattern {
     /// An empty pattern.
     pub fn new(size: usize) -> Self {
-        let words = size.div_ceil(WORD).max(1);
-        Self { size, words, bits: vec![0; words * size] }
+        Self(Array2::from_elem((size, size), false))
     }
 
     /// Number of rows.
     pub fn size(&self) -> usize {
-        self.size
+        self.0.nrows()
     }
 
     /// Adds an entry.
     pub fn insert(&mut self, row: usize, column: usize) {
-        self.bits[row * self.words + column / WORD] |= 1 << (column % WORD);
+        self.0[[row, column]] = true;
     }
 
     /// True if there is an entry.
     pub fn contains(&self, row: usize, column: usize) -> bool {
-        self.bits[row * self.words + column / WORD] >> (column % WORD) & 1 == 1
+        self.0[[row, column]]
     }
 
     /// Columns of a row's entries, ascending.
     pub fn row(&self, row: usize) -> Vec<usize> {
-        (0..self.size).filter(|&column| self.contains(row, column)).collect()
+        (0..self.size()).filter(|&column| self.contains(row, column)).collect()
     }
 
     /// Number of entries.
     pub fn entries(&self) -> usize {
-        self.bits.iter().map(|word| word.count_ones() as usize).sum()
+        self.0.iter().filter(|is_entry| **is_entry).count()
     }
 
     /// The matrix with rows and columns in another order: entry (i, j) is the old (order\[i\], order\[j\]).
     pub(crate) fn permuted(&self, order: &[usize]) -> Self {
-        let mut permuted = Self::new(self.size);
-        for (i, &row) in order.iter().enumerate() {
-            for (j, &column) in order.iter().enumerate() {
-                if self.contains(row, column) {
-                    permuted.insert(i, j);
-                }
-            }
-        }
-        permuted
+        let shape = self.0.dim();
+        Self(Array2::from_shape_fn(shape, |(i, j)| self.contains(order[i], order[j])))
     }
 
     /// The combined pattern of the factors L and U of a matrix with this pattern.
     pub(crate) fn with_fill(&self) -> Self {
         let mut filled = self.clone();
-        for pivot in 0..self.size {
-            for row in pivot + 1..self.size {
-                if filled.contains(row, pivot) {
-                    filled.inherit(row, pivot);
-                }
+        for pivot in 0..self.size() {
+            let (above, mut below) = filled.0.view_mut().split_at(Axis(0), pivot + 1);
+            let entries = above.slice(s![pivot, pivot..]);
+            for mut row in below.rows_mut().into_iter().filter(|row| row[pivot]) {
+                row.slice_mut(s![pivot..]).zip_mut_with(&entries, |is, inherited| *is |= inherited);
             }
         }
         filled
-    }
-
-    /// Adds the entries of the pivot's row from the pivot on to another row.
-    fn inherit(&mut self, row: usize, pivot: usize) {
-        let first = pivot / WORD;
-        for word in first..self.words {
-            let mut bits = self.bits[pivot * self.words + word];
-            if word == first {
-                bits &= u64::MAX << (pivot % WORD);
-            }
-            self.bits[row * self.words + word] |= bits;
-        }
     }
 }
 
@@ -131,7 +106,7 @@ pub(crate) fn jacobian_pattern(mechanism: &Mechanism, order: &[usize]) -> Patter
 /// Order of elimination by the rule of Markowitz with diagonal pivots. Of several best species the first is swapped
 /// with the one at the current position. `None` if the factors need more than `most` products.
 pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
-    let n = pattern.size;
+    let n = pattern.size();
     let mut products = 0;
     let mut order: Vec<usize> = (0..n).collect();
     // Rows and columns stay in place; only their order is swapped.

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::lanes::{Row, each};
 use super::ordering::Pattern;
+use crate::real::Real;
 
 /// Maximum number of products of a factorisation, that of a full matrix of 180 rows.
 pub const MOST_PRODUCTS: usize = 2_000_000;
@@ -133,69 +134,11 @@ impl SparseLu {
     }
 }
 
-/// A precision of the factors.
-pub trait Entry: Copy + Default + Send {
-    /// Smallest absolute value of a pivot; smaller ones are subnormal.
-    const SMALLEST_PIVOT: f64;
-    /// True if a solution is corrected once by the residual in double precision.
-    ///
-    /// Otherwise rounding errors of 1e-7 in the stages give errors of 1e-4 in the error estimate, in units of the
-    /// tolerance, which affect step sizes.
-    const IS_REFINED: bool;
-    /// The nearest number.
-    fn of(x: f64) -> Self;
-    /// In double precision.
-    fn double(self) -> f64;
-    /// `self - factor * other`, rounded once.
-    fn less_product(self, factor: Self, other: Self) -> Self;
-    /// Product.
-    fn times(self, other: Self) -> Self;
-    /// 1 / self.
-    fn inverse(self) -> Self;
-}
-
-macro_rules! entry {
-    ($float:ident) => {
-        impl Entry for $float {
-            const SMALLEST_PIVOT: f64 = $float::MIN_POSITIVE as f64;
-            const IS_REFINED: bool = $float::MANTISSA_DIGITS < f64::MANTISSA_DIGITS;
-
-            #[inline(always)]
-            fn of(x: f64) -> Self {
-                x as $float
-            }
-
-            #[inline(always)]
-            fn double(self) -> f64 {
-                f64::from(self)
-            }
-
-            #[inline(always)]
-            fn less_product(self, factor: Self, other: Self) -> Self {
-                (-factor).mul_add(other, self)
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self * other
-            }
-
-            #[inline(always)]
-            fn inverse(self) -> Self {
-                1.0 / self
-            }
-        }
-    };
-}
-
-entry!(f64);
-entry!(f32);
-
 impl SparseLu {
     /// Eliminates a row of a matrix, for the cells of all lanes; the rows above are factors already. Returns the
     /// absolute value of the pivot, whose inverse is stored.
     #[inline(always)]
-    pub(crate) fn eliminate<F: Entry>(
+    pub(crate) fn eliminate<F: Real>(
         &self,
         row: usize,
         matrix: &mut [Row<F>],
@@ -209,7 +152,7 @@ impl SparseLu {
         for (place, &column) in self.column[start..diagonal].iter().enumerate() {
             let column = column as usize;
             let (value, pivot) = (current[place], inverse[column]);
-            let multiple: Row<F> = each(|lane| value[lane].times(pivot[lane]));
+            let multiple: Row<F> = each(|lane| value[lane] * pivot[lane]);
             current[place] = multiple;
             let upper = &above[self.upper(column)];
             let (now, later) = targets.split_at(upper.len());
@@ -217,17 +160,17 @@ impl SparseLu {
             for (&target, factor) in now.iter().zip(upper) {
                 let entry = &mut current[target as usize];
                 let before = *entry;
-                *entry = each(|lane| before[lane].less_product(multiple[lane], factor[lane]));
+                *entry = each(|lane| (-multiple[lane]).mul_add(factor[lane], before[lane]));
             }
         }
         let pivot = current[diagonal - start];
-        inverse[row] = each(|lane| pivot[lane].inverse());
-        each(|lane| pivot[lane].double().abs())
+        inverse[row] = each(|lane| F::ONE / pivot[lane]);
+        each(|lane| pivot[lane].f64().abs())
     }
 
     /// Solves L U x = b in place.
     #[inline(always)]
-    pub fn solve<F: Entry>(&self, factors: &[Row<F>], inverse: &[Row<F>], x: &mut [Row<F>]) {
+    pub fn solve<F: Real>(&self, factors: &[Row<F>], inverse: &[Row<F>], x: &mut [Row<F>]) {
         for row in 0..self.size() {
             x[row] = self.reduced(factors, x, row, self.lower(row));
         }
@@ -235,13 +178,13 @@ impl SparseLu {
             // The x that was computed first comes first.
             let entries = self.upper(row).rev();
             let (sum, pivot) = (self.reduced(factors, x, row, entries), inverse[row]);
-            x[row] = each(|lane| sum[lane].times(pivot[lane]));
+            x[row] = each(|lane| sum[lane] * pivot[lane]);
         }
     }
 
     /// x of a row minus the products of entries with the x of their columns.
     #[inline(always)]
-    fn reduced<F: Entry>(
+    fn reduced<F: Real>(
         &self,
         factors: &[Row<F>],
         x: &[Row<F>],
@@ -252,7 +195,7 @@ impl SparseLu {
         for entry in entries {
             let (factor, before) = (&factors[entry], sum);
             let other = x[self.column[entry] as usize];
-            sum = each(|lane| before[lane].less_product(factor[lane], other[lane]));
+            sum = each(|lane| (-factor[lane]).mul_add(other[lane], before[lane]));
         }
         sum
     }

@@ -24,14 +24,11 @@ impl Continuity {
     pub fn new(coordinate: &MassCoordinate) -> Self {
         let nz = coordinate.rdnw.len();
         let below = |profile: &[f64]| -> Vec<f64> {
-            let mut sum = 0.0;
-            let layers = (0..nz).map(|k| profile[k] * coordinate.thickness(k));
-            std::iter::once(0.0)
-                .chain(layers.map(|layer| {
-                    sum += layer;
-                    sum
-                }))
-                .collect()
+            let mut below = vec![0.0];
+            for k in 0..nz {
+                below.push(below[k] + profile[k] * coordinate.thickness(k));
+            }
+            below
         };
         let plane = Array2::zeros(coordinate.mu.dim());
         Self {

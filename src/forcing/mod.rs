@@ -68,6 +68,29 @@ pub(crate) fn weight_between([before, after]: [f64; 2], seconds: f64) -> f64 {
 }
 
 impl<R: Real> TimeInterpolant<R> {
+    /// The two frames; the earlier one twice if there is no later one.
+    fn frames(&self) -> [&Forcing<R>; 2] {
+        [&self.before, self.after.as_ref().unwrap_or(&self.before)]
+    }
+
+    /// The buffer for the forcing at a time between two frames, without the light, which is interpolated when the
+    /// chemistry is due; `None` where a frame holds, which becomes the present forcing then.
+    pub(crate) fn buffer<'a>(
+        &self,
+        present: &'a mut Arc<Forcing<R>>,
+    ) -> Option<&'a mut Forcing<R>> {
+        if self.after.is_none() {
+            *present = Arc::clone(&self.before);
+            return None;
+        }
+        if Arc::get_mut(present).is_none() {
+            let Forcing { flux, environment, inflow, .. } = &**present;
+            let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
+            *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
+        }
+        Arc::get_mut(present)
+    }
+
     /// The time of a frame that is always valid.
     pub fn lasting(forcing: &Arc<Forcing<R>>) -> Self {
         Self {
@@ -131,13 +154,10 @@ impl<R: Real> Forcing<R> {
 
     /// Sets the air only.
     pub(crate) fn set_air(&mut self, moment: &TimeInterpolant<R>) {
-        let out = &mut self.environment;
-        let [a, b] = moment.frames().map(|frame| &frame.environment);
-        let weight = moment.air_weight;
-        blend(&mut out.rho, &a.rho, &b.rho, weight);
-        blend(&mut out.exner, &a.exner, &b.exner, weight);
-        blend(&mut out.p, &a.p, &b.p, weight);
-        blend(&mut out.dz, &a.dz, &b.dz, weight);
+        let [a, b] = moment.frames().map(|frame| frame.environment.fields());
+        for ((out, a), b) in self.environment.fields_mut().into_iter().zip(a).zip(b) {
+            blend(out, a, b, moment.air_weight);
+        }
     }
 
     fn widened(&self) -> Forcing<f64> {
@@ -154,9 +174,7 @@ impl<R: Real> Forcing<R> {
             photolysis: self.photolysis.iter().map(|field| field.map(wide)).collect(),
         }
     }
-}
 
-impl<R: Real> Forcing<R> {
     /// Prescribed input for a part of the grid.
     ///
     /// # Panics
@@ -167,16 +185,9 @@ impl<R: Real> Forcing<R> {
         let of_part = |values: &Option<BoundaryValues<R>>| values.as_ref().map(|x| x.part(part));
         Self {
             flux: self.flux.part(part),
-            environment: self.environment.part(part),
+            environment: self.environment.map(|field| part.cells(field)),
             inflow: self.inflow.iter().map(of_part).collect(),
             photolysis: self.photolysis.iter().map(|field| part.cells(field)).collect(),
         }
-    }
-}
-
-impl<R> TimeInterpolant<R> {
-    /// The two frames; the earlier one twice if there is no later one.
-    fn frames(&self) -> [&Forcing<R>; 2] {
-        [&self.before, self.after.as_ref().unwrap_or(&self.before)]
     }
 }

@@ -122,10 +122,6 @@ impl Layout {
     }
 
     /// Rows of x-faces in the layout of the device, padded likewise.
-    ///
-    /// # Panics
-    ///
-    /// As [`Layout::padded`].
     pub fn padded_x_faces<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx + 1, self.first, self.face_pitch())
     }

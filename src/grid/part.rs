@@ -31,19 +31,11 @@ impl Window {
     }
 
     /// The same for writing.
-    ///
-    /// # Panics
-    ///
-    /// As [`Window::of`].
     pub fn of_mut<'a, T>(&self, field: &'a mut Array3<T>) -> ArrayViewMut3<'a, T> {
         field.slice_mut(s![.., self.rows.clone(), self.columns.clone()])
     }
 
     /// The window of a plane. Shape: (ny, nx).
-    ///
-    /// # Panics
-    ///
-    /// As [`Window::of`].
     pub fn of_plane<'a, T>(&self, plane: &'a Array2<T>) -> ArrayView2<'a, T> {
         plane.slice(s![self.rows.clone(), self.columns.clone()])
     }
@@ -243,19 +235,11 @@ impl Grid {
 
     /// The x-faces of a global field that this grid has. Shape: (nz, ny, nx + 1) of either. Where the grid goes on
     /// around a periodic axis, the last face of the axis is the first one.
-    ///
-    /// # Panics
-    ///
-    /// As [`Grid::cells`].
     pub fn x_faces<T: Copy>(&self, field: &Array3<T>) -> Array3<T> {
         self.points(field, [0, 1])
     }
 
     /// The y-faces of a global field that this grid has, likewise. Shape: (nz, ny + 1, nx) of either.
-    ///
-    /// # Panics
-    ///
-    /// As [`Grid::cells`].
     pub fn y_faces<T: Copy>(&self, field: &Array3<T>) -> Array3<T> {
         self.points(field, [1, 0])
     }
@@ -290,19 +274,11 @@ impl Grid {
 
     /// The rows of values along the western or eastern side that this grid has, those of the margin included. Shape: (nz, ny) of
     /// either.
-    ///
-    /// # Panics
-    ///
-    /// As [`Grid::cells`].
     pub fn along_y<T: Copy>(&self, side: &Array2<T>) -> Array2<T> {
         along(side, self.axes().y)
     }
 
     /// The columns of values along the southern or northern side that this grid has. Shape: (nz, nx) of either.
-    ///
-    /// # Panics
-    ///
-    /// As [`Grid::cells`].
     pub fn along_x<T: Copy>(&self, side: &Array2<T>) -> Array2<T> {
         along(side, self.axes().x)
     }

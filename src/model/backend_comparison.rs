@@ -311,17 +311,9 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         let pool = ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|e| Error::Usage(format!("one thread: {e}")))?;
         let plan = Plan { steps, last_dt, ..self.plan };
-        let pair = Pair {
-            case: &mut *self.case,
-            plan,
-            frames: Frames::default(),
-            start: self.start,
-            limiter: self.limiter,
-            microphysics: self.microphysics,
-            stop: self.stop,
-        };
+        let frames = Frames::default();
+        let mut pair = Pair { case: &mut *self.case, plan, frames, ..*self };
         pool.install(|| {
-            let mut pair = pair;
             let mut cpu = pair.cpu(pair.start.clone());
             let ran = pair.long_run(&mut cpu, pair.start, &mut NullSink, &mut |_| ())?;
             Ok(ran.timed)

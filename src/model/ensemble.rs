@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::recorder::{Shows, snapshot};
-use super::time_loop::{Recording, run_steps};
+use super::streams::{Shows, snapshot};
+use super::time_loop::{Recording, Run, run_steps};
 use super::{Frames, Outcome, RunInput, RunPrecision};
 use crate::backend::{
     Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output, Precipitation,
@@ -47,8 +47,8 @@ pub fn run<R: RunPrecision>(
 ) -> Result<(Outcome, Vec<MemberOutcome>)> {
     let fates = vec![MemberOutcome::default(); backend.info()?.members];
     let (spent, waited) = (Duration::ZERO, Duration::ZERO);
-    let mut several = Several { sink, plan, frames, fates, spent, waited, is_wanted: true };
-    let mut outcome = run_steps(case, plan, backend, &mut several, stop, watch)?;
+    let mut several = Several { sink, frames, fates, spent, waited, is_wanted: true };
+    let mut outcome = run_steps(&mut Run { case, plan, backend }, &mut several, stop, watch)?;
     backend.check(outcome.steps, true)?;
     for (number, fate) in several.fates.iter_mut().enumerate() {
         fate.precipitation = backend.account(number)?.precipitation;
@@ -60,7 +60,6 @@ pub fn run<R: RunPrecision>(
 
 struct Several<'a, R> {
     sink: Sink<'a, R>,
-    plan: &'a Plan,
     frames: Frames,
     fates: Vec<MemberOutcome>,
     spent: Duration,
@@ -71,53 +70,48 @@ struct Several<'a, R> {
 
 impl<R: RunPrecision> Several<'_, R> {
     /// Hands the frame of a member on, while more is wanted.
-    fn take(&mut self, case: &RunInput<R>, step: usize, member: usize, captured: CapturedFrame<R>) {
+    fn take(&mut self, run: &Run<'_, R>, step: usize, member: usize, captured: CapturedFrame<R>) {
         if !self.is_wanted {
             return;
         }
-        let seconds = self.plan.time_after(step);
+        let seconds = run.plan.time_after(step);
         let water = &mut self.fates[member].water;
         let begun = if step == 0 { captured.summary.water } else { water.start };
         *water = Water::closed(begun, &captured.summary.changes, captured.summary.water);
-        let (shown, shape) = (Shows::at(case, seconds), case.domain.grid.shape);
-        let (_, frame) = snapshot(captured, shown, shape, self.plan.dt, begun);
+        let (shown, shape) = (Shows::at(run.case, seconds), run.case.domain.grid.shape);
+        let (_, frame) = snapshot(captured, shown, shape, run.plan.dt, begun);
         self.is_wanted = (self.sink)(member, frame);
     }
 }
 
 impl<R: RunPrecision> Recording<R> for Several<'_, R> {
-    fn record(
-        &mut self,
-        case: &mut RunInput<R>,
-        backend: &mut dyn Backend<R>,
-        step: usize,
-    ) -> Result<bool> {
-        if !self.is_wanted || !self.frames.due(self.plan, step) {
+    fn record(&mut self, run: &mut Run<'_, R>, step: usize) -> Result<bool> {
+        if !self.is_wanted || !self.frames.due(run.plan, step) {
             return Ok(self.is_wanted);
         }
         // A frame that begins is to become whole: a flaw is told now, not half-way through it.
         let start = Instant::now();
-        backend.check(step, true)?;
+        run.backend.check(step, true)?;
         self.waited += start.elapsed();
         let start = Instant::now();
-        let moment = case.show(self.plan.time_after(step))?;
+        let moment = run.case.show(run.plan.time_after(step))?;
         let mut oldest = 0;
         for member in 0..self.fates.len() {
             if !self.is_wanted {
                 break;
             }
-            backend.capture(Output::Frame(member), &moment)?;
+            run.backend.capture(Output::Frame(member), &moment)?;
             // One is under way while the next one is made.
             while oldest <= member {
                 let wait = member + 1 - oldest == FRAMES_IN_FLIGHT;
-                let frame = backend.collect(Output::Frame(oldest), wait)?;
+                let frame = run.backend.collect(Output::Frame(oldest), wait)?;
                 let Some(frame) = frame.and_then(CollectedOutput::frame) else { break };
-                self.take(case, step, oldest, frame);
+                self.take(run, step, oldest, frame);
                 oldest += 1;
             }
         }
-        while let Some(frame) = backend.collect(Output::Frame(oldest), true)? {
-            frame.frame().into_iter().for_each(|frame| self.take(case, step, oldest, frame));
+        while let Some(frame) = run.backend.collect(Output::Frame(oldest), true)? {
+            frame.frame().into_iter().for_each(|frame| self.take(run, step, oldest, frame));
             oldest += 1;
         }
         self.spent += start.elapsed();

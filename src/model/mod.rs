@@ -10,6 +10,7 @@ pub mod replicated_grid;
 mod restart;
 mod sequence;
 mod sink;
+mod streams;
 mod time_loop;
 
 use std::sync::Arc;
@@ -38,9 +39,9 @@ use recorder::Recorder;
 pub use restart::PastTotals;
 pub use sequence::FrameReport;
 use sequence::{PreparedFrame, Sequence, prepare};
-use sink::PendingSamples;
 pub use sink::{NullSink, OutputSink, Probe};
-use time_loop::run_steps;
+use streams::streams;
+use time_loop::{Run, run_steps};
 
 /// A precision that a run can be made in.
 pub trait RunPrecision: Stored + ComputePrecision + Number {}
@@ -258,7 +259,7 @@ pub fn run<R: RunPrecision>(
     sink: &mut dyn OutputSink<R>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let (samples, attached) = PendingSamples::new((sink.probes(), sink.columns()), &case.domain);
+    let (streams, attached) = streams(sink, frames, &case.domain);
     let gathered = case.history.as_ref().map(|history| &history.gathered);
     backend.start(RunStart { states: &[], gathered, attached })?;
     let (water_start, passive_start) = if let Some(history) = &case.history {
@@ -267,17 +268,18 @@ pub fn run<R: RunPrecision>(
         let Account { water, passive, .. } = backend.account(0)?;
         (water, passive.into_iter().map(|tracer| tracer.amount).collect())
     };
-    let mut recorder = Recorder::new(sink, samples, case, (plan, frames), passive_start.clone());
-    let done = run_steps(case, plan, backend, &mut recorder, stop, watch).and_then(|outcome| {
+    let mut recorder = Recorder::new(sink, streams, case, frames, passive_start.clone());
+    let mut run = Run { case, plan, backend };
+    let done = run_steps(&mut run, &mut recorder, stop, watch).and_then(|outcome| {
         if outcome.interrupted {
-            backend.check(outcome.steps, true)?;
-            recorder.save(case, backend, outcome.steps, true)?;
+            run.backend.check(outcome.steps, true)?;
+            recorder.save(&mut run, outcome.steps, true)?;
         }
         Ok(outcome)
     });
     // Frames in flight are worth having whatever came after them; a failure that comes of waiting
     // for them is that of the run, unless it had one before.
-    let recorded = recorder.collect(backend, true);
+    let recorded = recorder.collect(&mut run, true);
     let mut outcome = done?;
     recorded?;
     let start = Instant::now();

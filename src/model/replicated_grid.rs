@@ -234,25 +234,25 @@ fn repeat_faces<R: Real>(
     Replication { nx, ny }: Replication,
     is_periodic: bool,
 ) -> Array3<R> {
-    let nz = faces.len_of(Axis(0));
-    let (count, last) = if axis == 2 { (nx, nx) } else { (ny, ny) };
-    let cells = faces.len_of(Axis(axis)) - 1;
-    let along = faces.len_of(Axis(3 - axis));
-    let shape = if axis == 2 { [nz, ny, nx + 1] } else { [nz, ny + 1, nx] };
-    let at = |k: usize, across: usize, face: usize| {
-        let place = if axis == 2 { [k, across % along, face] } else { [k, face, across % along] };
-        faces[place]
-    };
-    let outer = last - (last - 1) / cells * cells;
-    by_levels(shape, |[k, j, i]| {
-        let (across, face) = if axis == 2 { (j, i) } else { (i, j) };
-        let mean = |a: usize, b: usize| R::HALF * (at(k, across, a) + at(k, across, b));
-        match face {
+    let mut shape = [faces.len_of(Axis(0)), ny, nx];
+    let count = shape[axis];
+    shape[axis] += 1;
+    let [cells, along] = [faces.len_of(Axis(axis)) - 1, faces.len_of(Axis(3 - axis))];
+    let outer = count - (count - 1) / cells * cells;
+    by_levels(shape, |place| {
+        let at = |face: usize| {
+            let mut place = place;
+            place[3 - axis] %= along;
+            place[axis] = face;
+            faces[place]
+        };
+        let mean = |a: usize, b: usize| R::HALF * (at(a) + at(b));
+        match place[axis] {
             face if (face == 0 || face == count) && is_periodic => mean(0, outer),
-            0 => at(k, across, 0),
-            face if face == count => at(k, across, outer),
+            0 => at(0),
+            face if face == count => at(outer),
             face if face % cells == 0 => mean(0, cells),
-            face => at(k, across, face % cells),
+            face => at(face % cells),
         }
     })
 }

@@ -46,23 +46,15 @@ impl<R: RunPrecision> RunInput<R> {
 impl FrameReport {
     /// As a restart file holds it.
     fn row(&self) -> FrameRow {
-        let ProjectionReport {
-            residual_before,
-            residual_after,
-            inflow,
-            iterations,
-            max_du,
-            max_dv,
-            lid,
-        } = self.projection;
+        let projection = &self.projection;
         let figures = [
-            residual_before,
-            residual_after,
-            inflow,
-            iterations as f64,
-            max_du,
-            max_dv,
-            lid,
+            projection.residual_before,
+            projection.residual_after,
+            projection.inflow,
+            projection.iterations as f64,
+            projection.max_du,
+            projection.max_dv,
+            projection.lid,
             self.max_dt,
             self.mass_change_mean,
             self.mass_change_max,
@@ -72,24 +64,13 @@ impl FrameReport {
 
     /// A row of a restart file as a report.
     fn of(row: &FrameRow) -> Self {
-        let [
-            residual_before,
-            residual_after,
-            inflow,
-            iterations,
-            max_du,
-            max_dv,
-            lid,
-            max_dt,
-            mass_change_mean,
-            mass_change_max,
-        ] = row.figures;
-        let iterations = iterations as usize;
+        let [residual_before, residual_after, inflow, iterations, max_du, max_dv, ..] = row.figures;
+        let [.., lid, max_dt, mass_change_mean, mass_change_max] = row.figures;
         let projection = ProjectionReport {
             residual_before,
             residual_after,
             inflow,
-            iterations,
+            iterations: iterations as usize,
             max_du,
             max_dv,
             lid,

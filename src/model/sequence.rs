@@ -50,10 +50,6 @@ pub struct FrameReport {
 
 /// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of
 /// many cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
-///
-/// # Errors
-///
-/// Those of [`projection::project`], with the name of the file.
 pub(super) fn prepare<R: RunPrecision>(
     domain: &Domain,
     frame: Frame,

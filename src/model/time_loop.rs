@@ -8,48 +8,45 @@ use crate::backend::Backend;
 use crate::error::Result;
 use crate::time_steps::Plan;
 
+/// A case, its steps, and what computes them.
+pub(super) struct Run<'a, R> {
+    pub(super) case: &'a mut RunInput<R>,
+    pub(super) plan: &'a Plan,
+    pub(super) backend: &'a mut dyn Backend<R>,
+}
+
 /// Records the steps of a run.
 pub(super) trait Recording<R> {
     /// Records the outputs that are due after a step; 0 is the start. Returns false where no more is wanted.
-    fn record(
-        &mut self,
-        case: &mut RunInput<R>,
-        backend: &mut dyn Backend<R>,
-        step: usize,
-    ) -> Result<bool>;
+    fn record(&mut self, run: &mut Run<'_, R>, step: usize) -> Result<bool>;
 }
 
 /// Takes all members from the start to the end of a plan, or until `stop` is set or no more is wanted.
-///
-/// # Errors
-///
-/// Those of the backend and of the input.
 pub(super) fn run_steps<R: RunPrecision>(
-    case: &mut RunInput<R>,
-    plan: &Plan,
-    backend: &mut dyn Backend<R>,
+    run: &mut Run<'_, R>,
     recording: &mut impl Recording<R>,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
+    let plan = run.plan;
     let mut outcome = Outcome { seconds: plan.time_after(0), ..Outcome::default() };
-    let mut is_wanted = recording.record(case, backend, 0)?;
+    let mut is_wanted = recording.record(run, 0)?;
     for step in 1..=plan.steps {
         if stop.load(Ordering::Relaxed) || !is_wanted {
             outcome.interrupted = is_wanted;
             break;
         }
         let start = Instant::now();
-        let moment = case.drive(plan.time_after(step - 1), plan.time_after(step))?;
-        backend.drive(&moment)?;
+        let moment = run.case.drive(plan.time_after(step - 1), plan.time_after(step))?;
+        run.backend.drive(&moment)?;
         outcome.driving += start.elapsed();
         let start = Instant::now();
-        backend.step(plan.dt_of(step))?;
-        backend.check(step, step == plan.steps)?;
+        run.backend.step(plan.dt_of(step))?;
+        run.backend.check(step, step == plan.steps)?;
         outcome.stepping += start.elapsed();
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
-        is_wanted = recording.record(case, backend, step)?;
+        is_wanted = recording.record(run, step)?;
         watch(step);
     }
     Ok(outcome)

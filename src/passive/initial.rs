@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ndarray::Array3;
 
 use super::species::HeightProfile;
-use crate::grid::{Grid, Side};
+use crate::grid::Grid;
 
 /// Initial values of a tracer.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,17 +120,16 @@ fn distances(grid: &Grid, [i, j]: [usize; 2], centre: Option<[f64; 2]>) -> [f64;
         let away = ((cell as f64 + 0.5) * d - middle.unwrap_or(0.5 * length)).abs();
         if is_periodic { away.min((length - away).abs()) } else { away }
     };
-    let periodic = [sides.west, sides.south].map(|side| side == Side::Periodic);
     [
-        along(i, shape.nx, dx, centre.map(|[x, _]| x), periodic[0]),
-        along(j, shape.ny, dy, centre.map(|[_, y]| y), periodic[1]),
+        along(i, shape.nx, dx, centre.map(|[x, _]| x), sides.periodic_x()),
+        along(j, shape.ny, dy, centre.map(|[_, y]| y), sides.periodic_y()),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{self, Sides};
+    use crate::grid::{self, Side, Sides};
 
     fn field(kind: Kind, side: Side) -> Array3<f32> {
         let shape = grid::Shape { nx: 8, ny: 6, nz: 3 };

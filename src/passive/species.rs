@@ -180,10 +180,8 @@ impl PassiveTracers {
                 Initial::HeightProfile(Arc::clone(profile))
             } else {
                 carried.absent.push(species.name.clone());
-                Initial::HeightProfile(Arc::new(HeightProfile {
-                    heights: vec![0.0],
-                    values: vec![0.0],
-                }))
+                let zero = HeightProfile { heights: vec![0.0], values: vec![0.0] };
+                Initial::HeightProfile(Arc::new(zero))
             };
             let tracer = Tracer {
                 name,

@@ -11,19 +11,17 @@ use crate::grid::{Grid, Shape};
 use crate::primitives::reduce;
 use crate::real::Real;
 
-/// Direction normal to a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// From west to east.
-    X,
-    /// From south to north.
-    Y,
-}
+/// Axes of a plane: y, from south to north, and x, from west to east.
+pub(super) const Y: usize = 0;
+pub(super) const X: usize = 1;
 
-/// The faces normal to one direction.
+/// The faces normal to one axis.
 pub(super) struct Faces {
-    direction: Direction,
+    /// [`X`] or [`Y`].
+    axis: usize,
     shape: Shape,
+    /// Cells along the axis.
+    cells: usize,
     periodic: bool,
     /// Mass flux for a wind of 1 m s⁻¹. Units: kg m⁻¹.
     mass: Layered<f64>,
@@ -34,25 +32,31 @@ pub(super) struct Faces {
 }
 
 impl Faces {
-    /// The faces normal to `direction`, with the map factors along that direction and along the face.
+    /// The faces normal to an axis, with the map factors along that axis and along the face.
     pub(super) fn new(
-        direction: Direction,
+        axis: usize,
         grid: &Grid,
         coordinate: &MassCoordinate,
         [map_across, map_along]: [&Array2<f64>; 2],
     ) -> Result<Self> {
         let shape = grid.shape;
-        let (planes, distance, periodic) = match direction {
-            Direction::X => ((shape.ny, shape.nx + 1), grid.dx, grid.sides.periodic_x()),
-            Direction::Y => ((shape.ny + 1, shape.nx), grid.dy, grid.sides.periodic_y()),
-        };
-        assert_eq!([map_across.dim(), map_along.dim()], [planes; 2], "shape of the map factors");
+        let distance = [grid.dy, grid.dx][axis];
+        let periodic = [grid.sides.periodic_y(), grid.sides.periodic_x()][axis];
+        let mut planes = [shape.ny, shape.nx];
+        let cells = planes[axis];
+        planes[axis] += 1;
+        assert_eq!(
+            [map_across.shape(), map_along.shape()],
+            [planes; 2],
+            "shape of the map factors"
+        );
         let deep = |profile: &[f64]| -> Vec<f64> {
             (0..shape.nz).map(|k| profile[k] * coordinate.thickness(k)).collect()
         };
         let mut faces = Self {
-            direction,
+            axis,
             shape,
+            cells,
             periodic,
             mass: Layered {
                 with_mu: Array2::zeros(planes),
@@ -64,8 +68,8 @@ impl Faces {
             per_distance: Array2::zeros(planes),
         };
         let [c1, c2] = [&faces.mass.c1, &faces.mass.c2].map(|profile| reduce::sum(profile));
-        for face in ndarray::indices(planes) {
-            let face = <[usize; 2]>::from(face);
+        for (j, i) in ndarray::indices(planes) {
+            let face = [j, i];
             let only = faces.only(face);
             let beside = faces.cells_beside(face).into_iter().flatten();
             let (mu, cells) =
@@ -80,11 +84,11 @@ impl Faces {
             let (across, along, mu) = (map_across[only], map_along[only], mu / cells);
             let factors = [across, along, mu, faces.conductance(face)];
             if !factors.iter().all(|&x| x > 0.0 && x.is_finite()) {
-                let [j, i] = face;
+                let name = ["Y", "X"][axis];
                 return Err(refuse(format!(
-                    "the {direction:?} face i={i} j={j} has the map factors {across} across and \
-                     {along} along it and the column mass {mu} Pa; all must be positive \
-                     (idealised cases may have map factors of 0 that mean 1)"
+                    "the {name} face i={i} j={j} has the map factors {across} across and {along} \
+                     along it and the column mass {mu} Pa; all must be positive (idealised cases \
+                     may have map factors of 0 that mean 1)"
                 )));
             }
         }
@@ -92,27 +96,21 @@ impl Faces {
     }
 
     /// The cells on both sides of a face; `None` outside of the grid.
-    pub(super) fn cells_beside(&self, [j, i]: [usize; 2]) -> [Option<[usize; 2]>; 2] {
-        let (at, n) = match self.direction {
-            Direction::X => (i, self.shape.nx),
-            Direction::Y => (j, self.shape.ny),
-        };
+    pub(super) fn cells_beside(&self, mut face: [usize; 2]) -> [Option<[usize; 2]>; 2] {
+        let (at, n) = (face[self.axis], self.cells);
         let before = at.checked_sub(1).or(self.periodic.then_some(n - 1));
         let behind = if at < n { Some(at) } else { self.periodic.then_some(0) };
         [before, behind].map(|cell| {
-            cell.map(|at| match self.direction {
-                Direction::X => [j, at],
-                Direction::Y => [at, i],
-            })
+            face[self.axis] = cell?;
+            Some(face)
         })
     }
 
     /// The faces of a cell: of lower index, and of higher index.
-    pub(super) fn faces_beside(&self, [j, i]: [usize; 2]) -> [[usize; 2]; 2] {
-        match self.direction {
-            Direction::X => [[j, i], [j, i + 1]],
-            Direction::Y => [[j, i], [j + 1, i]],
-        }
+    pub(super) fn faces_beside(&self, cell: [usize; 2]) -> [[usize; 2]; 2] {
+        let mut behind = cell;
+        behind[self.axis] += 1;
+        [cell, behind]
     }
 
     /// Column mass flux through a face for a potential difference of 1, kg m⁻².
@@ -136,13 +134,9 @@ impl Faces {
             return Err(Error::BlowUp { variable: name, value: values[at], step: 0, cell });
         }
         if self.periodic {
-            let axis = match self.direction {
-                Direction::X => Axis(2),
-                Direction::Y => Axis(1),
-            };
+            let axis = Axis(1 + self.axis);
             let first = wind.index_axis(axis, 0).to_owned();
-            let last = wind.len_of(axis) - 1;
-            wind.index_axis_mut(axis, last).assign(&first);
+            wind.index_axis_mut(axis, self.cells).assign(&first);
         }
         Ok(wind)
     }
@@ -190,12 +184,11 @@ impl Faces {
     }
 
     /// The face that represents this one: with periodic sides the last face is the first.
-    fn only(&self, [j, i]: [usize; 2]) -> [usize; 2] {
-        match self.direction {
-            Direction::X if self.periodic => [j, i % self.shape.nx],
-            Direction::Y if self.periodic => [j % self.shape.ny, i],
-            _ => [j, i],
+    fn only(&self, mut face: [usize; 2]) -> [usize; 2] {
+        if self.periodic {
+            face[self.axis] %= self.cells;
         }
+        face
     }
 }
 

@@ -38,7 +38,7 @@ use crate::state::memory;
 use crate::time_steps::HOUR;
 
 pub use ascent::{terrain_following_velocity, vertical_velocity};
-use faces::{Direction, Faces};
+use faces::{Faces, X, Y};
 
 /// Pa h⁻¹ in a Pa s⁻¹.
 const PER_HOUR: f64 = HOUR;
@@ -107,12 +107,13 @@ pub fn project<R: Real>(
     winds: &Winds,
     solver: &dyn Solver,
 ) -> Result<Projection<R>> {
-    let x = Faces::new(Direction::X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
-    let y = Faces::new(Direction::Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
+    let x = Faces::new(X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
+    let y = Faces::new(Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
     let mut u = x.single_valued("u", &winds.u)?;
     let mut v = y.single_valued("v", &winds.v)?;
 
-    let per_flux = pressure_per_flux(coordinate);
+    // Pressure tendency of a column by a mass flux into it, 3600 g mx my / (dx dy), Pa h⁻¹ for a kg s⁻¹.
+    let per_flux = &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit);
     let divergence = column_divergence(&x.column_flux(&u), &y.column_flux(&v));
     let before = &divergence * &per_flux;
     let limit = per_flux.mapv(|factor| AIM / factor);
@@ -147,12 +148,6 @@ pub fn project<R: Real>(
         lid: largest(&(lid * &per_flux)),
     };
     Ok(Projection { flux, winds: Winds { u, v }, report })
-}
-
-/// Pressure tendency of a column by a mass flux into it, `3600 g mx my / (dx dy)`.
-/// Shape: (ny, nx). Units: Pa h⁻¹ for a kg s⁻¹.
-fn pressure_per_flux(coordinate: &MassCoordinate) -> Array2<f64> {
-    &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit)
 }
 
 /// Divergence of each column, from column-integrated fluxes. Shape: (ny, nx). Units: kg s⁻¹.

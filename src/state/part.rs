@@ -1,14 +1,14 @@
 //! Fields of a part of a grid out of those of the global grid, and windows of fields.
 
 use crate::grid::{Grid, Window};
-use crate::state::{BoundaryValues, CloudDiagnostics, Environment, State, Surface};
+use crate::state::{BoundaryValues, CloudDiagnostics, State, Surface};
 
 impl<R: Copy> State<R> {
     /// The cells that a part of the grid has.
     ///
     /// # Panics
     ///
-    /// When these are not of the global grid of the part, as all below.
+    /// When these are not of the global grid of the part.
     #[must_use]
     pub fn part(&self, part: &Grid) -> Self {
         self.map(|field| part.cells(field))
@@ -18,45 +18,23 @@ impl<R: Copy> State<R> {
     ///
     /// # Panics
     ///
-    /// When there are none such, as all below.
+    /// When there are none such.
     #[must_use]
     pub fn within(&self, window: &Window) -> Self {
         self.map(|field| window.of(field).to_owned())
     }
 }
 
-impl<R: Copy> Environment<R> {
-    /// The cells that a part of the grid has.
-    ///
-    /// # Panics
-    ///
-    /// As [`State::part`].
-    #[must_use]
-    pub fn part(&self, part: &Grid) -> Self {
-        self.map(|field| part.cells(field))
-    }
-}
-
 impl<R: Copy> Surface<R> {
     /// The columns of a window.
-    ///
-    /// # Panics
-    ///
-    /// As [`State::within`].
-    #[must_use]
-    pub fn within(&self, window: &Window) -> Self {
+    pub(crate) fn within(&self, window: &Window) -> Self {
         Self::of(self.planes().map(|plane| window.of_plane(plane).to_owned()))
     }
 }
 
 impl<R: Copy> CloudDiagnostics<R> {
     /// The columns of a window.
-    ///
-    /// # Panics
-    ///
-    /// As [`State::within`].
-    #[must_use]
-    pub fn within(&self, window: &Window) -> Self {
+    pub(crate) fn within(&self, window: &Window) -> Self {
         Self::of(self.fields().map(|field| window.of(field).to_owned()))
     }
 }
@@ -64,12 +42,7 @@ impl<R: Copy> CloudDiagnostics<R> {
 impl<R: Copy> BoundaryValues<R> {
     /// The rows and columns of the sides that a part of the grid has. Where it has a cut in place of a side, these are
     /// values that its margin may have as well as any.
-    ///
-    /// # Panics
-    ///
-    /// As [`State::part`].
-    #[must_use]
-    pub fn part(&self, part: &Grid) -> Self {
+    pub(crate) fn part(&self, part: &Grid) -> Self {
         Self {
             west: part.along_y(&self.west),
             east: part.along_y(&self.east),

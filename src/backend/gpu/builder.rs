@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use super::field_order::FieldOrder;
 use super::frame_layout::FrameLayout;
 use super::frame_reductions::FrameReductions;
-use super::gpu_config::{GpuConfig, inside_of, steps_together, transport_settings};
+use super::gpu_config::{GpuConfig, inside_of, transport_settings};
 use super::gpu_sampling::GpuSampling;
 use super::member::{Member, terms_of};
 use super::memory::MemoryEstimate;
 use super::phase_clock::Clock;
-use super::steps::QueuedSteps;
+use super::steps::{QueuedSteps, steps_together};
 use super::{Air, GpuBackend, GpuPrecision};
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::passive::{self, Passive};
@@ -18,8 +18,7 @@ use crate::advection::gpu::transport::{self, Transport};
 use crate::backend::{
     Backend, BudgetDomain, FRAMES_IN_FLIGHT, Microphysics, RunStart, SamplingRequest,
 };
-use crate::device::KernelSource;
-use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu, KernelSource};
 use crate::dry_mass::AirMass;
 use crate::error::{Advice, Error, Result};
 use crate::forcing::Continuity;

@@ -24,12 +24,12 @@ impl<R: GpuPrecision> GpuBackend<R> {
             self.members[member].gathering[self.now] = Some(graph);
         }
         self.parcel.open()?;
-        self.summing.parcel().open()?;
+        self.summing.parcel.open()?;
         self.clock.gathering[0].record(&self.gpu)?;
         self.members[member].gathering[self.now].as_mut().map_or(Ok(()), Graph::launch)?;
         self.clock.gathering[1].record(&self.gpu)?;
         self.parcel.seal()?;
-        self.summing.parcel().seal()?;
+        self.summing.parcel.seal()?;
         self.captured.push_back((self.steps, member));
         Ok(())
     }
@@ -47,7 +47,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             0..SURFACE_PLANES * layout.columns(),
         )?;
         // The room begins with the state.
-        self.summing.contents(staging, staging, packing.before_contents())?;
+        self.summing.kernels.contents(staging, staging, packing.before_contents())?;
         let state = (staging, state.pointer_to(abreast.water().start * cells).read());
         self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *abreast))
     }
@@ -73,20 +73,17 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
     pub(super) fn end_frame(&mut self, wait: bool) -> Result<Option<CapturedFrame<R>>> {
         // The numbers are sent off last.
-        if !wait && !self.summing.are_complete().map_err(|error| self.in_step(error))? {
+        if !wait && !self.summing.parcel.is_complete()? {
             return Ok(None);
         }
         let Some(&(step, member)) = self.captured.front() else { return Ok(None) };
         let packing = self.packing;
         let abreast = self.members[member].abreast;
-        let numbers = self.summing.receive(&self.transport, &self.budget, abreast);
-        let Some(numbers) = numbers.map_err(|error| self.in_step(error))? else { return Ok(None) };
-        let received = self.parcel.receive(|values| {
-            packing.captured(&self.order.set, values, |planes| numbers.with(planes))
-        });
-        let Some(frame) = received.map_err(|error| self.in_step(error))? else {
-            return Ok(None);
-        };
+        let numbers = self.summing.receive(&self.transport, &self.budget, abreast)?;
+        let Some(numbers) = numbers else { return Ok(None) };
+        let set = &self.order.set;
+        let received = self.parcel.receive(|values| packing.captured(set, values, numbers))?;
+        let Some(frame) = received else { return Ok(None) };
         self.captured.pop_front();
         check_finite(&frame.state, step).map_err(|error| self.with_member(member, error))?;
         if self.captured.is_empty() {

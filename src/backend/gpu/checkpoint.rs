@@ -3,6 +3,7 @@
 use super::{Checkpoint, GpuBackend, GpuPrecision, WaterChange, check_finite};
 use crate::backend::Accumulators;
 use crate::error::Result;
+use crate::state::ChemistryTally;
 
 impl<R: GpuPrecision> GpuBackend<R> {
     /// State and sums after all requested steps.
@@ -16,10 +17,10 @@ impl<R: GpuPrecision> GpuBackend<R> {
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.sole_member())?;
         let passive = self.passive_changes(0)?;
-        let chemist = self.chemist.as_ref();
-        let chemistry = chemist.map(|chemist| chemist.tally()).transpose()?.unwrap_or_default();
-        let first_steps = chemist.map(|chemist| chemist.first_steps()).transpose()?;
-        let first_steps = first_steps.unwrap_or_default();
+        let (chemistry, first_steps) = match &self.chemist {
+            Some(chemist) => (chemist.tally()?, chemist.coupling.first_steps()?),
+            None => (ChemistryTally::default(), Vec::new()),
+        };
         let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
         Ok(Checkpoint { state, gathered })
     }

@@ -3,18 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::gpu_config::inside_of;
 use super::{Air, GpuBackend, GpuPrecision};
 use crate::backend::chemistry::is_due;
 use crate::chemistry::coupled::Coupled;
-use crate::chemistry::gpu::coupling::{CallLight, ChemistryRegion, Coupling, DeviceTally};
+use crate::chemistry::gpu::coupling::{Coupling, DeviceTally};
 use crate::chemistry::zenith::Sun;
 use crate::device::Event;
 use crate::error::Result;
 use crate::forcing::{TimeInterpolant, weight_between};
+use crate::grid::Window;
 use crate::grid::gpu::Layout;
 use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
-use crate::wsm5::gpu::launch::ActiveColumns;
 
 /// Most calls whose times are not read yet.
 const MOST_RUNNING: usize = 64;
@@ -23,19 +22,15 @@ const MOST_RUNNING: usize = 64;
 #[derive(Debug)]
 pub(super) struct ChemistryDriver<R> {
     coupled: Arc<Coupled>,
-    coupling: Coupling<R>,
-    /// Rows and columns with chemistry.
-    parts: ChemistryRegion,
+    pub(super) coupling: Coupling<R>,
+    /// The columns with chemistry.
+    reacting: Window,
     /// Time of the end of the present step, s since the first frame of the input.
     now: f64,
     /// Times of the frames before and after the present step.
     frames: [f64; 2],
-    /// Tally before the words of the device were set.
-    before: ChemistryTally,
-    /// Time since the last call, s.
-    waited: f64,
-    /// Calls since then.
-    calls: u64,
+    /// Tally of the host: of all calls but what the device counts, which is here as it was when its words were set.
+    host: ChemistryTally,
     /// Marks before and after each call that is under way, the oldest first.
     running: VecDeque<[Event; 2]>,
     /// Marks for later calls.
@@ -52,24 +47,20 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// Those of the device.
     pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
         let Some(coupled) = coupled else { return Ok(self) };
-        let ActiveColumns { rows, columns } = inside_of(&self.grid);
-        let inner = [self.region.rows.clone(), self.region.columns.clone()];
-        let parts = ChemistryRegion { reacting: [rows, columns], inner };
+        let (reacting, inner) = (self.grid.unspecified(), self.grid.inner());
         let order = &self.order;
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
         let has_sequence = matches!(self.air, Air::Between(_));
-        let grid = (self.layout, &parts);
+        let grid = (self.layout, &reacting, &inner);
         let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
         self.chemist = Some(Box::new(ChemistryDriver {
             coupled: Arc::clone(coupled),
             coupling,
-            parts,
+            reacting,
             now: 0.0,
             frames: [0.0; 2],
-            before: ChemistryTally::default(),
-            waited: 0.0,
-            calls: 0,
+            host: ChemistryTally::default(),
             running: VecDeque::new(),
             idle: Vec::new(),
             seconds: 0.0,
@@ -87,18 +78,17 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     fn react_with(&mut self, chemist: &mut ChemistryDriver<R>, dt: f64) -> Result<()> {
         chemist.read()?;
-        chemist.waited += dt;
-        if !is_due(chemist.waited, chemist.coupled.interval) {
+        chemist.host.waited += dt;
+        if !is_due(chemist.host.waited, chemist.coupled.interval) {
             return Ok(());
         }
         self.flush_pending_steps()?;
-        let interval = std::mem::take(&mut chemist.waited);
-        chemist.calls += 1;
+        let interval = std::mem::take(&mut chemist.host.waited);
+        chemist.host.calls += 1;
+        chemist.host.cells += chemist.coupling.cells() as u64;
         let middle = chemist.now - 0.5 * interval;
-        let light = CallLight {
-            sun: Sun::at(chemist.coupled.date, middle),
-            weight: weight_between(chemist.frames, middle),
-        };
+        let sun = Sun::at(chemist.coupled.date, middle);
+        let light = (sun, weight_between(chemist.frames, middle));
         let marks = match chemist.idle.pop() {
             Some(marks) => marks,
             None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
@@ -106,7 +96,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         marks[0].record(&self.gpu)?;
         let fields = (&self.tracers[self.now], self.air.array(&self.transport));
         let coupled = (&*chemist.coupled, interval);
-        chemist.coupling.react(fields, coupled, &light, chemist.calls)?;
+        chemist.coupling.react(fields, coupled, light, chemist.host.calls)?;
         marks[1].record(&self.gpu)?;
         chemist.running.push_back(marks);
         Ok(())
@@ -156,25 +146,18 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
     /// Tally of all calls. Waits for the device.
     pub(super) fn tally(&self) -> Result<ChemistryTally> {
         let DeviceTally { steps, most, failed, first } = self.coupling.done()?;
-        let before = self.before;
+        let host = self.host;
         let place = |cell: usize| {
-            let [rows, columns] = &self.parts.reacting;
+            let Window { rows, columns } = &self.reacting;
             let (i, row) = (cell % columns.len(), cell / columns.len());
             [columns.start + i, rows.start + row % rows.len(), row / rows.len()]
         };
         let first_failed = match first {
-            Some((cell, code)) if before.failed == 0 => (code, place(cell)),
-            _ => before.first_failed,
+            Some((cell, code)) if host.failed == 0 => (code, place(cell)),
+            _ => host.first_failed,
         };
-        Ok(ChemistryTally {
-            waited: self.waited,
-            calls: before.calls + self.calls,
-            cells: before.cells + self.calls * self.coupling.cells() as u64,
-            steps: before.steps + steps,
-            most: before.most.max(most),
-            failed: before.failed + failed,
-            first_failed,
-        })
+        let (steps, most, failed) = (host.steps + steps, host.most.max(most), host.failed + failed);
+        Ok(ChemistryTally { steps, most, failed, first_failed, ..host })
     }
 
     /// Adds what reactions and clipping have made to the changes of the tracers behind the water.
@@ -188,11 +171,6 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         Ok(())
     }
 
-    /// First steps of the cells' next calls, s. Waits for the device.
-    pub(super) fn first_steps(&self) -> Result<Vec<f64>> {
-        self.coupling.first_steps()
-    }
-
     /// Goes on from what had been done, or from nothing.
     pub(super) fn resume_from(
         &mut self,
@@ -201,9 +179,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         first_steps: &[f64],
     ) -> Result<()> {
         self.coupling.set_first_steps(first_steps)?;
-        self.waited = tally.waited;
-        self.before = tally;
-        self.calls = 0;
+        self.host = tally;
         let of_field = |field: usize| {
             changes
                 .get(field - STATE_FIELDS)

@@ -17,9 +17,8 @@ use crate::wsm5::gpu::launch::MemberLayout;
 pub(super) struct FieldOrder {
     pub(super) set: Arc<TracerSet>,
     pub(super) states: usize,
-    unlimited: Vec<usize>,
-    limited: Vec<usize>,
-    apart: Vec<(Limiter, Vec<usize>)>,
+    /// Numbers of the passive tracers by their limiters: none, that of the run, and the others.
+    groups: Vec<(Limiter, Vec<usize>)>,
 }
 
 /// Tracers of all states that follow one another and that one transport carries.
@@ -36,26 +35,20 @@ pub(super) struct TracerGroup {
 impl FieldOrder {
     /// The order for so many states of a set, in a run with this limiter.
     pub(super) fn new(set: &Arc<TracerSet>, limiter: Limiter, states: usize) -> Self {
-        let mut order = Self {
-            set: Arc::clone(set),
-            states,
-            unlimited: Vec::new(),
-            limited: Vec::new(),
-            apart: Vec::new(),
-        };
+        let mut groups = vec![(Limiter::None, Vec::new()), (limiter, Vec::new())];
         for (number, tracer) in set.iter().enumerate().skip(STATE_FIELDS) {
             let own = tracer.limiter(limiter);
-            let like = order.apart.iter_mut().find(|(other, _)| *other == own);
-            match own {
-                Limiter::None => order.unlimited.push(number),
-                own if own == limiter => order.limited.push(number),
-                own => match like {
-                    Some((_, numbers)) => numbers.push(number),
-                    None => order.apart.push((own, vec![number])),
-                },
+            match groups.iter_mut().find(|(of_group, _)| *of_group == own) {
+                Some((_, numbers)) => numbers.push(number),
+                None => groups.push((own, vec![number])),
             }
         }
-        order
+        Self { set: Arc::clone(set), states, groups }
+    }
+
+    /// Number of the passive tracers without limiter.
+    fn unlimited(&self) -> usize {
+        self.groups[0].1.len()
     }
 
     /// Fields of all states.
@@ -66,11 +59,11 @@ impl FieldOrder {
     /// The group that the transport of the water carries, and those of the others behind it.
     pub(super) fn groups(&self, limiter: Limiter) -> Vec<TracerGroup> {
         let of_states = |tracers: usize| self.states * tracers;
-        let unlimited = 1 + self.unlimited.len();
-        let main = unlimited + WATER_SPECIES + self.limited.len();
+        let unlimited = 1 + self.unlimited();
+        let main = unlimited + WATER_SPECIES + self.groups[1].1.len();
         let tracers = [main, unlimited].map(of_states);
         let mut groups = vec![TracerGroup { first: 0, tracers, limiter }];
-        for (limiter, numbers) in &self.apart {
+        for (limiter, numbers) in &self.groups[2..] {
             let first = groups.iter().map(|group| group.tracers[0]).sum();
             let tracers = [of_states(numbers.len()), 0];
             groups.push(TracerGroup { first, tracers, limiter: *limiter });
@@ -80,13 +73,7 @@ impl FieldOrder {
 
     /// The places of the fields of WSM5 of a state.
     pub(super) fn abreast(&self, state: usize) -> MemberLayout {
-        MemberLayout { number: state, before_water: self.states * (1 + self.unlimited.len()) }
-    }
-
-    /// Numbers of the passive tracers in the order of their places.
-    fn passive(&self) -> impl Iterator<Item = usize> {
-        let apart = self.apart.iter().flat_map(|(_, numbers)| numbers);
-        self.unlimited.iter().chain(&self.limited).chain(apart).copied()
+        MemberLayout { number: state, before_water: self.states * (1 + self.unlimited()) }
     }
 
     /// The place of a field of a state.
@@ -94,9 +81,10 @@ impl FieldOrder {
         if field < STATE_FIELDS {
             return self.abreast(state).place(field);
         }
-        let at = self.passive().position(|number| number == field).expect("a tracer of the set");
+        let mut in_order = self.groups.iter().flat_map(|(_, numbers)| numbers);
+        let at = in_order.position(|number| *number == field).expect("a tracer of the set");
         // Behind the potential temperatures, and what is limited behind the water too.
-        let water = if at < self.unlimited.len() { 0 } else { WATER_SPECIES };
+        let water = if at < self.unlimited() { 0 } else { WATER_SPECIES };
         self.states * (1 + water + at) + state
     }
 

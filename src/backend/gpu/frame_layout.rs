@@ -51,13 +51,12 @@ impl FrameLayout {
         self.before_contents() + WATER_SPECIES * self.shape.columns()
     }
 
-    /// The frame, but for the numbers that travel apart: these make a summary of the water above
-    /// each column.
+    /// The frame; `summary` are the numbers that travel apart, to which the water above each column is added.
     pub(super) fn captured<R: Real>(
         self,
         set: &Arc<TracerSet>,
         values: &[R],
-        summary: impl FnOnce(Array3<R>) -> Summary<R>,
+        summary: Summary<R>,
     ) -> CapturedFrame<R> {
         // One core cannot copy as fast as the device sends.
         let mut fields: Vec<_> = (0..self.fields + DIAGNOSED_FIELDS)
@@ -71,7 +70,10 @@ impl FrameLayout {
             state: State::new(Arc::clone(set), fields),
             diagnostics: CloudDiagnostics::of(diagnosed),
             surface: self.surface_of(&values[self.fields()..]),
-            summary: summary(self.contents_of(&values[self.before_contents()..])),
+            summary: Summary {
+                contents: self.contents_of(&values[self.before_contents()..]),
+                ..summary
+            },
         }
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::GpuPrecision;
 use super::field_order::{FieldOrder, TracerGroup};
-use super::steps::together;
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Microphysics;
@@ -42,17 +41,6 @@ pub struct GpuConfig<'a> {
 pub(super) fn inside_of(grid: &Grid) -> ActiveColumns {
     let Window { rows, columns } = grid.unspecified();
     ActiveColumns { rows, columns }
-}
-
-/// The most steps that end together, and the bytes that this takes. What lies between frames is set for every step.
-pub(super) fn steps_together<R: GpuPrecision>(
-    setting: &GpuConfig<'_>,
-    (settings, states): (&TransportSettings, usize),
-) -> [usize; 2] {
-    if setting.has_sequence {
-        return [1, 0];
-    }
-    together::<R>(setting.grid, settings.layout(setting.grid), [states, settings.tracers])
 }
 
 /// Settings of the kernels of each transport: of that which carries the water, then of those of other

@@ -36,6 +36,11 @@ fn plane(name: &str) -> usize {
     PLANES.iter().position(|plane| *plane == name).expect("a plane of the ground")
 }
 
+/// One of the parts of equal length.
+fn part<R: Copy>(values: &[R], number: usize, length: usize) -> Vec<R> {
+    values[number * length..(number + 1) * length].to_vec()
+}
+
 impl<R: GpuPrecision> GpuSampling<R> {
     pub(super) fn new(
         gpu: &Gpu,
@@ -62,10 +67,8 @@ impl<R: GpuPrecision> GpuSampling<R> {
         }
         let sampling = |operator: &Arc<Csr<R>>| Sampling::new(gpu, operator, levels);
         let operators = operators.iter().map(sampling).collect::<Result<_>>()?;
-        let columns = match weights {
-            Some(weights) => Some(ProfileKernels::new(gpu, (shape, fields), weights)?),
-            None => None,
-        };
+        let profiles = |weights: &Arc<Vec<R>>| ProfileKernels::new(gpu, (shape, fields), weights);
+        let columns = weights.as_ref().map(profiles).transpose()?;
         let picked = match picked {
             Some([state, ground]) => Some([gpu.zeros(state)?, gpu.zeros(ground)?]),
             None => None,
@@ -133,9 +136,6 @@ impl<R: GpuPrecision> GpuBackend<R> {
             return Ok(None);
         }
         let shape = self.grid.shape;
-        let part = |values: &[R], number: usize, length: usize| {
-            values[number * length..(number + 1) * length].to_vec()
-        };
         let turned = columns.receive()?;
         // Diagnosed fields follow those of the state on the device, and those of WSM5 here.
         let (fields, passive) = (self.order.set.len(), STATE_FIELDS..self.order.set.len());
@@ -180,9 +180,6 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let places = operator.places();
         let Some(values) = operator.receive()? else { return Ok(None) };
         let (volumes, planes) = values.split_at(count * nz * places);
-        let part = |values: &[R], number: usize, length: usize| {
-            values[number * length..(number + 1) * length].to_vec()
-        };
         Ok(Some(Products {
             volumes: (0..count).map(|number| part(volumes, number, nz * places)).collect(),
             planes: std::array::from_fn(|number| part(planes, number, places)),

@@ -2,7 +2,7 @@
 
 use super::frame_reductions::changes;
 use super::{GpuBackend, GpuPrecision};
-use crate::backend::{Precipitation, WaterChange};
+use crate::backend::WaterChange;
 use crate::cuda_abi::ReadPointer;
 use crate::device::{Branch, Buffer, Graph};
 use crate::error::{Error, Result};
@@ -98,12 +98,6 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let mut planes = vec![R::ZERO; PLANES.len() * self.layout.columns()];
         member.surface.download_from(0, &mut planes)?;
         Ok(self.packing.surface_of(&self.layout.unpadded(&planes)))
-    }
-
-    /// Precipitation of a member since the start. Waits for the device.
-    pub(super) fn precipitation_of(&self, member: usize) -> Result<Precipitation> {
-        let surface = self.surface_of(&self.members[member])?;
-        Ok(self.region.precipitation(&surface.rain, &surface.snow))
     }
 }
 

@@ -4,7 +4,8 @@ use super::GpuPrecision;
 use super::field_order::FieldOrder;
 use super::frame_layout::FrameLayout;
 use super::frame_reductions::FrameReductions;
-use super::gpu_config::{GpuConfig, inside_of, steps_together, transport_settings};
+use super::gpu_config::{GpuConfig, transport_settings};
+use super::steps::steps_together;
 use crate::advection::gpu::transport::Transport;
 use crate::chemistry::gpu::coupling::Coupling;
 use crate::device::Gpu;
@@ -13,7 +14,7 @@ use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
-use crate::wsm5::gpu::launch::{ActiveColumns, SURFACE_PLANES};
+use crate::wsm5::gpu::launch::SURFACE_PLANES;
 
 /// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
@@ -65,8 +66,7 @@ impl MemoryEstimate {
         let Some(coupled) = setting.chemistry else { return Ok(0) };
         let order = FieldOrder::new(setting.tracers, setting.limiter, 1);
         let layout = transport_settings::<R>(gpu, setting, &order)[0].layout(setting.grid);
-        let ActiveColumns { rows, columns } = inside_of(setting.grid);
-        let cells = setting.grid.shape.nz * rows.len() * columns.len();
+        let cells = setting.grid.unspecified().shape(setting.grid.shape.nz).cells();
         Coupling::<R>::bytes(gpu, (coupled, setting.has_sequence), layout, cells)
     }
 

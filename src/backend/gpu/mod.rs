@@ -12,7 +12,6 @@ mod frame_layout;
 mod frame_reductions;
 mod gpu_config;
 mod gpu_sampling;
-mod kernel_resources;
 mod member;
 mod memory;
 mod passive;
@@ -31,7 +30,7 @@ use gpu_sampling::GpuSampling;
 use member::Member;
 pub use memory::MemoryEstimate;
 use phase_clock::Clock;
-use steps::{QueuedSteps, StepGraph};
+use steps::{GraphKey, QueuedSteps};
 
 use super::{
     Account, Backend, BudgetDomain, Checkpoint, CollectedOutput, ComputePrecision, Info, Output,
@@ -39,8 +38,7 @@ use super::{
 };
 use crate::advection::gpu::passive::Passive;
 use crate::advection::gpu::transport::Transport;
-use crate::cuda_abi::ReadPointer;
-use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu, Graph, Resources};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
@@ -102,7 +100,8 @@ pub struct GpuBackend<R> {
     /// Steps that it knows of, and up to which of them any end together with others.
     launched: usize,
     launched_together: usize,
-    recorded: Vec<StepGraph>,
+    /// Graphs of steps.
+    recorded: Vec<(GraphKey, Graph)>,
     /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
     packing: FrameLayout,
@@ -163,6 +162,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.surface_of(self.sole_member())
     }
 
+    /// Registers, spills and shared memory of the kernels of transport and microphysics in steps of `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`] when the driver does not tell.
+    pub fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
+        let [call, _] = self.sole_member().clouds.resources(dt)?;
+        Ok(self.transport.resources()?.into_iter().chain([call]).collect())
+    }
+
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
@@ -172,12 +181,6 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// All that carry tracers.
     fn transports(&self) -> impl Iterator<Item = &Transport<R>> {
         std::iter::once(&self.transport).chain(&self.apart)
-    }
-
-    /// The place of the water of a member.
-    fn water_of(&self, member: &Member<R>) -> ReadPointer<R> {
-        let first = member.abreast.water().start * self.layout.cells();
-        self.tracers[self.now].pointer_to(first).read()
     }
 
     /// Interpolation between two frames, where the device holds two.
@@ -231,7 +234,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.flush_pending_steps()?;
         self.gpu.synchronize()?;
         self.clock.read()?;
-        let transfer = self.parcel.seconds() + self.samples.seconds() + self.summing.seconds();
+        let transfer =
+            self.parcel.seconds() + self.samples.seconds() + self.summing.parcel.seconds();
         let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
         let chemistry =
             PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
@@ -358,7 +362,8 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             Output::Frame(member) => {
                 let oldest = self.captured.front().map_or(member, |(_, oldest)| *oldest);
                 assert_eq!(oldest, member, "the member of the oldest frame");
-                return Ok(self.end_frame(wait)?.map(Box::new).map(CollectedOutput::Frame));
+                let frame = self.end_frame(wait);
+                frame.map(|found| found.map(Box::new).map(CollectedOutput::Frame))
             }
             Output::Products(operator) => {
                 self.end_products(operator, wait).map(|found| found.map(CollectedOutput::Products))
@@ -373,15 +378,17 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
 
     fn account(&mut self, member: usize) -> Result<Account> {
         self.flush_pending_steps()?;
-        let water = self.water_of(&self.members[member]);
-        let water = self.budget.water(water).map_err(|error| self.in_step(error))?;
+        let first = self.members[member].abreast.water().start * self.layout.cells();
+        let water = self.budget.water(self.tracers[self.now].pointer_to(first).read());
+        let water = water.map_err(|error| self.in_step(error))?;
         let passive = self.passive_amounts(member).map_err(|error| self.in_step(error))?;
+        let surface = self.surface_of(&self.members[member])?;
         Ok(Account {
             water,
             changes: self.changes_of(&self.members[member])?,
             passive,
             chemistry: self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()?,
-            precipitation: self.precipitation_of(member)?,
+            precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }
 }

@@ -74,11 +74,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Goes on from such sums.
     pub(super) fn resume_passive_sums(&self, mut sums: &[f64]) -> Result<()> {
-        for transport in &self.apart {
-            let own = sums.split_off(..transport.entered_words());
-            transport.resume_entered(own.unwrap_or_default())?;
-        }
+        self.resume_apart(&mut sums)?;
         self.passive.as_ref().map_or(Ok(()), |passive| passive.resume(sums))
+    }
+
+    /// Lets the transports of tracers with a limiter of their own take their sums from the first ones.
+    fn resume_apart(&self, sums: &mut &[f64]) -> Result<()> {
+        self.apart.iter().try_for_each(|transport| {
+            let own = sums.split_off(..transport.entered_words());
+            transport.resume_entered(own.unwrap_or_default())
+        })
     }
 
     /// Goes on from changes that another backend has found; `of_water` are the sums of what has entered that the
@@ -96,10 +101,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         }
         let (main, mut rest) = all.split_at(of_water.len());
         of_water.copy_from_slice(main);
-        for transport in &self.apart {
-            let own = rest.split_off(..transport.entered_words());
-            transport.resume_entered(own.unwrap_or_default())?;
-        }
+        self.resume_apart(&mut rest)?;
         let decayed: Vec<f64> = changes.iter().map(|change| change.decayed).collect();
         self.passive.as_ref().map_or(Ok(()), |passive| passive.resume_decayed(&decayed))
     }

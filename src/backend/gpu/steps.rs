@@ -1,13 +1,13 @@
 //! Steps on the device: requested steps are queued and launched as graphs of one or several steps, when a graph is full
 //! or when the host needs a result.
 
+use super::gpu_config::GpuConfig;
 use super::{GpuBackend, GpuPrecision};
+use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Wind, side_values};
-use crate::device::{Branch, Graph};
+use crate::device::Branch;
 use crate::error::{Error, Result};
 use crate::gpu::budget::TERMS;
-use crate::grid::Grid;
-use crate::grid::gpu::Layout;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Numbers of steps in a graph. The device is idle for a while between two graphs, and the launch that ends steps takes
@@ -22,15 +22,17 @@ const MOST_KEPT: usize = 32 << 20;
 /// kernels take time themselves; the steps between two timed ones fill a graph.
 const TIMED_EVERY: usize = 10;
 
-/// Most steps of a graph, for a number of states with `tracers` tracers, and the bytes that all but one of them need
-/// for their terms.
-pub(super) fn together<R>(
-    grid: &Grid,
-    layout: Layout,
-    [states, tracers]: [usize; 2],
+/// Most steps of a graph for a number of states, and the bytes that all but one of them need for their terms. The
+/// forcing between frames is set for every step.
+pub(super) fn steps_together<R>(
+    GpuConfig { grid, has_sequence, .. }: &GpuConfig<'_>,
+    (settings, states): (&TransportSettings, usize),
 ) -> [usize; 2] {
-    let planes = states * TERMS * layout.columns();
-    let each = size_of::<R>() * (planes + side_values(grid, tracers));
+    if *has_sequence {
+        return [1, 0];
+    }
+    let planes = states * TERMS * settings.layout(grid).columns();
+    let each = size_of::<R>() * (planes + side_values(grid, settings.tracers));
     let bytes = |steps: usize| (steps - 1) * each;
     let steps = BATCH_SIZES.into_iter().find(|steps| bytes(*steps) <= MOST_KEPT).unwrap_or(1);
     [steps, bytes(steps)]
@@ -43,16 +45,9 @@ pub(super) struct QueuedSteps {
     dt: f64,
 }
 
-/// Steps as a graph.
-#[derive(Debug)]
-pub(super) struct StepGraph {
-    key: GraphKey,
-    graph: Graph,
-}
-
 /// Properties that all steps of a graph share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct GraphKey {
+pub(super) struct GraphKey {
     /// Index of the state, of two, that the first step starts from.
     now: usize,
     count: usize,
@@ -130,7 +125,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     fn launch_graph(&mut self, key: GraphKey) -> Result<()> {
         let at = self.find_or_record(key)?;
         let Self { gpu, clock, recorded, .. } = self;
-        let graph = &mut recorded[at].graph;
+        let (_, graph) = &mut recorded[at];
         clock.is_running |= key.is_timed;
         if key.count > 1 { clock.time(gpu, key.count, || graph.launch()) } else { graph.launch() }
     }
@@ -139,7 +134,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     fn find_or_record(&mut self, key: GraphKey) -> Result<usize> {
         /// Both states, all numbers of steps and a timed one, of the usual length and of a last one that is shorter.
         const MOST: usize = 2 * 2 * (BATCH_SIZES.len() + 1);
-        if let Some(at) = self.recorded.iter().position(|recorded| recorded.key == key) {
+        if let Some(at) = self.recorded.iter().position(|(recorded, _)| *recorded == key) {
             return Ok(at);
         }
         // All members share the kernels.
@@ -148,7 +143,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         if self.recorded.len() == MOST {
             self.recorded.remove(0);
         }
-        self.recorded.push(StepGraph { key, graph });
+        self.recorded.push((key, graph));
         Ok(self.recorded.len() - 1)
     }
 

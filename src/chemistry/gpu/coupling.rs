@@ -5,7 +5,7 @@ use ndarray::Array3;
 use super::coupling_arguments::CouplingArgs;
 use super::declarations::Declarations;
 use super::{CellsOnDevice, Integrator, Mapping, Plan, STEPS, memory_estimate};
-use crate::chemistry::cells::{Cells, LuPrecision, Settings};
+use crate::chemistry::cells::{Cells, Settings};
 use crate::chemistry::coupled::{Coupled, FixedSource, Light};
 use crate::chemistry::coupling::constants as coupling_constants;
 use crate::chemistry::rosenbrock::Status;
@@ -14,6 +14,7 @@ use crate::constants::Constants;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
+use crate::grid::Window;
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
 
@@ -41,9 +42,7 @@ const TALLY: usize = 4;
 pub fn source(precision: Precision) -> KernelSource {
     let mut text = Declarations::default();
     text.functions();
-    for (name, value) in coupling_constants() {
-        text.number(name, value);
-    }
+    text.named_numbers(coupling_constants());
     let smallest = match precision {
         Precision::F32 => f64::from(f32::MIN_POSITIVE),
         Precision::F64 => f64::MIN_POSITIVE,
@@ -70,18 +69,9 @@ pub fn source(precision: Precision) -> KernelSource {
     KernelSource { is_exact: true, ..KernelSource::new("chemistry/coupling.cu", prelude) }
 }
 
-/// The part of a grid that has chemistry, and the part that budgets are of: rows and columns.
-#[derive(Clone, Debug)]
-pub struct ChemistryRegion {
-    /// Rows and columns with chemistry.
-    pub reacting: [std::ops::Range<usize>; 2],
-    /// Rows and columns of budgets.
-    pub inner: [std::ops::Range<usize>; 2],
-}
-
 /// A mechanism at work on the fields of a run.
 #[derive(Debug)]
-pub struct Coupling<R> {
+pub(crate) struct Coupling<R> {
     light: Kernel,
     gather: Kernel,
     scatter: Kernel,
@@ -98,42 +88,32 @@ pub struct Coupling<R> {
     _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
 }
 
-/// The light of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct CallLight {
-    /// The sun.
-    pub sun: Sun,
-    /// Weight of the later frame of the input, where that gives the light, 0 to 1.
-    pub weight: f64,
-}
-
 /// Tally on the device since the sums were set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DeviceTally {
+pub(crate) struct DeviceTally {
     /// Steps of all cells.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Most steps of a cell in a call.
-    pub most: u64,
+    pub(crate) most: u64,
     /// Cells that failed.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// Number among the cells of the first that failed, and its status.
-    pub first: Option<(usize, i32)>,
+    pub(crate) first: Option<(usize, i32)>,
 }
 
 impl<R: Real + Element> Coupling<R> {
     /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a
-    /// sequence.
-    /// `place` tells where a field of the state lies among those on the device.
+    /// sequence. `reacting` are the columns that have chemistry, `inner` those of the budgets; `place` is the place of a
+    /// field of the state among those on the device.
     pub(crate) fn new(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
-        (layout, parts): (Layout, &ChemistryRegion),
+        (layout, reacting, inner): (Layout, &Window, &Window),
         mass: LayeredPointers<R>,
         place: &dyn Fn(usize) -> usize,
     ) -> Result<Self> {
         let kinetics = &coupled.kinetics;
-        let [rows, columns] = parts.reacting.clone();
-        let count = layout.shape.nz * rows.len() * columns.len();
+        let count = reacting.shape(layout.shape.nz).cells();
         let integrator = Integrator::new(gpu, kinetics, plan(gpu, coupled, count)?)?;
         let module = gpu.module(&source(R::PRECISION))?;
 
@@ -153,12 +133,11 @@ impl<R: Real + Element> Coupling<R> {
         })?;
         let places = gpu.upload(&places(coupled, place))?;
         let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
-        let skies = match &coupled.light {
-            Light::Dark | Light::Prescribed => None,
-            Light::ClearSky(skies) => {
-                let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
-                Some(gpu.upload(&values.collect::<Vec<f64>>())?)
-            }
+        let skies = if let Light::ClearSky(skies) = &coupled.light {
+            let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
+            Some(gpu.upload(&values.collect::<Vec<f64>>())?)
+        } else {
+            None
         };
         let frames = (0..frames(coupled, has_sequence))
             .map(|_| gpu.zeros(frequencies * layout.cells()))
@@ -168,12 +147,11 @@ impl<R: Real + Element> Coupling<R> {
         let daylight = gpu.zeros((frequencies + 1) * layout.columns())?;
         let sums = gpu.zeros(variables * 2 * SUM_BLOCKS)?;
         let words: Buffer<u64> = gpu.zeros(TALLY)?;
-        let at = |range: &std::ops::Range<usize>| [range.start as i32, range.end as i32];
-        let [first_row, end_row] = at(&rows);
-        let [first_column, end_column] = at(&layout.places(columns));
-        let [inner_rows, inner_columns] = parts.inner.clone();
-        let [a, b] = at(&inner_rows);
-        let [c, d] = at(&layout.places(inner_columns));
+        let bounds = |Window { rows, columns }: &Window| {
+            let columns = layout.places(columns.clone());
+            [rows.start, rows.end, columns.start, columns.end].map(|place| place as i32)
+        };
+        let [first_row, end_row, first_column, end_column] = bounds(reacting);
         let [temperature, air_factor, air_density, hydrolysis, start] =
             cells.conditions.each_ref().map(Buffer::pointer);
         let args = CouplingArgs {
@@ -206,7 +184,7 @@ impl<R: Real + Element> Coupling<R> {
             end_row,
             first_column,
             end_column,
-            inner: [a, b, c, d],
+            inner: bounds(inner),
             frequencies: frequencies as i32,
             variables: variables as i32,
             fixed_species: fixed as i32,
@@ -260,10 +238,6 @@ impl<R: Real + Element> Coupling<R> {
     }
 
     /// Copies the photolysis frequencies (s⁻¹) of the frames before and after, where the input gives the light.
-    ///
-    /// # Panics
-    ///
-    /// When a frame does not have all of them, in standard layout.
     pub(crate) fn upload_photolysis(&self, layout: Layout, light: [&[Array3<R>]; 2]) -> Result<()> {
         for (buffer, fields) in self.frames.iter().zip(light) {
             assert_eq!(fields.len() * layout.cells(), buffer.len(), "a field for each frequency");
@@ -275,24 +249,25 @@ impl<R: Real + Element> Coupling<R> {
         Ok(())
     }
 
-    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, in a light; `call` counts.
+    /// Asks for the chemistry of `tracers` over `interval` seconds in an air, with the sun, and with the weight of the
+    /// later frame of the input where that gives the light, 0 to 1; `call` counts.
     pub(crate) fn react(
         &self,
         (tracers, air): (&Buffer<R>, &Buffer<R>),
         (coupled, interval): (&Coupled, f64),
-        light: &CallLight,
+        (sun, later): (Sun, f64),
         call: u64,
     ) -> Result<()> {
         let args = CouplingArgs {
             tracers: tracers.pointer(),
             air: air.pointer().read(),
-            later: light.weight,
-            declination: light.sun.declination,
-            clock: light.sun.clock,
+            later,
+            declination: sun.declination,
+            clock: sun.clock,
             call,
             ..self.args
         };
-        let settings = Settings { lu: LuPrecision::F64, ..coupled.settings(interval) };
+        let settings = coupled.settings(interval);
         let launch = |count: usize| Launch::flat(count, THREADS);
         let summing = |rows: usize| Launch::new([SUM_BLOCKS as u32, rows as u32], THREADS);
         // SAFETY: the arrays have the lengths that the mechanism, the layout and the number of cells say, and live as
@@ -354,8 +329,7 @@ impl<R: Real + Element> Coupling<R> {
 
 /// Choices of the integration.
 fn plan(gpu: &Gpu, coupled: &Coupled, cells: usize) -> Result<Plan> {
-    let Settings { method, rates, .. } = coupled.settings(1.0);
-    let lu = LuPrecision::F64;
+    let Settings { method, rates, lu, .. } = coupled.settings(1.0);
     let form = Mapping::Auto.form_on(gpu, &coupled.kinetics, lu, cells)?;
     Ok(Plan { method, rates, lu, form })
 }

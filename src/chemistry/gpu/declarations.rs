@@ -12,9 +12,7 @@ pub(super) struct Declarations(pub(super) String);
 impl Declarations {
     /// Constants of `kernels/chemistry/functions.cuh`.
     pub(super) fn functions(&mut self) {
-        for (name, value) in double::constants() {
-            self.number(name, value);
-        }
+        self.named_numbers(double::constants());
         for (name, values) in double::series() {
             self.coefficients(name, values);
         }
@@ -37,6 +35,10 @@ impl Declarations {
 
     pub(super) fn number(&mut self, name: &str, value: f64) {
         let _ = writeln!(self.0, "constexpr double {name} = {};", literal(value));
+    }
+
+    pub(super) fn named_numbers(&mut self, all: impl IntoIterator<Item = (&'static str, f64)>) {
+        all.into_iter().for_each(|(name, value)| self.number(name, value));
     }
 
     /// Declares a table; C++ has no empty ones.

@@ -1,6 +1,6 @@
 //! Memory of the device that an integration takes, known before any is taken.
 
-use super::{Plan, TIMES, scratch_doubles, shared_bytes};
+use super::{Plan, TIMES, memory_of_block};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::Counters;
 use crate::device::Device;
@@ -29,10 +29,10 @@ pub(super) fn bytes(
         + TIMES;
     let words = 1 + Counters::NAMES.len();
     let of_a_cell = doubles * size_of::<f64>() + words * size_of::<i32>();
-    let most_shared =
-        (device.shared_bytes as usize + OF_SYSTEM) / (shared_bytes(kinetics, plan) + OF_SYSTEM);
+    let (shared_bytes, scratch) = memory_of_block(kinetics, plan);
+    let most_shared = (device.shared_bytes as usize + OF_SYSTEM) / (shared_bytes + OF_SYSTEM);
     let of_a_multiprocessor =
         MOST_BLOCKS.min(MOST_THREADS / plan.form.threads()).min(most_shared).max(1);
     let blocks = of_a_multiprocessor * device.multiprocessors as usize;
-    cells * of_a_cell + scratch_doubles(kinetics, plan) * size_of::<f64>() * blocks
+    cells * of_a_cell + scratch * size_of::<f64>() * blocks
 }

@@ -9,7 +9,10 @@
 //!
 //! A cell has the operations of the CPU version in order, so that its bits depend neither on the mapping nor on the
 //! cells beside it.
+//!
+//! Every function that works on a device fails with [`Error::Gpu`] when the device does.
 
+#![expect(clippy::missing_errors_doc, reason = "the documentation of the module has them")]
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 pub mod arguments;
@@ -60,14 +63,12 @@ impl Mapping {
         lu: LuPrecision,
         cells: usize,
     ) -> Result<ThreadMapping> {
-        let measured = match self {
-            Self::Auto => tuning::measured(gpu, kinetics, lu, cells),
-            _ => None,
-        };
-        match measured {
-            Some(form) => Ok(form),
-            None => self.form(kinetics, lu, gpu.device().shared_bytes as usize),
+        if self == Self::Auto
+            && let Some(form) = tuning::measured(gpu, kinetics, lu, cells)
+        {
+            return Ok(form);
         }
+        self.form(kinetics, lu, gpu.device().shared_bytes as usize)
     }
 
     /// The form of kernels for a mechanism on a device with this much shared memory in a block, bytes.
@@ -98,21 +99,13 @@ impl Mapping {
     }
 }
 
-/// Scratch memory of a block in global memory, doubles.
-pub fn scratch_doubles(kinetics: &Kinetics, plan: &Plan) -> usize {
+/// Memory of a block: shared memory, bytes, and scratch in global memory, doubles.
+pub fn memory_of_block(kinetics: &Kinetics, plan: &Plan) -> (usize, usize) {
     if plan.form.is_straight {
-        return source_text::layout(kinetics, plan).scratch;
+        let layout = source_text::layout(kinetics, plan);
+        return (layout.shared * size_of::<f64>(), layout.scratch);
     }
-    ArraySlots::new(kinetics, plan.lu, plan.form).scratch
-}
-
-/// Shared memory of a block, bytes.
-fn shared_bytes(kinetics: &Kinetics, plan: &Plan) -> usize {
-    if plan.form.is_straight {
-        source_text::layout(kinetics, plan).shared * size_of::<f64>()
-    } else {
-        plan.form.shared_bytes
-    }
+    (plan.form.shared_bytes, ArraySlots::new(kinetics, plan.lu, plan.form).scratch)
 }
 
 /// Shared memory of a block of an H100, bytes.
@@ -128,16 +121,9 @@ pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(KernelSource, String)>> {
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![(rates_source(kinetics), size.clone())];
     for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
+        let workers = ThreadMapping::STRAIGHT_WORKERS[0];
         let forms = [
-            (
-                "straight",
-                ThreadMapping::straight(
-                    kinetics,
-                    lu,
-                    USUAL_SHARED,
-                    ThreadMapping::STRAIGHT_WORKERS[0],
-                ),
-            ),
+            ("straight", ThreadMapping::straight(kinetics, lu, USUAL_SHARED, workers)),
             ("thread", Some(ThreadMapping::thread())),
             ("warp", ThreadMapping::team(kinetics, lu, USUAL_SHARED)),
         ];
@@ -207,7 +193,7 @@ impl Integrator {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`], as for all functions below; also if a mechanism is too large for the kernels.
+    /// [`Error::Gpu`], also if a mechanism is too large for the kernels.
     pub fn new(gpu: &Gpu, kinetics: &Kinetics, plan: Plan) -> Result<Self> {
         check(kinetics).map_err(Error::Gpu)?;
         let sources = [rates_source(kinetics), integration_source(kinetics, &plan)];
@@ -215,14 +201,14 @@ impl Integrator {
         let [rates, integrate] = sources;
         let rates = gpu.module(&rates)?.kernel("chemistry_rates")?;
         let integrate = gpu.module(&integrate)?.kernel("chemistry_integrate")?;
-        let shared_bytes = shared_bytes(kinetics, &plan) as u32;
+        let (shared_bytes, scratch) = memory_of_block(kinetics, &plan);
+        let shared_bytes = shared_bytes as u32;
         if shared_bytes > 0 {
             integrate.allow_shared_memory(shared_bytes)?;
         }
         let threads = plan.form.threads() as u32;
         let resident = integrate.blocks_at_a_time(threads, shared_bytes)?.max(1);
         let blocks = resident as usize * gpu.device().multiprocessors as usize;
-        let scratch = scratch_doubles(kinetics, &plan) * blocks;
         Ok(Self {
             gpu: gpu.clone(),
             plan,
@@ -232,7 +218,7 @@ impl Integrator {
             frequencies: kinetics.rates.frequencies(),
             rates,
             integrate,
-            scratch: gpu.zeros(scratch)?,
+            scratch: gpu.zeros(scratch * blocks)?,
         })
     }
 
@@ -242,10 +228,6 @@ impl Integrator {
     }
 
     /// Resources of the kernels.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn resources(&self) -> Result<[Resources; 2]> {
         let form = self.plan.form;
         Ok([
@@ -294,10 +276,6 @@ impl Integrator {
     }
 
     /// Integrates the cells over the interval of the settings. Method, rates and precision are those of the plan.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn integrate(&self, cells: &CellsOnDevice, settings: &Settings) -> Result<()> {
         if cells.count == 0 {
             return Ok(());
@@ -318,10 +296,6 @@ impl Integrator {
     }
 
     /// The time of an integration on the device, s, from the concentrations at the start.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn timed(&self, cells: &CellsOnDevice, settings: &Settings) -> Result<f64> {
         cells.restart()?;
         self.gpu.elapsed(|| self.integrate(cells, settings))
@@ -367,19 +341,11 @@ const STEPS: usize = 2;
 
 impl CellsOnDevice {
     /// Resets the concentrations to those at the start.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`], as for all functions below.
     pub fn restart(&self) -> Result<()> {
         self.variable.copy_from(&self.initial)
     }
 
     /// Sets the order in which cells are processed, which changes no result.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     ///
     /// # Panics
     ///
@@ -396,10 +362,6 @@ impl CellsOnDevice {
 
     /// Processes cells in the order of their numbers of steps in the last call, the longest first, so that no cell with
     /// many steps runs alone at the end.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn order_by_steps(&mut self, gpu: &Gpu) -> Result<()> {
         let mut steps = vec![0; self.count];
         self.counters.download_from(STEPS * self.count, &mut steps)?;
@@ -409,19 +371,11 @@ impl CellsOnDevice {
     }
 
     /// Concentrations with contiguous values of a cell.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn concentrations(&self) -> Result<Vec<f64>> {
         Ok(transposed(&self.variable.to_vec()?, self.count))
     }
 
     /// The outcomes of all cells.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`].
     pub fn outcomes(&self) -> Result<Vec<Outcome>> {
         let (status, counters) = (self.status.to_vec()?, self.counters.to_vec()?);
         Ok(outcomes(&status, &counters, &self.times.to_vec()?))
@@ -446,10 +400,6 @@ pub fn outcomes(status: &[i32], counters: &[i32], times: &[f64]) -> Vec<Outcome>
 }
 
 /// Integrates cells on the device. A cell that fails keeps its concentrations.
-///
-/// # Errors
-///
-/// [`Error::Gpu`].
 pub fn integrate(
     gpu: &Gpu,
     kinetics: &Kinetics,

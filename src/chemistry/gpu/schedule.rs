@@ -33,7 +33,7 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
     tasks.iter().enumerate().for_each(|(number, task)| levels[task.level].push(number));
     let cost = |number: &usize| tasks[*number].cost;
     let shared: Vec<(Slot, usize)> =
-        levels.iter().map(|level| share_out(level, cost, workers)).collect();
+        levels.iter().map(|level| share_out(level.clone(), cost, workers, usize::MAX)).collect();
     // The least time up to each level, and the first level of the last slot before it.
     let mut best = vec![(0, 0)];
     for end in 1..=count {
@@ -67,34 +67,30 @@ pub(super) fn slots(tasks: &[Task], workers: usize) -> Vec<Slot> {
     slots
 }
 
-/// Distributes tasks, the longest first, and returns the time of the worker with the most work.
-fn share_out(level: &[usize], cost: impl Fn(&usize) -> usize, workers: usize) -> (Slot, usize) {
-    let mut tasks = level.to_vec();
+/// Distributes tasks, the longest first and at most `most` to each worker, and returns the time of the worker with the
+/// most work.
+fn share_out(
+    mut tasks: Vec<usize>,
+    cost: impl Fn(&usize) -> usize,
+    workers: usize,
+    most: usize,
+) -> (Slot, usize) {
     tasks.sort_by_key(|number| std::cmp::Reverse(cost(number)));
     let (mut slot, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
     for number in tasks {
-        let least = (0..workers).min_by_key(|&worker| times[worker]).unwrap_or(0);
+        let free = (0..workers).filter(|&worker| slot[worker].len() < most);
+        let Some(least) = free.min_by_key(|&worker| times[worker]) else { break };
         times[least] += cost(&number);
         slot[least].push(number);
     }
-    let longest = times.into_iter().max().unwrap_or(0);
-    (slot, longest)
+    (slot, times.into_iter().max().unwrap_or(0))
 }
 
-/// Distributes items with a cost among workers, at most `most` to each.
+/// Distributes items with a cost among workers, at most `most` to each, in the order of the items.
 pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<usize>> {
-    let mut items: Vec<usize> = (0..costs.len()).collect();
-    items.sort_by_key(|&item| std::cmp::Reverse(costs[item]));
-    let (mut shares, mut times) = (vec![Vec::new(); workers], vec![0; workers]);
-    for item in items {
-        let free = (0..workers).filter(|&worker| shares[worker].len() < most);
-        let Some(least) = free.min_by_key(|&worker| times[worker]) else { break };
-        times[least] += costs[item] + 1;
-        shares[least].push(item);
-    }
-    for share in &mut shares {
-        share.sort_unstable();
-    }
+    let all = (0..costs.len()).collect();
+    let (mut shares, _) = share_out(all, |&item| costs[item] + 1, workers, most);
+    shares.iter_mut().for_each(|share| share.sort_unstable());
     shares
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::arguments::ChemistryArgs;
 use super::declarations::Declarations;
 use super::rates;
-use super::schedule::{self, Kind, Piece};
+use super::schedule::{self, Kind};
 use super::straight_line::{self, Layout};
 use super::thread_mapping::{ArraySlots, ThreadMapping};
 use crate::chemistry::cells::{COLDEST, HOTTEST, LuPrecision, RateUpdate};
@@ -100,9 +100,7 @@ fn common(kinetics: &Kinetics, plan_rates: RateUpdate) -> Declarations {
     text.0 += "#ifdef __CUDACC_RTC__\n#pragma nv_diag_suppress 177\n#endif\n";
     text.0 += &ChemistryArgs::cuda_text();
     text.functions();
-    for (name, value) in sun::constants() {
-        text.number(name, value);
-    }
+    text.named_numbers(sun::constants());
     text.truth("FOLLOWS_SUN", plan_rates == RateUpdate::Updated);
     for (name, status) in [
         ("SUCCESS", Status::SUCCESS),
@@ -146,9 +144,7 @@ struct alignas(16) SolvePiece { unsigned row, pivot; int last_product, filler; }
 pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> KernelSource {
     let mut text = common(kinetics, plan.rates);
     let (method, form) = (&plan.method, plan.form);
-    for (name, value) in control_constants() {
-        text.number(name, value);
-    }
+    text.named_numbers(control_constants());
     for (name, value) in limits() {
         text.whole(name, value);
     }
@@ -262,13 +258,10 @@ fn reactions(text: &mut Declarations, kinetics: &Kinetics, distances: Distances)
         .map(|(partial, factors)| record(partial.reaction as usize, factors, most - 1))
         .collect();
     text.products("PARTIAL", most - 1, &records);
-    let mut starts = vec![0; kinetics.reactions() + 1];
-    for partial in &kinetics.partials {
-        starts[partial.reaction as usize + 1] += 1;
-    }
-    for reaction in 0..kinetics.reactions() {
-        starts[reaction + 1] += starts[reaction];
-    }
+    // Derivatives are in the order of their reactions.
+    let starts: Vec<usize> = (0..=kinetics.reactions())
+        .map(|r| kinetics.partials.partition_point(|partial| (partial.reaction as usize) < r))
+        .collect();
     text.integers("int", "PARTIAL_START", &starts);
     let species: Vec<u32> =
         kinetics.partials.iter().map(|p| distance(p.species as usize)).collect();
@@ -276,8 +269,7 @@ fn reactions(text: &mut Declarations, kinetics: &Kinetics, distances: Distances)
     let multiplicities: Vec<f64> =
         kinetics.partials.iter().map(|p| f64::from(p.multiplicity)).collect();
     text.numbers("PARTIAL_MULTIPLICITY", &multiplicities);
-    let starts: Vec<usize> = kinetics.net.start.iter().map(|&start| start as usize).collect();
-    text.integers("int", "NET_START", &starts);
+    text.integers("int", "NET_START", &kinetics.net.start);
     terms(text, "NET", &kinetics.net.elements, distances);
 }
 
@@ -302,7 +294,8 @@ fn factorisation(
     let slots = schedule::slots(&tasks, workers);
     let (mut lists, mut records) = (Vec::new(), Vec::new());
     let (mut of_jacobian, mut pairs) = (Vec::new(), Vec::new());
-    for list in slots.iter().flat_map(|slot| slot.iter().chain([&NO_TASKS])) {
+    // The last list of a slot is that of an idle worker.
+    for list in slots.iter().flat_map(|slot| slot.iter().map(Vec::as_slice).chain([&[][..]])) {
         let [first, term, pair] = [records.len(), of_jacobian.len(), pairs.len()];
         for &number in list {
             let factor = &factors[number];
@@ -329,18 +322,14 @@ fn factorisation(
     text.records("Pair", "FACTOR_PAIRS", &pairs);
 }
 
-/// The list of an idle worker in the factorisation.
-static NO_TASKS: Vec<usize> = Vec::new();
-/// The list of an idle worker in a solution.
-static NO_PIECES: Vec<Piece> = Vec::new();
-
 /// Pieces of a solution.
 fn solution(text: &mut Declarations, kinetics: &Kinetics, workers: usize, distances: Distances) {
     let distance = |element: usize| distances.factor(element);
     let lu = &kinetics.lu;
     let slots = schedule::solution(lu, workers);
     let (mut lists, mut records, mut products) = (Vec::new(), Vec::new(), Vec::new());
-    for list in slots.iter().flat_map(|slot| slot.iter().chain([&NO_PIECES])) {
+    // The last list of a slot is that of an idle worker.
+    for list in slots.iter().flat_map(|slot| slot.iter().map(Vec::as_slice).chain([&[][..]])) {
         let [first, product] = [records.len(), products.len()];
         for piece in list {
             let columns = piece.entries.iter().map(|&entry| [entry, lu.column[entry] as usize]);

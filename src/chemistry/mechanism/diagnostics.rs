@@ -1,7 +1,6 @@
 //! Errors and warnings of a mechanism: file, line, column, the text with a caret, the expectation, and the most similar
 //! known name. All errors of a mechanism are collected before it is rejected.
 
-use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of errors and warnings that are kept; more are only counted.
@@ -61,8 +60,8 @@ pub struct Diagnostics {
     /// Files, in the order of reading.
     pub sources: Vec<SourceFile>,
     list: Vec<Diagnostic>,
-    errors: usize,
-    warnings: usize,
+    /// Number of warnings and of errors.
+    counts: [usize; 2],
 }
 
 impl Diagnostics {
@@ -89,24 +88,28 @@ impl Diagnostics {
 
     /// Number of errors.
     pub fn errors(&self) -> usize {
-        self.errors
+        self.counts[Severity::Error as usize]
     }
 
     /// Number of warnings.
     pub fn warnings(&self) -> usize {
-        self.warnings
+        self.counts[Severity::Warning as usize]
     }
 
     /// True if there are so many errors that parsing should stop.
     pub(crate) fn is_hopeless(&self) -> bool {
-        self.errors > MOST_KEPT
+        self.errors() > MOST_KEPT
     }
 
-    fn add(&mut self, severity: Severity, span: Option<Span>, message: String, help: String) {
-        let count = match severity {
-            Severity::Error => &mut self.errors,
-            Severity::Warning => &mut self.warnings,
-        };
+    /// Notes an error or a warning, with its position if it has one.
+    pub(super) fn add(
+        &mut self,
+        severity: Severity,
+        span: Option<Span>,
+        message: String,
+        help: String,
+    ) {
+        let count = &mut self.counts[severity as usize];
         *count += 1;
         if *count <= MOST_KEPT {
             self.list.push(Diagnostic { severity, span, message, help });
@@ -115,37 +118,33 @@ impl Diagnostics {
 
     /// The text of all errors, or of all warnings, with their positions.
     pub fn text(&self, severity: Severity) -> String {
-        let mut text = String::new();
-        for diagnostic in self.list.iter().filter(|d| d.severity == severity) {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            // Writing to a string does not fail.
-            let _ = self.write_one(&mut text, diagnostic);
+        let kept = self.list.iter().filter(|diagnostic| diagnostic.severity == severity);
+        let mut texts: Vec<String> = kept.map(|diagnostic| self.text_of(diagnostic)).collect();
+        let more = self.counts[severity as usize].saturating_sub(MOST_KEPT);
+        if more > 0 {
+            texts.push(format!("and {more} more"));
         }
-        let all = match severity {
-            Severity::Error => self.errors,
-            Severity::Warning => self.warnings,
-        };
-        if all > MOST_KEPT {
-            let _ = write!(text, "\nand {} more", all - MOST_KEPT);
-        }
-        text
+        texts.join("\n")
     }
 
-    fn write_one(&self, text: &mut String, diagnostic: &Diagnostic) -> fmt::Result {
+    fn text_of(&self, diagnostic: &Diagnostic) -> String {
         let Diagnostic { span, message, help, .. } = diagnostic;
-        let placed = span.and_then(|span| Some((span, self.sources.get(span.file)?)));
-        let Some((span, source)) = placed else {
-            write!(text, "{message}")?;
-            return if help.is_empty() { Ok(()) } else { write!(text, "; {help}") };
+        let (mut text, separator) = match *span {
+            None => (message.clone(), "; "),
+            Some(span) => {
+                let source = &self.sources[span.file];
+                let Location { line, column, shown, indent, carets } = Location::of(source, span);
+                let file = source.path.display();
+                let marks = " ".repeat(indent) + &"^".repeat(carets);
+                let text =
+                    format!("{file}:{line}:{column}: {message}\n    | {shown}\n    | {marks}");
+                (text, " ")
+            }
         };
-        let place = Location::of(source, span);
-        let file = source.path.display();
-        writeln!(text, "{file}:{}:{}: {message}", place.line, place.column)?;
-        writeln!(text, "    | {}", place.shown)?;
-        write!(text, "    | {}{}", " ".repeat(place.indent), "^".repeat(place.carets))?;
-        if help.is_empty() { Ok(()) } else { write!(text, " {help}") }
+        if !help.is_empty() {
+            text = text + separator + help;
+        }
+        text
     }
 }
 
@@ -200,11 +199,6 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, _)| *distance <= near)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, other)| other)
-}
-
-/// A sentence with the most similar known name, or an empty text.
-pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("nearest known name: {near}"))
 }
 
 /// The name of a file without folder and extension.

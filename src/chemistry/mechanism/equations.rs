@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::diagnostics::Span;
-use super::expression::{ErrorRecorded, Parser, describe};
-use super::lexer::{Kind, Lexer, Token};
+use super::diagnostics::{Severity, Span};
+use super::expression::{ErrorRecorded, Expression, Parser, describe};
+use super::lexer::{Kind, Lexer};
 use super::sections::MechanismParser;
 use super::tables::Reaction;
-use super::{MOST_REACTIONS, add_up, nowhere};
+use super::{MOST_REACTIONS, add_up};
 
 /// Maximum length of a rate without white space and comments, characters.
 const LONGEST_RATE: usize = 999;
@@ -172,11 +172,8 @@ impl MechanismParser {
         if token.kind != Kind::Name {
             let message = format!("{} in an equation", describe(body, token));
             self.diagnostics.error(token.span, message, "expected a species, hv or PROD");
-            body.set_position(if token.kind == Kind::Sign(b';') {
-                token.span.start
-            } else {
-                before
-            });
+            let is_end = token.kind == Kind::Sign(b';');
+            body.set_position(if is_end { token.span.start } else { before });
             return Err(ErrorRecorded);
         }
         let name = body.text_of(token);
@@ -192,14 +189,12 @@ impl MechanismParser {
     }
 
     /// A rate and its text, up to the semicolon.
-    fn rate(
-        &mut self,
-        body: &mut Lexer<'_>,
-    ) -> Result<(super::expression::Expression, String), ErrorRecorded> {
+    fn rate(&mut self, body: &mut Lexer<'_>) -> Result<(Expression, String), ErrorRecorded> {
         let start = body.position();
         let next = body.peek();
-        if let Some(length) = too_long(body, start) {
-            let message = format!("a rate of more than {length} characters");
+        let rate = body.rest().iter().take_while(|byte| **byte != b';');
+        if rate.filter(|byte| !byte.is_ascii_whitespace()).count() > LONGEST_RATE {
+            let message = format!("a rate of more than {LONGEST_RATE} characters");
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
             return Err(ErrorRecorded);
         }
@@ -207,19 +202,8 @@ impl MechanismParser {
         let mut parser = Parser { lexer: body, diagnostics: &mut self.diagnostics, photolysis };
         let rate = parser.expression(0)?;
         let end = body.position();
-        let token = body.peek();
-        match token.kind {
-            Kind::Sign(b';') => {
-                body.next_token();
-            }
-            Kind::End => {}
-            _ => {
-                let message =
-                    format!("{} follows the rate without a semicolon", describe(body, token));
-                let span = Span { start: end.saturating_sub(1), end, ..token.span };
-                self.diagnostics.error(span, message, "expected ; or an operator after this");
-                return Err(ErrorRecorded);
-            }
+        if !self.semicolon(body, [" the rate", "expected ; or an operator after this"]) {
+            return Err(ErrorRecorded);
         }
         let text = body.slice(start, end).split_whitespace().collect::<Vec<_>>().join(" ");
         Ok((rate, text))
@@ -239,45 +223,22 @@ impl MechanismParser {
                     "{name} has the same equation as {first}: {}; both are kept",
                     self.mechanism.equation(number)
                 );
-                self.diagnostics.warning(nowhere(usize::MAX), message, "");
+                self.diagnostics.add(Severity::Warning, None, message, String::new());
             }
         }
     }
-}
-
-/// The maximum length of a rate, if that from `start` on is longer.
-fn too_long(body: &Lexer<'_>, start: usize) -> Option<usize> {
-    let mut ahead = body.clone();
-    let mut length = 0;
-    ahead.set_position(start);
-    while let Some(byte) = ahead.next_char() {
-        if byte == b';' {
-            return None;
-        }
-        length += usize::from(!byte.is_ascii_whitespace());
-        if length > LONGEST_RATE {
-            return Some(LONGEST_RATE);
-        }
-        ahead.set_position(ahead.position() + 1);
-    }
-    None
 }
 
 /// Skips to the position after the next semicolon, or to a tag that begins a line, whichever comes first.
 fn recover(body: &mut Lexer<'_>) {
     loop {
         let before = body.position();
-        let token: Token = body.peek();
-        match token.kind {
-            Kind::End => return,
-            Kind::Sign(b';') => {
-                body.next_token();
-                return;
-            }
-            Kind::Tag if body.slice(before, token.span.start).contains('\n') => return,
-            _ => {
-                body.next_token();
-            }
+        let next = body.peek();
+        let is_first_of_line = body.slice(before, next.span.start).contains('\n');
+        if (next.kind == Kind::Tag && is_first_of_line)
+            || matches!(body.next_token().kind, Kind::End | Kind::Sign(b';'))
+        {
+            return;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Rate expressions as trees, and their parser.
 
-use super::diagnostics::{Diagnostics, Span, suggestion};
+use super::diagnostics::{Diagnostics, Span, nearest};
 use super::functions::Function;
 use super::lexer::{Kind, Lexer, Token};
 
@@ -66,26 +66,21 @@ pub enum Expression {
 }
 
 /// An error was noted.
-#[derive(Debug)]
-pub struct ErrorRecorded;
+pub(super) struct ErrorRecorded;
 
 /// Parser of one rate.
-pub struct Parser<'a, 'b> {
+pub(super) struct Parser<'a, 'b> {
     /// Source of tokens, in the mode for rates.
-    pub lexer: &'b mut Lexer<'a>,
+    pub(super) lexer: &'b mut Lexer<'a>,
     /// Receiver of errors.
-    pub diagnostics: &'b mut Diagnostics,
+    pub(super) diagnostics: &'b mut Diagnostics,
     /// Names of the photolysis frequencies so far.
-    pub photolysis: &'b mut Vec<String>,
+    pub(super) photolysis: &'b mut Vec<String>,
 }
 
 impl Parser<'_, '_> {
     /// An expression up to the first token that does not continue it.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorRecorded`] after noting the first error.
-    pub fn expression(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
         let signs = [(b'+', Operator::Add), (b'-', Operator::Subtract)];
         self.chain(signs, |parser| parser.product(depth))
     }
@@ -175,7 +170,7 @@ impl Parser<'_, '_> {
         }
         let names = Input::NAMES.map(|(name, _)| name);
         let expected = format!("expected one of {}", names.join(", "));
-        let help = match super::diagnostics::nearest(text, names) {
+        let help = match nearest(text, names) {
             Some(near) => format!("{expected}; nearest known name: {near}"),
             None if Function::named(text).is_some() => {
                 "expected its arguments in parentheses".to_owned()
@@ -192,13 +187,11 @@ impl Parser<'_, '_> {
             return self.photolysis(open);
         }
         let Some(function) = Function::named(text) else {
-            let help = match suggestion(text, Function::names().chain(["j"])) {
-                near if near.is_empty() => {
-                    "expected a rate function of KPP or WRF, EXP, LOG10 or j; \
-                                            write others out as arithmetic"
-                        .to_owned()
-                }
-                near => near,
+            let help = match nearest(text, Function::names().chain(["j"])) {
+                Some(near) => format!("nearest known name: {near}"),
+                None => "expected a rate function of KPP or WRF, EXP, LOG10 or j; write others \
+                         out as arithmetic"
+                    .to_owned(),
             };
             return self.refuse(name.span, format!("{text} is not a known function"), help);
         };
@@ -268,7 +261,7 @@ impl Parser<'_, '_> {
 }
 
 /// A token in words.
-pub(crate) fn describe(lexer: &Lexer<'_>, token: Token) -> String {
+pub(super) fn describe(lexer: &Lexer<'_>, token: Token) -> String {
     match token.kind {
         Kind::End => "the end of the section".to_owned(),
         Kind::Tag => format!("the tag {}", lexer.text_of(token)),

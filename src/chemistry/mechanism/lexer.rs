@@ -7,7 +7,7 @@ use super::diagnostics::{Diagnostics, Span};
 
 /// A word, number or sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A letter or `_`, then letters, digits and `_`.
     Name,
     /// A decimal number; infinite if it overflows.
@@ -24,16 +24,16 @@ pub enum Kind {
 
 /// A token and its position.
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
+pub(super) struct Token {
     /// Its kind, and the value of a number.
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// Its position.
-    pub span: Span,
+    pub(super) span: Span,
 }
 
 /// Reads tokens from a part of a blanked text.
 #[derive(Clone, Debug)]
-pub struct Lexer<'a> {
+pub(super) struct Lexer<'a> {
     text: &'a [u8],
     file: usize,
     position: usize,
@@ -44,50 +44,48 @@ pub struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer of the bytes from `start` to `end`.
-    pub fn new(text: &'a [u8], file: usize, start: usize, end: usize) -> Self {
+    pub(super) fn new(text: &'a [u8], file: usize, start: usize, end: usize) -> Self {
         Self { text, file, position: start, end: end.min(text.len()), has_kinds: false }
     }
 
     /// The lexer for a rate expression, whose numbers may have a Fortran kind.
-    pub(crate) fn set_rate(&mut self, is_rate: bool) {
+    pub(super) fn set_rate(&mut self, is_rate: bool) {
         self.has_kinds = is_rate;
     }
 
     /// Current position, bytes.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.position
     }
 
     /// Goes to a position.
-    pub(crate) fn set_position(&mut self, position: usize) {
+    pub(super) fn set_position(&mut self, position: usize) {
         self.position = position;
     }
 
     /// Text of a token.
-    pub fn text_of(&self, token: Token) -> &'a str {
+    pub(super) fn text_of(&self, token: Token) -> &'a str {
         self.slice(token.span.start, token.span.end)
     }
 
     /// Text between two positions.
-    pub fn slice(&self, start: usize, end: usize) -> &'a str {
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
-    /// The next byte, including white space.
-    pub(crate) fn next_char(&self) -> Option<u8> {
-        self.at(0)
+    /// The bytes from the current position on.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.text[self.position..self.end]
     }
 
     /// The next token, without consuming it.
-    pub(crate) fn peek(&self) -> Token {
+    pub(super) fn peek(&self) -> Token {
         self.clone().next_token()
     }
 
     /// Consumes the next token.
-    pub(crate) fn next_token(&mut self) -> Token {
-        while self.at(0).is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.position += 1;
-        }
+    pub(super) fn next_token(&mut self) -> Token {
+        self.skip_while(|byte| byte.is_ascii_whitespace());
         let start = self.position;
         let kind = match self.at(0) {
             None => Kind::End,
@@ -115,11 +113,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn at(&self, ahead: usize) -> Option<u8> {
-        let place = self.position + ahead;
-        if place < self.end { Some(self.text[place]) } else { None }
+        self.rest().get(ahead).copied()
     }
 
-    fn skip_while(&mut self, holds: impl Fn(u8) -> bool) {
+    /// Goes on to the first byte of another kind.
+    pub(super) fn skip_while(&mut self, holds: impl Fn(u8) -> bool) {
         while self.at(0).is_some_and(&holds) {
             self.position += 1;
         }
@@ -181,34 +179,24 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
     let mut bytes = text.as_bytes().to_vec();
     let mut i = 0;
     while i < bytes.len() {
-        let until = match bytes[i] {
-            b'{' => {
-                if let Some(end) = find(&bytes, i, b'}') {
-                    end + 1
-                } else {
-                    let span = Span { file, start: i, end: i + 1 };
-                    diagnostics.error(span, "the comment that begins here is not closed", "add }");
-                    bytes.len()
-                }
-            }
+        let end = match bytes[i] {
+            b'{' => find(&bytes, i, b'}').map(|end| end + 1).ok_or(("{", "comment", "add }")),
             b'/' if bytes.get(i + 1) == Some(&b'/') => {
-                find(&bytes, i, b'\n').unwrap_or(bytes.len())
+                Ok(find(&bytes, i, b'\n').unwrap_or(bytes.len()))
             }
             b'#' if is_word(&bytes, i + 1, b"INLINE") => {
-                if let Some(end) = end_of_inline(&bytes, i) {
-                    end
-                } else {
-                    let span = Span { file, start: i, end: i + "#INLINE".len() };
-                    let help = "add #ENDINLINE after the code";
-                    diagnostics.error(span, "the code that begins here is not closed", help);
-                    bytes.len()
-                }
+                end_of_inline(&bytes, i).ok_or(("#INLINE", "code", "add #ENDINLINE after the code"))
             }
             _ => {
                 i += 1;
                 continue;
             }
         };
+        let until = end.unwrap_or_else(|(begin, what, help)| {
+            let span = Span { file, start: i, end: i + begin.len() };
+            diagnostics.error(span, format!("the {what} that begins here is not closed"), help);
+            bytes.len()
+        });
         for byte in &mut bytes[i..until] {
             if *byte != b'\n' {
                 *byte = b' ';

@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use diagnostics::{Diagnostics, Severity, Span, stem};
+use diagnostics::{Diagnostics, Severity, stem};
 use sections::MechanismParser;
 pub use tables::{Mechanism, Reaction, Role, Species};
 
@@ -92,22 +92,16 @@ fn load(path: &Path, most: u64) -> Result<String, String> {
     if !about.is_file() {
         return Err("is not a file".to_owned());
     }
-    let too_long = || {
-        format!(
-            "has {} bytes; a mechanism has at most {LONGEST_TEXT}, including the files that it \
-             includes",
-            about.len()
-        )
-    };
-    if about.len() > most {
-        return Err(too_long());
-    }
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
         .map_err(describe)?;
     if bytes.len() as u64 > most {
-        return Err(too_long());
+        return Err(format!(
+            "has {} bytes; a mechanism has at most {LONGEST_TEXT}, including the files that it \
+             includes",
+            about.len()
+        ));
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
@@ -127,9 +121,4 @@ fn add_up<T: std::ops::AddAssign>(sums: &mut Vec<(usize, T)>, index: usize, numb
         Some((_, sum)) => *sum += number,
         None => sums.push((index, number)),
     }
-}
-
-/// A position for errors that have none in the text.
-fn nowhere(file: usize) -> Span {
-    Span { file, start: 0, end: 0 }
 }

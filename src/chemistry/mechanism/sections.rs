@@ -1,11 +1,12 @@
 //! The commands of a mechanism: files, declarations, initial values; all but the reactions.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::diagnostics::{Diagnostics, SourceFile, Span, suggestion};
+use super::diagnostics::{Diagnostics, SourceFile, Span, nearest};
 use super::expression::describe;
 use super::lexer::{Kind, Lexer, Token, blanked, is_name_byte};
-use super::tables::{Mechanism, Names, Role, Species};
+use super::tables::{Mechanism, Role, Species};
 use super::{
     DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, add_up,
     atoms, candidates, load,
@@ -28,11 +29,12 @@ const SKIPPED: &str = "\
 const GROUPS: [&str; 3] = ["VAR_SPEC", "FIX_SPEC", "ALL_SPEC"];
 
 /// Builder of a mechanism from its files.
+#[derive(Default)]
 pub(super) struct MechanismParser {
     pub(super) diagnostics: Diagnostics,
     pub(super) mechanism: Mechanism,
-    pub(super) species_names: Names,
-    atom_names: Names,
+    /// Indices of the species by their names in capitals.
+    species: HashMap<String, usize>,
     may_include: bool,
     /// Files that are being read, each included by the preceding one.
     stack: Vec<PathBuf>,
@@ -43,24 +45,8 @@ pub(super) struct MechanismParser {
 
 impl MechanismParser {
     pub(super) fn new(name: String, may_include: bool) -> Self {
-        let mechanism = Mechanism {
-            name,
-            atoms: Vec::new(),
-            species: Vec::new(),
-            reactions: Vec::new(),
-            photolysis: Vec::new(),
-            is_reordered: true,
-        };
-        Self {
-            diagnostics: Diagnostics::default(),
-            mechanism,
-            species_names: Names::default(),
-            atom_names: Names::default(),
-            may_include,
-            stack: Vec::new(),
-            bytes_left: LONGEST_TEXT,
-            terms: 0,
-        }
+        let mechanism = Mechanism { name, is_reordered: true, ..Mechanism::default() };
+        Self { mechanism, may_include, bytes_left: LONGEST_TEXT, ..Self::default() }
     }
 
     /// Reads a file and its includes.
@@ -130,21 +116,18 @@ impl MechanismParser {
             "" => self.diagnostics.error(span, "# without a command", "expected a name after it"),
             _ if SKIPPED.split(' ').any(|known| known == name) => {}
             _ => {
-                let near = suggestion(name, COMMANDS.split(' ').chain(SKIPPED.split(' ')));
+                let near = nearest(name, COMMANDS.split(' ').chain(SKIPPED.split(' ')));
+                let help = near.map(|near| format!("nearest known name: {near}"));
                 let message = format!("the command #{name} is unknown, and skipped to the next #");
-                self.diagnostics.warning(span, message, near);
+                self.diagnostics.warning(span, message, help.unwrap_or_default());
             }
         }
     }
 
     fn include(&mut self, command: Span, is_model: bool, mut body: Lexer<'_>) {
-        while body.peek().kind != Kind::End && matches!(body.next_char(), Some(b' ' | b'\t')) {
-            body.set_position(body.position() + 1);
-        }
+        body.skip_while(|byte| matches!(byte, b' ' | b'\t'));
         let start = body.position();
-        while body.next_char().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            body.set_position(body.position() + 1);
-        }
+        body.skip_while(|byte| !byte.is_ascii_whitespace());
         let span = Span { start, end: body.position(), ..command };
         let mut name = body.slice(start, body.position()).trim_matches(['"', '\'']).to_owned();
         if name.is_empty() {
@@ -218,10 +201,14 @@ impl MechanismParser {
     }
 
     fn add_atom(&mut self, name: &str) {
-        if self.atom_names.get(name).is_none() {
-            self.atom_names.insert(name, self.mechanism.atoms.len());
+        if self.atom(name).is_none() {
             self.mechanism.atoms.push(name.to_owned());
         }
+    }
+
+    /// The index of an atom.
+    fn atom(&self, name: &str) -> Option<usize> {
+        self.mechanism.atoms.iter().position(|atom| atom.eq_ignore_ascii_case(name))
     }
 
     fn define(&mut self, body: &mut Lexer<'_>, role: Role) {
@@ -239,7 +226,7 @@ impl MechanismParser {
                 species.is_balanced = false;
             }
             self.end_of_statement(body);
-            if self.species_names.get(&species.name).is_some() {
+            if self.species_named(&species.name).is_some() {
                 let message = format!("{} is declared a second time", species.name);
                 self.diagnostics.error(token.span, message, "take one of the declarations away");
                 continue;
@@ -247,7 +234,8 @@ impl MechanismParser {
             if self.mechanism.species.len() >= MOST_SPECIES {
                 return self.diagnostics.too_many(token.span, "species", MOST_SPECIES);
             }
-            self.species_names.insert(&species.name, self.mechanism.species.len());
+            let key = species.name.to_ascii_uppercase();
+            self.species.insert(key, self.mechanism.species.len());
             self.mechanism.species.push(species);
         }
     }
@@ -275,13 +263,13 @@ impl MechanismParser {
             let name = body.text_of(token);
             if ["IGNORE", "CANCEL"].iter().any(|open| open.eq_ignore_ascii_case(name)) {
                 species.is_balanced = false;
-            } else if let Some(atom) = self.atom_names.get(name) {
+            } else if let Some(atom) = self.atom(name) {
                 add_up(&mut species.composition, atom, count);
             } else {
                 let known = self.mechanism.atoms.iter().map(String::as_str).chain(["IGNORE"]);
-                let help = match suggestion(name, known) {
-                    near if near.is_empty() => "declare it in #ATOMS, or write IGNORE".to_owned(),
-                    near => format!("declare it in #ATOMS; {near}"),
+                let help = match nearest(name, known) {
+                    Some(near) => format!("declare it in #ATOMS; nearest known name: {near}"),
+                    None => "declare it in #ATOMS, or write IGNORE".to_owned(),
                 };
                 let message = format!("the atom {name} is not declared");
                 self.diagnostics.error(token.span, message, help);
@@ -365,19 +353,21 @@ impl MechanismParser {
         }
     }
 
+    fn species_named(&self, name: &str) -> Option<usize> {
+        self.species.get(&name.to_ascii_uppercase()).copied()
+    }
+
     /// The index of a species; notes an error if there is none with this name.
     pub(super) fn known_species(&mut self, name: &str, span: Span) -> Option<usize> {
-        let number = self.species_names.get(name);
+        let number = self.species_named(name);
         if number.is_none() {
-            let near = if self.diagnostics.is_hopeless() {
-                String::new()
-            } else {
-                suggestion(name, self.mechanism.species.iter().map(|s| s.name.as_str()))
-            };
-            let help = match near {
-                near if near.is_empty() => "declare it in #DEFVAR or #DEFFIX".to_owned(),
-                near => format!("declare it in #DEFVAR or #DEFFIX; {near}"),
-            };
+            let mut help = "declare it in #DEFVAR or #DEFFIX".to_owned();
+            let known = self.mechanism.species.iter().map(|s| s.name.as_str());
+            if !self.diagnostics.is_hopeless()
+                && let Some(near) = nearest(name, known)
+            {
+                help += &format!("; nearest known name: {near}");
+            }
             self.diagnostics.error(span, format!("the species {name} is not declared"), help);
         }
         number
@@ -415,37 +405,34 @@ impl MechanismParser {
     /// The semicolon after a statement; notes an error if it is missing.
     fn end_of_statement(&mut self, body: &mut Lexer<'_>) {
         let before = body.position();
-        let token = body.peek();
-        match token.kind {
-            Kind::Sign(b';') => {
-                body.next_token();
-            }
-            // The last statement of a section may omit it.
-            Kind::End => {}
-            _ => {
-                let span = Span { start: before.saturating_sub(1), end: before, ..token.span };
-                let message = format!("{} follows without a semicolon", describe(body, token));
-                self.diagnostics.error(span, message, "expected ; after this");
-                // A statement in the next line is then parsed as such.
-                if !body.slice(before, token.span.start).contains('\n') {
-                    skip_statement(body);
-                }
-            }
+        if self.semicolon(body, ["", "expected ; after this"]) {
+            return;
         }
+        // A statement in the next line is then parsed as such.
+        if !body.slice(before, body.peek().span.start).contains('\n') {
+            skip_statement(body);
+        }
+    }
+
+    /// The semicolon after something, which the last statement of a section may omit; notes an error with a help if it
+    /// is missing, and returns false.
+    pub(super) fn semicolon(&mut self, body: &mut Lexer<'_>, [after, help]: [&str; 2]) -> bool {
+        let end = body.position();
+        let token = body.peek();
+        if matches!(token.kind, Kind::End | Kind::Sign(b';')) {
+            body.next_token();
+            return true;
+        }
+        let span = Span { start: end.saturating_sub(1), end, ..token.span };
+        let message = format!("{} follows{after} without a semicolon", describe(body, token));
+        self.diagnostics.error(span, message, help);
+        false
     }
 }
 
 /// Skips to the position after the next semicolon.
 fn skip_statement(body: &mut Lexer<'_>) {
-    loop {
-        let token = body.peek();
-        if token.kind != Kind::End {
-            body.next_token();
-        }
-        if matches!(token.kind, Kind::End | Kind::Sign(b';')) {
-            return;
-        }
-    }
+    while !matches!(body.next_token().kind, Kind::End | Kind::Sign(b';')) {}
 }
 
 /// True if a name is one that KPP and WRF use for the file of all elements.

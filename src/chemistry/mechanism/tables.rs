@@ -1,13 +1,8 @@
 //! A mechanism as plain tables: atoms, species, reactions, rate expressions.
-
-use std::collections::HashMap;
+//!
+//! Names are compared ignoring case; the spelling of the declaration is kept.
 
 use super::expression::Expression;
-
-/// Names are compared ignoring case; the spelling of the declaration is kept.
-pub fn key(name: &str) -> String {
-    name.to_ascii_uppercase()
-}
 
 /// Role of a species in the integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +65,7 @@ impl Reaction {
 }
 
 /// A mechanism as declared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Mechanism {
     /// Name of the file without its extension.
     pub name: String,
@@ -134,20 +129,4 @@ fn rounded(coefficient: f64) -> f64 {
     const DIGITS: f64 = 1e9;
     let near = (coefficient * DIGITS).round() / DIGITS;
     if near == 0.0 { coefficient } else { near }
-}
-
-/// Indices of names, ignoring case.
-#[derive(Clone, Debug, Default)]
-pub struct Names(HashMap<String, usize>);
-
-impl Names {
-    /// Index of a name.
-    pub fn get(&self, name: &str) -> Option<usize> {
-        self.0.get(&key(name)).copied()
-    }
-
-    /// Assigns an index to a name.
-    pub fn insert(&mut self, name: &str, number: usize) {
-        self.0.insert(key(name), number);
-    }
 }

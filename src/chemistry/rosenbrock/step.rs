@@ -4,7 +4,7 @@ use super::Method;
 use crate::chemistry::kinetics::{Kinetics, Lists, Term};
 use crate::chemistry::lanes::{Row, each};
 use crate::chemistry::rates::sun::sunlight;
-use crate::chemistry::sparse_lu::Entry;
+use crate::real::{Precision, Real};
 
 /// Tolerances of the error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub struct Factors<F> {
     pub x: Vec<Row<F>>,
 }
 
-impl<F: Entry> Factors<F> {
+impl<F: Real> Factors<F> {
     /// Allocates the factors of a mechanism.
     pub fn new(kinetics: &Kinetics) -> Self {
         let rows = |count| vec![Row::<F>::default(); count];
@@ -128,6 +128,20 @@ fn directional(
     sums(&kinetics.net, reactions, slope);
 }
 
+/// Step of the finite difference for ∂f/∂t, s.
+#[inline(always)]
+fn reach_of(time: Row) -> Row {
+    each(|lane| f64::EPSILON.sqrt() * time[lane].abs().max(SHORTEST_TIME))
+}
+
+/// Evaluates the rate constants that depend on time at another time.
+#[inline(always)]
+fn set_time(kinetics: &Kinetics, rates: &mut [Row], time: Row) {
+    if !kinetics.rates.timed.is_empty() {
+        kinetics.rates.evaluate_timed(rates, each(|lane| sunlight(time[lane])));
+    }
+}
+
 impl Work {
     /// Allocates the arrays for a mechanism and a method.
     pub fn new(kinetics: &Kinetics, method: &Method) -> Self {
@@ -149,35 +163,21 @@ impl Work {
         }
     }
 
-    /// Evaluates the rate constants that depend on time at another time.
-    #[inline(always)]
-    fn set_time(&mut self, kinetics: &Kinetics, time: Row) {
-        if !kinetics.rates.timed.is_empty() {
-            let sun = each(|lane| sunlight(time[lane]));
-            kinetics.rates.evaluate_timed(&mut self.rates, sun);
-        }
-    }
-
     /// f, the derivatives for the Jacobian and, with rates that depend on time, ∂f/∂t at the beginning of a step.
     #[inline(always)]
     pub fn begin(&mut self, kinetics: &Kinetics, is_timed: bool, time: Row) {
         if is_timed {
-            let later = each(|lane| {
-                let reach = f64::EPSILON.sqrt() * time[lane].abs().max(SHORTEST_TIME);
-                time[lane] + reach
-            });
-            self.set_time(kinetics, later);
+            let reach = reach_of(time);
+            set_time(kinetics, &mut self.rates, each(|lane| time[lane] + reach[lane]));
             tendencies(kinetics, &self.rates, &self.y, &mut self.reactions, &mut self.drift);
-            self.set_time(kinetics, time);
+            set_time(kinetics, &mut self.rates, time);
         }
         tendencies(kinetics, &self.rates, &self.y, &mut self.reactions, &mut self.start);
         if is_timed {
+            let reach = reach_of(time);
             for (drift, start) in self.drift.iter_mut().zip(&self.start) {
                 let later = *drift;
-                *drift = each(|lane| {
-                    let reach = f64::EPSILON.sqrt() * time[lane].abs().max(SHORTEST_TIME);
-                    (later[lane] - start[lane]) / reach
-                });
+                *drift = each(|lane| (later[lane] - start[lane]) / reach[lane]);
             }
         }
         let each_partial = kinetics.partials.iter().zip(kinetics.partial_factors.iter());
@@ -189,7 +189,7 @@ impl Work {
 
     /// Factors of I/(hγ) - J; the result is true for the cells with a regular matrix.
     #[inline(always)]
-    pub fn factorise<F: Entry>(
+    pub fn factorise<F: Real>(
         &self,
         kinetics: &Kinetics,
         factors: &mut Factors<F>,
@@ -209,18 +209,18 @@ impl Work {
             }
             factors.matrix[place] = on_diagonal;
             let pivot = lu.eliminate(row, &mut factors.matrix, &mut factors.inverse);
+            let before = smallest;
             smallest =
-                each(
-                    |lane| if pivot[lane] < smallest[lane] { pivot[lane] } else { smallest[lane] },
-                );
+                each(|lane| if pivot[lane] < before[lane] { pivot[lane] } else { before[lane] });
         }
-        // A NaN does not count as singular: it makes the error of the step NaN.
-        each(|lane| smallest[lane] >= F::SMALLEST_PIVOT)
+        // Smaller pivots are subnormal. A NaN does not count as singular: it makes the error of the step NaN.
+        let least = F::min_positive_value().f64();
+        each(|lane| smallest[lane] >= least)
     }
 
     /// The stages, the solution and the error of a step.
     #[inline(always)]
-    pub(crate) fn advance<F: Entry>(
+    pub(crate) fn advance<F: Real>(
         &mut self,
         kinetics: &Kinetics,
         method: &Method,
@@ -245,20 +245,17 @@ impl Work {
                 if is_timed {
                     let alpha = method.alpha[stage];
                     let moment = each(|lane| alpha.mul_add(step[lane], time[lane]));
-                    if !kinetics.rates.timed.is_empty() {
-                        let sun = each(|lane| sunlight(moment[lane]));
-                        kinetics.rates.evaluate_timed(&mut self.rates, sun);
-                    }
+                    set_time(kinetics, &mut self.rates, moment);
                 }
                 tendencies(kinetics, &self.rates, &self.stage, &mut self.reactions, &mut self.f);
             }
             let gamma = method.gamma[stage];
             let weight = each(|lane| gamma * step[lane]);
+            if stage == 0 {
+                self.f.copy_from_slice(&self.start);
+            }
             for i in 0..n {
-                let mut value = if stage == 0 { self.start[i] } else { self.f[i] };
-                if stage == 0 {
-                    self.f[i] = value;
-                }
+                let mut value = self.f[i];
                 for (j, &c) in method.c_row(stage).iter().enumerate() {
                     let (before, k) = (value, done[j * n + i]);
                     value = each(|lane| (c * inverse_step[lane]).mul_add(k[lane], before[lane]));
@@ -275,9 +272,12 @@ impl Work {
             }
             kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
             for (k, x) in k.iter_mut().zip(&factors.x) {
-                *k = each(|lane| x[lane].double());
+                *k = each(|lane| x[lane].f64());
             }
-            if F::IS_REFINED {
+            // In single precision a solution is corrected once by the residual in double precision. Otherwise rounding
+            // errors of 1e-7 in the stages give errors of 1e-4 in the error estimate, in units of the tolerance, which
+            // affect step sizes.
+            if F::PRECISION == Precision::F32 {
                 let diagonal = each(|lane| inverse_step[lane] / method.gamma[0]);
                 directional(kinetics, &self.partials, k, &mut self.reactions, &mut self.slope);
                 for (i, x) in factors.x.iter_mut().enumerate() {
@@ -289,7 +289,7 @@ impl Work {
                 kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
                 for (k, x) in k.iter_mut().zip(&factors.x) {
                     let before = *k;
-                    *k = each(|lane| before[lane] + x[lane].double());
+                    *k = each(|lane| before[lane] + x[lane].f64());
                 }
             }
         }

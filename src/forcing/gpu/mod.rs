@@ -1,11 +1,13 @@
 //! Forcing of the steps, on the device: two frames of the input and the interpolation between them.
+//!
+//! Every function here that can fail does so with [`Error::Gpu`](crate::error::Error::Gpu) alone.
 
+#![expect(clippy::missing_errors_doc, reason = "the documentation of the module has them")]
 #![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
 
 pub mod arguments;
 
-use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
+use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, structs};
 use crate::error::Result;
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::forcing::{Continuity, Forcing};
@@ -61,10 +63,6 @@ fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
 const WHOLE: &str = "arrays are in standard layout";
 
 /// Uploads the air of a frame: rho, exner, p, dz, contiguous, in rows as in `layout`.
-///
-/// # Panics
-///
-/// When the array is too short.
 pub(crate) fn upload_air<R: Real + Element>(
     air: &Environment<R>,
     to: &Buffer<R>,
@@ -85,10 +83,6 @@ impl<R: Real + Element> DeviceForcing<R> {
     }
 
     /// Allocates the forcing of a step; `order` has the index of the tracer of each field.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
         let frame = Self::of_frame(gpu, layout, order)?;
         let [x, y, _] = frame.flux;
@@ -105,10 +99,6 @@ impl<R: Real + Element> DeviceForcing<R> {
     }
 
     /// Uploads the prescribed fields of a frame of the input that have arrays here.
-    ///
-    /// # Errors
-    ///
-    /// As [`DeviceForcing::new`].
     ///
     /// # Panics
     ///
@@ -165,10 +155,6 @@ impl<R: Real + Element> ForcingInterpolator<R> {
 
     /// Compiles the kernels and allocates two frames for the fields of `order`, as [`DeviceForcing::new`].
     ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
-    ///
     /// # Panics
     ///
     /// When the continuity belongs to another grid.
@@ -199,10 +185,6 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     }
 
     /// Uploads the frames before and after the current time.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForcingInterpolator::new`].
     pub fn upload(&self, before: &Forcing<R>, after: &Forcing<R>) -> Result<()> {
         // Kernels of earlier steps may still read the old frames.
         self.gpu.synchronize()?;
@@ -214,10 +196,6 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     }
 
     /// Sets the weights of the later frame: for the fluxes, and for the air and the boundary values, 0 to 1.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForcingInterpolator::new`].
     pub fn set_weights(&self, flux: f64, air: f64) -> Result<()> {
         let kept = self.weights.pointer();
         let args = WeightArgs { kept, flux: R::of(flux), air: R::of(air) };
@@ -226,10 +204,6 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     }
 
     /// Sets the forcing of a step without the air, as [`Forcing::set`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForcingInterpolator::new`].
     pub fn drive(&self, out: &DeviceForcing<R>) -> Result<()> {
         let [before, after] = &self.driving;
         for axis in 0..2 {
@@ -240,10 +214,6 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     }
 
     /// Sets the air, in the first elements of `out`.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForcingInterpolator::new`].
     pub fn air(&self, out: &Buffer<R>) -> Result<()> {
         let [before, after] = &self.air;
         self.blend(out, [before, after], AIR_WEIGHT)

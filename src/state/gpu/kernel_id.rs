@@ -41,15 +41,7 @@ pub(crate) fn constants() -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// A kernel of a module, which must be in the list.
-///
-/// # Errors
-///
-/// [`Error::Gpu`](crate::error::Error::Gpu) when the module has none of this name.
-///
-/// # Panics
-///
-/// When it is not in the list: then it would not wait for preceding work.
+/// A kernel of a module, which must be in the list: else it would not wait for preceding work.
 pub(crate) fn kernel(module: &Module, name: &'static str) -> Result<Kernel> {
     assert!(MARKED.contains(&name), "{name}");
     Ok(module.kernel(name)?.waiting_by_itself())

@@ -5,7 +5,7 @@ use std::path::Path;
 use nwp_mini::chemistry::cells::{Cells, Outcome, Settings};
 use nwp_mini::chemistry::gpu::arguments::ChemistryArgs;
 use nwp_mini::chemistry::gpu::{
-    Plan, RATE_THREADS, ThreadMapping, integration_source, outcomes, rates_source, scratch_doubles,
+    Plan, RATE_THREADS, ThreadMapping, integration_source, memory_of_block, outcomes, rates_source,
 };
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::cuda_abi::{DevicePointer, ReadPointer};
@@ -130,7 +130,7 @@ impl<'a> Emulated<'a> {
     ) -> ChemistryArgs {
         let count = cells.len();
         let read = |pointer: DevicePointer<f64>| pointer.read();
-        let scratch = scratch_doubles(self.kinetics, &self.plan) * circumstances.blocks.max(1);
+        let scratch = memory_of_block(self.kinetics, &self.plan).1 * circumstances.blocks.max(1);
         let order = match &circumstances.order {
             Some(order) => memory.array(order).read(),
             None => ReadPointer::default(),

@@ -1,0 +1,255 @@
+//! The outputs of a run, each with the part of it that the input prescribes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ndarray::Array3;
+
+use super::{Frames, OutputSink, RunInput, RunPrecision};
+use crate::backend::{
+    BudgetDomain, CapturedFrame, FRAMES_IN_FLIGHT, Output, Products, Profiles, SamplingRequest,
+};
+use crate::constants::Constants;
+use crate::diagnostics::frame::FrameFigures;
+use crate::dry_mass::AirMass;
+use crate::grid::Shape;
+use crate::io::output::{PassThrough, Snapshot};
+use crate::io::samples::{ColumnFrame, PointSample};
+use crate::io::wrf::Domain;
+use crate::primitives::csr::Csr;
+use crate::primitives::transpose::{Matrices, transpose};
+use crate::real::Real;
+use crate::time_steps::Plan;
+
+/// An output that is due every now and then.
+pub(super) struct Stream<R> {
+    pub(super) output: Output,
+    frames: Frames,
+    /// Of those that the backend works at, what the input prescribes.
+    pub(super) in_flight: VecDeque<Prescribed<R>>,
+    /// The operator of samples.
+    operator: Option<Arc<Csr<R>>>,
+    /// Of samples, what the input prescribes where that is the same at all times.
+    lasting: Option<PointSample<R>>,
+}
+
+/// The part of an output that the input prescribes.
+pub(super) enum Prescribed<R> {
+    /// Of a frame after so many steps.
+    Frame(usize, Shows<R>),
+    /// Of all columns.
+    Columns(ColumnFrame<R>),
+    /// Of a sample, with the number of its probe.
+    Sample(usize, PointSample<R>),
+}
+
+/// Samples, columns and frames of a run, in this order, and what the backend has to hold ready for them.
+pub(super) fn streams<R: RunPrecision>(
+    sink: &dyn OutputSink<R>,
+    frames: Frames,
+    domain: &Domain,
+) -> (Vec<Stream<R>>, SamplingRequest<R>) {
+    let (probes, columns) = (sink.probes(), sink.columns());
+    let operators = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
+    let weights = columns.map(|_| Arc::new(mass(domain)));
+    let stream = |output: Output, frames: Frames, operator: Option<Arc<Csr<R>>>| Stream {
+        output,
+        frames,
+        in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+        operator,
+        lasting: None,
+    };
+    let samples = probes.into_iter().enumerate();
+    let samples = samples.map(|(number, probe)| {
+        stream(Output::Products(number), probe.frames, Some(probe.operator))
+    });
+    let columns = columns.map(|frames| stream(Output::Profiles, frames, None));
+    let all = samples.chain(columns).chain([stream(Output::Frame(0), frames, None)]);
+    (all.collect(), SamplingRequest { operators, weights })
+}
+
+impl<R: RunPrecision> Stream<R> {
+    /// Returns `true` if an output is due after a step.
+    pub(super) fn is_due(&self, plan: &Plan, step: usize) -> bool {
+        self.frames.due(plan, step) || (self.frames.after_first && step == 1)
+    }
+
+    /// The part of an output after a step that the input prescribes, which the case shows.
+    pub(super) fn prescribed(
+        &mut self,
+        case: &RunInput<R>,
+        step: usize,
+        seconds: f64,
+    ) -> Prescribed<R> {
+        let (Output::Products(probe), Some(operator)) = (self.output, &self.operator) else {
+            return if self.output == Output::Profiles {
+                Prescribed::Columns(prescribed_columns(&case.given, seconds))
+            } else {
+                Prescribed::Frame(step, Shows::at(case, seconds))
+            };
+        };
+        let sample = match &self.lasting {
+            Some(lasting) => PointSample { seconds, ..lasting.clone() },
+            None => prescribed(operator, case, seconds),
+        };
+        if !case.has_sequence() && self.lasting.is_none() {
+            self.lasting = Some(sample.clone());
+        }
+        Prescribed::Sample(probe, sample)
+    }
+}
+
+/// Fields of the input that a frame of output shows.
+pub(super) struct Shows<R> {
+    /// Time since the start, s.
+    seconds: f64,
+    winds: Arc<[Array3<R>; 3]>,
+    given: Arc<PassThrough>,
+    /// `true` where all frames show the same.
+    lasts: bool,
+}
+
+impl<R: RunPrecision> Shows<R> {
+    /// Those of a case that was set to this time.
+    pub(super) fn at(case: &RunInput<R>, seconds: f64) -> Self {
+        let (winds, given) = (Arc::clone(&case.winds), Arc::clone(&case.given));
+        Self { seconds, winds, given, lasts: !case.has_sequence() }
+    }
+}
+
+/// A frame of output and its figures, out of what a backend makes and what it shows of the input; `dt` is the time
+/// step, s, and `start` the water at the start, kg.
+pub(super) fn snapshot<R: RunPrecision>(
+    captured: CapturedFrame<R>,
+    shows: Shows<R>,
+    shape: Shape,
+    dt: f64,
+    start: f64,
+) -> (FrameFigures, Snapshot<R>) {
+    let CapturedFrame { state, diagnostics, surface, summary } = captured;
+    let Shows { seconds, winds, given, lasts } = shows;
+    let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
+    let frame = Snapshot {
+        seconds,
+        state,
+        winds,
+        diagnostics,
+        surface,
+        contents: summary.contents,
+        profiles: figures.profiles(),
+        max_courant: figures.courant.value,
+        given,
+        lasts,
+    };
+    (figures, frame)
+}
+
+/// Pressure and height of the columns, from the input; the rest is empty.
+fn prescribed_columns<R: RunPrecision>(given: &PassThrough, seconds: f64) -> ColumnFrame<R> {
+    let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
+        let [a, b] = fields;
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) + f64::from(*b)).collect()
+    };
+    let (nz, ny, nx) = given.pressure[0].dim();
+    let turned = |levels: &[R]| {
+        let mut columns = vec![R::ZERO; levels.len()];
+        transpose(Matrices::levels(1, nz, ny, nx), levels, &mut columns);
+        columns
+    };
+    let pressure: Vec<R> = sum(&given.pressure).into_iter().map(R::of).collect();
+    let faces = sum(&given.geopotential);
+    let middle = faces.iter().zip(&faces[ny * nx..]);
+    let gravity = <f64 as Constants>::GRAVITY;
+    let height: Vec<R> = middle.map(|(a, b)| R::of(0.5 * (a + b) / gravity)).collect();
+    ColumnFrame {
+        seconds,
+        fields: Vec::new(),
+        totals: std::array::from_fn(|_| Vec::new()),
+        strongest: Vec::new(),
+        air: [turned(&pressure), turned(&height)],
+    }
+}
+
+/// Mass of the dry air of every cell above a square metre, kg. Shape: (ny, nx, nz).
+fn mass<R: RunPrecision>(domain: &Domain) -> Vec<R> {
+    let (grid, coordinate) = (&domain.grid, &domain.coordinate);
+    let air = AirMass::<f64>::new(grid, coordinate);
+    let area = BudgetDomain::new(grid, coordinate).area;
+    let column = |(j, i): (usize, usize)| {
+        let (air, area) = (&air, area[[j, i]]);
+        (0..grid.shape.nz).map(move |k| R::of(air.cell.at(k, j, i) / area))
+    };
+    let places = (0..grid.shape.columns()).map(|c| (c / grid.shape.nx, c % grid.shape.nx));
+    places.flat_map(column).collect()
+}
+
+/// Places of the fields in `PointSample::fields` that the input prescribes: the wind, pressure and height.
+const WIND: [usize; 3] = [6, 7, 8];
+const AIR: [usize; 2] = [16, 17];
+/// Those of [`Products::volumes`] and of [`Products::planes`].
+const VOLUMES: [usize; 10] = [0, 1, 2, 3, 4, 5, 9, 10, 11, 12];
+const PLANES: [usize; 3] = [13, 14, 15];
+
+/// The part of a sample that the input prescribes.
+fn prescribed<R: RunPrecision>(
+    operator: &Csr<R>,
+    case: &RunInput<R>,
+    seconds: f64,
+) -> PointSample<R> {
+    let shape = case.domain.grid.shape;
+    let fields = std::array::from_fn(|_| Vec::new());
+    let mut sample = PointSample { seconds, fields, passive: Vec::new() };
+    let [u, v, w] = &*case.winds;
+    let given = &case.given;
+    let sum = |[a, b]: &[Array3<f32>; 2], at: [usize; 3]| f64::from(a[at]) + f64::from(b[at]);
+    let gravity = <f64 as Constants>::GRAVITY;
+    let of_faces = Shape { nz: shape.nz + 1, ..shape };
+    let fields = [
+        // Faces on both sides of a cell.
+        products(operator, shape, |[k, j, i]| R::HALF * (u[[k, j, i]] + u[[k, j, i + 1]])),
+        products(operator, shape, |[k, j, i]| R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]])),
+        products(operator, of_faces, |at| w[at]),
+        products(operator, shape, |at| R::of(sum(&given.pressure, at))),
+        products(operator, of_faces, |at| R::of(sum(&given.geopotential, at) / gravity)),
+    ];
+    for (place, field) in WIND.into_iter().chain(AIR).zip(fields) {
+        sample.fields[place] = field;
+    }
+    sample
+}
+
+/// Products of an operator with levels whose values are computed where they are needed.
+fn products<R: Real>(operator: &Csr<R>, shape: Shape, value: impl Fn([usize; 3]) -> R) -> Vec<R> {
+    let (starts, columns, weights) = (operator.starts(), operator.column_of(), operator.values());
+    let product = |k: usize, row: usize| {
+        let entries = starts[row]..starts[row + 1];
+        entries.fold(R::ZERO, |sum, at| {
+            let column = columns[at] as usize;
+            sum + weights[at] * value([k, column / shape.nx, column % shape.nx])
+        })
+    };
+    let rows = |k| (0..operator.rows()).map(move |row| (k, row));
+    (0..shape.nz).flat_map(rows).map(|(k, row)| product(k, row)).collect()
+}
+
+/// A sample with what the backend has found.
+pub(super) fn with_products<R>(
+    mut sample: PointSample<R>,
+    products: Products<R>,
+) -> PointSample<R> {
+    let mut volumes = products.volumes.into_iter();
+    for (place, field) in VOLUMES.into_iter().zip(&mut volumes) {
+        sample.fields[place] = field;
+    }
+    sample.passive = volumes.collect();
+    for (place, field) in PLANES.into_iter().zip(products.planes) {
+        sample.fields[place] = field;
+    }
+    sample
+}
+
+/// Columns with what the backend has found.
+pub(super) fn with_profiles<R>(columns: ColumnFrame<R>, profiles: Profiles<R>) -> ColumnFrame<R> {
+    let Profiles { volumes, totals, strongest } = profiles;
+    ColumnFrame { fields: volumes, totals, strongest, ..columns }
+}
