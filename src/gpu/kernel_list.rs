@@ -165,18 +165,18 @@ fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
         };
         for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
             let mapping = Mapping::choose(columns, precision, fallout, nz);
-            let purposes = [
+            let variants = [
                 ("", KernelVariant::RUN),
                 (", alone", KernelVariant { tracks_mismatch: false, ..KernelVariant::RUN }),
                 (", long calls", KernelVariant { is_short: false, ..KernelVariant::RUN }),
             ];
             // The same mapping as on the small grid, if it is compiled for a region.
             let (layout, all) = (Layout::in_sectors(SMALL), ActiveColumns::all(SMALL));
-            let made_for = launch::purpose_of(layout, &all, mapping, true, true);
+            let made_for = launch::variant_for(layout, &all, mapping, true, true);
             let made_for = made_for.region.map(|_| (", its region", made_for));
-            for (purpose, asked) in purposes.into_iter().chain(made_for) {
+            for (variant, asked) in variants.into_iter().chain(made_for) {
                 let source = launch::source(precision, nz, fallout, mapping, asked);
-                let entry = entry(source, &format!("{size}{name}{purpose}"), true);
+                let entry = entry(source, &format!("{size}{name}{variant}"), true);
                 let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
                 entries.push(Entry { most_spilled, ..entry });
             }

@@ -1,7 +1,7 @@
 //! Launchers for several subjects at once on the [device](crate::device): the end of a step, sums, and the catalogue of
 //! all kernels. Other launchers are in the modules `gpu` of their subjects.
 
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod arguments;
 pub mod budget;

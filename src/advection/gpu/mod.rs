@@ -64,7 +64,7 @@
 //! fuses either product with the addition, depending on register allocation, and the bits would depend on the launch
 //! configuration.
 
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod passive;
 pub(crate) mod prelude;

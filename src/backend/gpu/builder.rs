@@ -88,8 +88,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let mapping = setting.mapping.unwrap_or_else(|| {
             Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
         });
-        let purpose = launch::purpose_of(layout, &inside, mapping, true, true);
-        gpu.compile_ahead(sources::<R>(setting, &settings, mapping, purpose))?;
+        let variant = launch::variant_for(layout, &inside, mapping, true, true);
+        gpu.compile_ahead(sources::<R>(setting, &settings, mapping, variant))?;
         let mut transports = settings
             .iter()
             .zip(order.groups(setting.limiter))
@@ -133,9 +133,9 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let step_end = StepEnd::new::<R>(gpu, grid)?;
         let members =
             schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
-                let abreast = order.abreast(number);
-                let kessler = kessler.as_ref().map(|kessler| kessler.of_state(abreast));
-                Member::new((clouds.of_state(scheme.clone(), abreast), kessler), surface, abreast)
+                let indices = order.indices(number);
+                let kessler = kessler.as_ref().map(|kessler| kessler.of_state(indices));
+                Member::new((clouds.of_state(scheme.clone(), indices), kessler), surface, indices)
             });
         Ok(Self {
             gpu: gpu.clone(),
@@ -220,13 +220,13 @@ fn sources<R: GpuPrecision>(
     setting: &GpuConfig<'_>,
     settings: &[TransportSettings],
     mapping: Mapping,
-    purpose: KernelVariant,
+    variant: KernelVariant,
 ) -> Vec<KernelSource> {
     let GpuConfig { grid, microphysics, has_sequence, .. } = *setting;
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
     let mut all = vec![
         match microphysics {
-            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, purpose),
+            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, variant),
             Microphysics::Kessler => kessler::source(precision, nz),
         },
         launch::diagnosis_source(precision, nz, microphysics.fallout()),

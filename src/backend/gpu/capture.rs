@@ -36,7 +36,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Asks for all that a frame holds.
     fn gather(&self, member: &Member<R>) -> Result<()> {
-        let Member { clouds, surface, abreast, .. } = member;
+        let Member { clouds, surface, indices, .. } = member;
         let (packing, staging, layout) = (self.packing, self.parcel.staging(), self.layout);
         let (state, cells) = (&self.tracers[self.now], layout.cells());
         self.gather_fields(member, staging)?;
@@ -48,8 +48,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         )?;
         // The room begins with the state.
         self.summing.kernels.contents(staging, staging, packing.before_contents())?;
-        let state = (staging, state.pointer_to(abreast.water().start * cells).read());
-        self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *abreast))
+        let state = (staging, state.pointer_to(indices.water().start * cells).read());
+        self.summing.gather(state, &self.driving.flux, &self.transport, (&self.budget, *indices))
     }
 
     /// Asks for the fields of a member without gaps, in the order of the set, at the beginning of `staging`.
@@ -63,11 +63,11 @@ impl<R: GpuPrecision> GpuBackend<R> {
                 place * cells..(place + count) * cells,
             )
         };
-        let water = member.abreast.water();
-        pick(0, member.abreast.theta(), 1)?;
+        let water = member.indices.water();
+        pick(0, member.indices.theta(), 1)?;
         pick(STATE_FIELDS - WATER_SPECIES, water.start, water.len())?;
         (STATE_FIELDS..self.order.set.len())
-            .try_for_each(|field| pick(field, self.order.place(member.abreast.number, field), 1))
+            .try_for_each(|field| pick(field, self.order.place(member.indices.number, field), 1))
     }
 
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
@@ -78,8 +78,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         }
         let Some(&(step, member)) = self.captured.front() else { return Ok(None) };
         let packing = self.packing;
-        let abreast = self.members[member].abreast;
-        let numbers = self.summing.receive(&self.transport, &self.budget, abreast)?;
+        let indices = self.members[member].indices;
+        let numbers = self.summing.receive(&self.transport, &self.budget, indices)?;
         let Some(numbers) = numbers else { return Ok(None) };
         let set = &self.order.set;
         let received = self.parcel.receive(|values| packing.captured(set, values, numbers))?;

@@ -12,7 +12,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let state = state.map_err(|error| self.in_step(error))?;
         check_finite(&state, step)?;
         let surface = self.surface()?;
-        let mut parts = self.budget.sums(self.sole_member().abreast.number)?;
+        let mut parts = self.budget.sums(self.sole_member().indices.number)?;
         parts.extend(self.transport.entered_sums()?);
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.sole_member())?;
@@ -38,7 +38,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             let values = plane.as_slice().expect("planes are in standard layout");
             sole_member.surface.upload_to(number * layout.columns(), &layout.padded(values))?;
         }
-        let number = sole_member.abreast.number;
+        let number = sole_member.indices.number;
         let (terms, entered) = (self.budget.sums(number)?.len(), self.transport.entered_words());
         if parts.len() == terms + entered + self.passive_words() {
             let (of_terms, rest) = parts.split_at(terms);
@@ -52,7 +52,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let first = [fallen, fallout_residual, clipped, mass_mismatch];
         of_terms[..first.len()].copy_from_slice(&first);
         let mut of_sides = vec![0.0; entered];
-        of_sides[sole_member.abreast.water().start * self.grid.shape.nz] = sides;
+        of_sides[sole_member.indices.water().start * self.grid.shape.nz] = sides;
         self.resume_passive(passive, &mut of_sides)?;
         self.budget.resume(number, &of_terms)?;
         self.transport.resume_entered(&of_sides)

@@ -72,14 +72,14 @@ impl FieldOrder {
     }
 
     /// The places of the fields of WSM5 of a state.
-    pub(super) fn abreast(&self, state: usize) -> MemberLayout {
+    pub(super) fn indices(&self, state: usize) -> MemberLayout {
         MemberLayout { number: state, before_water: self.states * (1 + self.unlimited()) }
     }
 
     /// The place of a field of a state.
     pub(super) fn place(&self, state: usize, field: usize) -> usize {
         if field < STATE_FIELDS {
-            return self.abreast(state).place(field);
+            return self.indices(state).place(field);
         }
         let mut in_order = self.groups.iter().flat_map(|(_, numbers)| numbers);
         let at = in_order.position(|number| *number == field).expect("a tracer of the set");

@@ -55,7 +55,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
         (state, water): (&Buffer<R>, ReadPointer<R>),
         flux: &[Buffer<R>; 3],
         transport: &Transport<R>,
-        (budget, abreast): (&Budget<R>, MemberLayout),
+        (budget, indices): (&Budget<R>, MemberLayout),
     ) -> Result<()> {
         let (kernels, at) = (&self.kernels, self.outflow);
         let [x, y, z] = flux;
@@ -63,17 +63,17 @@ impl<R: GpuPrecision> FrameReductions<R> {
         words.clear()?;
         kernels.statistics(state, self.fields, words)?;
         kernels.outflow([x, y, z], words, at)?;
-        budget.gather(abreast.number, water, words, at + 1)?;
+        budget.gather(indices.number, water, words, at + 1)?;
         transport.gather_entered(words, at + 1 + budget.words())
     }
 
-    /// Waits for the oldest numbers under way, which are those of the state `abreast`, without the contents; `None`
+    /// Waits for the oldest numbers under way, which are those of the state `indices`, without the contents; `None`
     /// where there are none.
     pub(super) fn receive(
         &mut self,
         transport: &Transport<R>,
         budget: &Budget<R>,
-        abreast: MemberLayout,
+        indices: MemberLayout,
     ) -> Result<Option<Summary<R>>> {
         let Self { shape, fields, outflow: at, kernels, parcel } = self;
         parcel.receive(|words| {
@@ -86,7 +86,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
                 contents: Array3::zeros((0, 0, 0)),
                 outflow: outflow_of(words[*at], *shape),
                 water,
-                changes: changes(terms, &transport.entered_of(entered), abreast),
+                changes: changes(terms, &transport.entered_of(entered), indices),
             }
         })
     }
@@ -94,8 +94,8 @@ impl<R: GpuPrecision> FrameReductions<R> {
 
 /// The changes of the water of a state, out of the terms of its budget and what the tracers of all
 /// states have carried inside.
-pub(super) fn changes(terms: [f64; 4], entered: &[f64], abreast: MemberLayout) -> WaterChange {
+pub(super) fn changes(terms: [f64; 4], entered: &[f64], indices: MemberLayout) -> WaterChange {
     let [fallen, fallout_residual, clipped, mass_mismatch] = terms;
-    let sides = entered[abreast.water()].iter().sum();
+    let sides = entered[indices.water()].iter().sum();
     WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch }
 }

@@ -22,7 +22,7 @@ pub(super) struct Member<R> {
     kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
     /// Places of its fields.
-    pub(super) abreast: MemberLayout,
+    pub(super) indices: MemberLayout,
     /// Frames of it in either array of all states, recorded.
     pub(super) gathering: [Option<Graph>; 2],
 }
@@ -31,9 +31,9 @@ impl<R: GpuPrecision> Member<R> {
     pub(super) fn new(
         (clouds, kessler): (Wsm5Gpu<R>, Option<KesslerInRun<R>>),
         surface: Buffer<R>,
-        abreast: MemberLayout,
+        indices: MemberLayout,
     ) -> Self {
-        Self { clouds, kessler, surface, abreast, gathering: [None, None] }
+        Self { clouds, kessler, surface, indices, gathering: [None, None] }
     }
 
     /// Compiles what calls of `dt` seconds need, before any is recorded.
@@ -77,11 +77,11 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Sets the state of a member.
     pub(super) fn put(&mut self, member: usize, state: &State<R>) -> Result<()> {
-        let (abreast, layout) = (self.members[member].abreast, self.layout);
+        let (indices, layout) = (self.members[member].indices, self.layout);
         assert_eq!(state.set(), &self.order.set, "the tracers of the run");
         for (number, field) in state.fields().iter().enumerate() {
             let values = field.as_slice().expect("fields are in standard layout");
-            let first = self.order.place(abreast.number, number) * layout.cells();
+            let first = self.order.place(indices.number, number) * layout.cells();
             self.tracers[self.now].upload_to(first, &layout.padded(values))?;
         }
         Ok(())
@@ -89,8 +89,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Changes of the water of a member. Waits for the device.
     pub(super) fn changes_of(&self, member: &Member<R>) -> Result<WaterChange> {
-        let terms = self.budget.terms(member.abreast.number)?;
-        Ok(changes(terms, &self.transport.entered()?, member.abreast))
+        let terms = self.budget.terms(member.indices.number)?;
+        Ok(changes(terms, &self.transport.entered()?, member.indices))
     }
 
     /// Planes at the ground of a member. Waits for the device.

@@ -209,8 +209,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.gpu.synchronize()?;
         while self.parcel.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
-        let abreast = self.members[0].abreast;
-        while self.summing.receive(&self.transport, &self.budget, abreast)?.is_some() {}
+        let indices = self.members[0].indices;
+        while self.summing.receive(&self.transport, &self.budget, indices)?.is_some() {}
         self.captured.clear();
         for (number, state) in states.iter().enumerate() {
             self.put(number, state)?;
@@ -378,7 +378,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
 
     fn account(&mut self, member: usize) -> Result<Account> {
         self.flush_pending_steps()?;
-        let first = self.members[member].abreast.water().start * self.layout.cells();
+        let first = self.members[member].indices.water().start * self.layout.cells();
         let water = self.budget.water(self.tracers[self.now].pointer_to(first).read());
         let water = water.map_err(|error| self.in_step(error))?;
         let passive = self.passive_amounts(member).map_err(|error| self.in_step(error))?;

@@ -13,7 +13,7 @@
 //! Every function that works on a device fails with [`Error::Gpu`] when the device does.
 
 #![expect(clippy::missing_errors_doc, reason = "the documentation of the module has them")]
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod arguments;
 pub mod coupling;

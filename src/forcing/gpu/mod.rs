@@ -3,7 +3,7 @@
 //! Every function here that can fail does so with [`Error::Gpu`](crate::error::Error::Gpu) alone.
 
 #![expect(clippy::missing_errors_doc, reason = "the documentation of the module has them")]
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod arguments;
 

@@ -1,7 +1,7 @@
 //! The Wilson operator on the device: launchers of the hopping term, of the rungs of its ladder, and of conjugate
 //! gradients.
 
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod arguments;
 mod kernel_config;

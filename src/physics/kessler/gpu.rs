@@ -1,5 +1,5 @@
 //! The scheme on a device: one thread for each column.
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 mod in_run;
 

@@ -1,6 +1,6 @@
 //! The launchers of `kernels/primitives/`.
 
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod arguments;
 pub mod arithmetic;

@@ -35,14 +35,14 @@ pub fn source(
     nz: usize,
     fallout: Sedimentation,
     mapping: Mapping,
-    purpose: KernelVariant,
+    variant: KernelVariant,
 ) -> KernelSource {
     with_settings(
         mapping.file(),
         precision,
         nz,
         fallout,
-        &mapping.constants(precision, nz, fallout, purpose),
+        &mapping.constants(precision, nz, fallout, variant),
     )
 }
 
@@ -52,7 +52,7 @@ pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Sedimentation)
 }
 
 /// Variant of the kernel for calls in a region of a grid.
-pub fn purpose_of(
+pub fn variant_for(
     layout: Layout,
     inside: &ActiveColumns,
     mapping: Mapping,
@@ -129,7 +129,7 @@ pub struct Wsm5Gpu<R> {
     per_area: Option<Arc<Buffer<R>>>,
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
-    abreast: MemberLayout,
+    indices: MemberLayout,
 }
 
 impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
@@ -184,7 +184,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             per_area,
             marks: DevicePointer::default(),
             notes: DevicePointer::default(),
-            abreast: MemberLayout::ALONE,
+            indices: MemberLayout::ALONE,
         })
     }
 
@@ -204,8 +204,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         if let Some(kernel) = place.get() {
             return Ok(kernel);
         }
-        let purpose = purpose_of(*layout, inside, *mapping, is_short, self.per_area.is_some());
-        let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, purpose);
+        let variant = variant_for(*layout, inside, *mapping, is_short, self.per_area.is_some());
+        let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, variant);
         let kernel = kernel_id::kernel(&gpu.module(&source)?, mapping.kernel())?;
         let kernel = match mapping {
             Mapping::Column => kernel,
@@ -221,9 +221,9 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     /// # Panics
     ///
     /// When the other scheme is of another variant, which needs other kernels.
-    pub fn of_state(&self, scheme: Scheme<R>, abreast: MemberLayout) -> Self {
+    pub fn of_state(&self, scheme: Scheme<R>, indices: MemberLayout) -> Self {
         assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
-        Self { scheme, abreast, ..self.clone() }
+        Self { scheme, indices, ..self.clone() }
     }
 
     /// Enables the mass mismatch of calls.
@@ -386,7 +386,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         region: Region,
         dt: R,
     ) -> Wsm5Args<R> {
-        let fields = place.pointers(self.layout, self.abreast, turn);
+        let fields = place.pointers(self.layout, self.indices, turn);
         let [theta, qv, qc, qr, qi, qs] = fields.state;
         let [rho, exner, p, dz] = fields.air;
         let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
@@ -426,8 +426,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             dt_cloud: dt / steps,
             minor_steps: steps.f64() as i32,
             step: turn.number as i32,
-            theta_number: self.abreast.theta() as i32,
-            water_number: self.abreast.water().start as i32,
+            theta_number: self.indices.theta() as i32,
+            water_number: self.indices.water().start as i32,
             filler: 0,
         }
     }

@@ -39,7 +39,7 @@
 //! - Formulas prefer selection to branches. On a small grid a call takes 7 us, of which about a seventh was instruction
 //!   fetch for code that never ran but lay between code that did.
 
-#![allow(unsafe_code, reason = "whoever launches a kernel answers for its arguments")]
+#![allow(unsafe_code, reason = "the launcher of a kernel is responsible for its arguments")]
 
 pub mod column_map;
 pub mod column_physics;
@@ -62,7 +62,7 @@ use crate::wsm5::{FALLING_SPECIES, Sedimentation};
 
 shared_constants! {
     /// Constants of the kernels only; no result depends on them.
-    pub trait Wsm5Constants: SchemeConstants;
+    pub trait KernelConstants: SchemeConstants;
 
     /// Relative humidity below which nothing can condense in a cell without condensate, with a margin for rounding;
     /// above it the processes decide.
@@ -373,7 +373,7 @@ impl Mapping {
         precision: Precision,
         nz: usize,
         fallout: Sedimentation,
-        purpose: KernelVariant,
+        variant: KernelVariant,
     ) -> Vec<(String, i32)> {
         let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
@@ -392,11 +392,11 @@ impl Mapping {
                 ]
             }
         };
-        settings.push(("ONE_STEP", usize::from(purpose.is_short)));
-        settings.push(("TRACK_MISMATCH", usize::from(purpose.tracks_mismatch)));
+        settings.push(("ONE_STEP", usize::from(variant.is_short)));
+        settings.push(("TRACK_MISMATCH", usize::from(variant.tracks_mismatch)));
         let settings = settings.into_iter().map(|(name, value)| (name, value as i32));
         settings
-            .chain(Region::constants(purpose.region))
+            .chain(Region::constants(variant.region))
             .map(|(name, value)| (name.to_owned(), value))
             .collect()
     }

@@ -1,7 +1,7 @@
 //! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
 
 use super::column_map::Region;
-use super::{DiagnosisArgs, Wsm5Args, Wsm5Constants};
+use super::{DiagnosisArgs, KernelConstants, Wsm5Args};
 use crate::constants::Constants;
 use crate::device::{Prelude, constants, structs};
 use crate::real::Precision;
@@ -38,7 +38,7 @@ fn scheme(precision: Precision) -> String {
     let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
     let constants = constants!(
         precision;
-        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, Wsm5Constants,
+        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, KernelConstants,
     );
     constants + &whole
 }

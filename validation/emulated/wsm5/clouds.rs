@@ -13,7 +13,7 @@ use nwp_mini::state::gpu::status_word::NonFiniteValue;
 use nwp_mini::state::{CloudDiagnostics, Environment};
 use nwp_mini::wsm5::gpu::column_map::Region as Given;
 use nwp_mini::wsm5::gpu::{
-    DiagnosisArgs, KernelVariant, Mapping, Wsm5Args, Wsm5Constants, diagnosis,
+    DiagnosisArgs, KernelConstants, KernelVariant, Mapping, Wsm5Args, diagnosis,
 };
 use nwp_mini::wsm5::minor_steps;
 use nwp_mini::wsm5::reflectivity::Bins;
@@ -30,7 +30,7 @@ const NO_FLAW: u64 = u64::MAX;
 pub(crate) const STEPS_BEFORE: u64 = 41;
 
 /// A precision that programs exchange numbers in.
-pub(crate) trait Exchanged: Whole + Wsm5Constants + Element + Bytes {
+pub(crate) trait Exchanged: Whole + KernelConstants + Element + Bytes {
     const KIND: Precision;
 }
 
@@ -53,7 +53,7 @@ trait InRecords<R> {
     /// The arguments of the kernels, without addresses.
     fn args(&self, p: &Scheme<R>, dt: R, region: &Region, together: usize) -> Wsm5Args<R>
     where
-        R: Wsm5Constants;
+        R: KernelConstants;
 }
 
 impl<R: Exchanged> InRecords<R> for Weather<R> {
@@ -231,12 +231,12 @@ impl EmulatedWsm5 {
         };
         let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         let fallout = p.fallout;
-        let purpose = KernelVariant { region: made_for, ..KernelVariant::RUN };
-        let programs = [("short", purpose), ("long", KernelVariant { is_short: false, ..purpose })];
-        let programs = programs.map(|(calls, purpose)| {
+        let variant = KernelVariant { region: made_for, ..KernelVariant::RUN };
+        let programs = [("short", variant), ("long", KernelVariant { is_short: false, ..variant })];
+        let programs = programs.map(|(calls, variant)| {
             let (name, options) = (format!("{name}_{calls}"), options.clone());
             LazyLock::new(Box::new(move || {
-                let constants = mapping.constants(R::KIND, nz, fallout, purpose);
+                let constants = mapping.constants(R::KIND, nz, fallout, variant);
                 let text = prelude(&Configuration { precision: R::KIND, nz, fallout, constants });
                 let options: Vec<&str> = options.iter().map(String::as_str).collect();
                 Program::compile(&name, "emulated/wsm5/clouds.cpp", &text, &options)

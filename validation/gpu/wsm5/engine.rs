@@ -228,15 +228,15 @@ pub fn sources<R: OnDevice>(
     fallout: Sedimentation,
     mappings: &[Mapping],
 ) -> Vec<KernelSource> {
-    let purposes = [true, false].map(|is_short| KernelVariant {
+    let variants = [true, false].map(|is_short| KernelVariant {
         is_short,
         tracks_mismatch: false,
         region: None,
     });
-    let call = |purpose| {
-        move |&mapping: &Mapping| launch::source(R::PRECISION, nz, fallout, mapping, purpose)
+    let call = |variant| {
+        move |&mapping: &Mapping| launch::source(R::PRECISION, nz, fallout, mapping, variant)
     };
     let diagnosis = launch::diagnosis_source(R::PRECISION, nz, fallout);
-    let calls = purposes.into_iter().flat_map(|purpose| mappings.iter().map(call(purpose)));
+    let calls = variants.into_iter().flat_map(|variant| mappings.iter().map(call(variant)));
     calls.chain([diagnosis]).collect()
 }

@@ -23,7 +23,7 @@ pub struct KesslerInRun<R> {
     per_area: Arc<Buffer<R>>,
     marks: DevicePointer<u64>,
     notes: DevicePointer<u64>,
-    abreast: MemberLayout,
+    indices: MemberLayout,
 }
 
 impl<R: Vectorised + Element> KesslerInRun<R> {
@@ -57,13 +57,13 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             per_area: Arc::new(gpu.upload(&layout.padded(&per_area))?),
             marks,
             notes,
-            abreast: MemberLayout::ALONE,
+            indices: MemberLayout::ALONE,
         })
     }
 
     /// The same for one of several states in an array.
-    pub fn of_state(&self, abreast: MemberLayout) -> Self {
-        Self { abreast, ..self.clone() }
+    pub fn of_state(&self, indices: MemberLayout) -> Self {
+        Self { indices, ..self.clone() }
     }
 
     /// One call of the scheme, `dt` seconds, in a branch, for one step of a batch; the notes and budget terms of the
@@ -96,7 +96,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     }
 
     fn args(&self, turn: StepInBatch, place: &DeviceFields<'_, R>, dt: R) -> KesslerArgs<R> {
-        let fields = place.pointers(self.layout, self.abreast, turn);
+        let fields = place.pointers(self.layout, self.indices, turn);
         let [theta, qv, qc, qr, _, _] = fields.state;
         let [rho, exner, _, dz] = fields.air;
         let [rain, _, rainncv, _, _, fallen, fall_residual, clipped, mass_mismatch] = fields.planes;
@@ -119,8 +119,8 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             mass: self.mass,
             per_area: self.per_area.pointer().read(),
             step: turn.number as i32,
-            theta_number: self.abreast.theta() as i32,
-            water_number: self.abreast.water().start as i32,
+            theta_number: self.indices.theta() as i32,
+            water_number: self.indices.water().start as i32,
             ..self.launcher.bare(dt)
         }
     }
