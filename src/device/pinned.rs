@@ -22,10 +22,6 @@ unsafe impl<T: Send> Send for Pinned<T> {}
 
 impl<T: Element> Pinned<T> {
     /// An array of `len` zeros.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
     pub(crate) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
         gpu.bind()?;
         let bytes = (len * size_of::<T>()).max(1);
@@ -40,10 +36,6 @@ impl<T: Element> Pinned<T> {
     }
 
     /// Queues a copy of a range of the values to the same range of a device array, in this stream.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     ///
     /// # Panics
     ///
@@ -70,10 +62,6 @@ impl<T: Element> Pinned<T> {
     }
 
     /// Queues a copy of a range of a device array to the same range of this one, in this stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::send`].
     ///
     /// # Panics
     ///

@@ -6,12 +6,13 @@ mod transfers;
 use rayon::prelude::*;
 
 use super::ladder::{Row, Subject, repeated_times, verdict};
-use super::measurement::Timing;
-use super::record::{Record, digits};
+use super::measurement::{Processor, Timing};
+use super::record::Record;
+use super::table::digits;
 use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS, Width};
+use crate::primitives::gpu::memory::{COPIES, Experiment, Indices, Lab, THREADS};
 
 /// Elements of an array: four times the cache of a large device.
 const ELEMENTS: usize = 1 << 26;
@@ -45,7 +46,7 @@ const STRIDE: Lesson = Lesson {
               traffic are unused, so adjacent threads should read adjacent elements (coalesced \
               access)",
 };
-const COPIES: Lesson = Lesson {
+const COPYING: Lesson = Lesson {
     title: "width and pattern: a copy by loads of 4, 8 or 16 bytes, distributed among threads in \
             three ways",
     published: Some("copy in the transpose of 4000x4000: 112.4 GB/s"),
@@ -158,19 +159,10 @@ impl Curves<'_, '_> {
             copy(format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
         });
         self.curve(&STRIDE, &arrays, &none, strides)?;
-        let patterns = [
-            (Pattern::Grid, "all side by side"),
-            (Pattern::Block, "a piece a block"),
-            (Pattern::Thread, "a piece a thread"),
-        ];
-        let widths = [(Width::One, 4), (Width::Two, 8), (Width::Four, 16)];
-        let copies = patterns.into_iter().flat_map(|(pattern, pieces)| {
-            widths.map(|(width, wide)| {
-                let label = format!("{pieces}, {wide} bytes");
-                copy(label, Experiment::Copy(width, pattern), elements)
-            })
+        let copies = COPIES.map(|(kernel, pieces, bytes)| {
+            copy(format!("{pieces}, {bytes} bytes"), Experiment::Copy(kernel), elements)
         });
-        self.curve(&COPIES, &arrays, &none, copies)?;
+        self.curve(&COPYING, &arrays, &none, copies)?;
         self.banks(&arrays, &none)?;
         self.gathers(&arrays)
     }
@@ -263,18 +255,19 @@ impl Curves<'_, '_> {
             })
         });
         let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
-        let timed = Timed { label, elements: count, bytes, times, timing: Timing::Events };
-        self.add(lesson, timed, is_like_copy, wrong)
+        self.add(lesson, label, [count, bytes], (Timing::Events, times), is_like_copy, wrong)
     }
 
+    /// Shows and records the times of one point.
     fn add(
         &mut self,
         lesson: &Lesson,
-        timed: Timed,
+        label: String,
+        [elements, bytes]: [usize; 2],
+        (timing, times): (Timing, Vec<f64>),
         is_like_copy: bool,
         wrong: Option<String>,
     ) -> Result<()> {
-        let Timed { label, elements, bytes, times, timing } = timed;
         let subject = Subject {
             bench: "memory",
             title: lesson.title.to_owned(),
@@ -284,30 +277,20 @@ impl Curves<'_, '_> {
             precision: "f32",
         };
         let variant = format!("{}: {label}", lesson.name());
-        let row = Row::new(&subject, variant, times, self.copy, wrong.is_none());
-        let mut row = row.on(self.gpu, timing);
+        let place = (&Processor::gpu(self.gpu, self.copy), timing);
+        let mut row = Row::new(&subject, variant, place, times, wrong.is_none());
         row.percent_of_copy = row.percent_of_copy.filter(|_| is_like_copy);
-        writeln!(
-            self.record.out,
+        let line = format!(
             "  {label:<26} {:>11.2} {:>9.2} {:>7}{}",
             row.measured.median_s * 1e6,
             row.gb_per_s,
             digits(row.percent_of_copy, 1),
             verdict(wrong.is_none())
-        )?;
-        self.record.add(&row);
+        );
+        self.record.show(&line, &row)?;
         self.record.faults.extend(wrong);
         Ok(())
     }
-}
-
-/// Times of one point.
-struct Timed {
-    label: String,
-    elements: usize,
-    bytes: usize,
-    times: Vec<f64>,
-    timing: Timing,
 }
 
 /// Pseudorandom bits that depend on the number only.

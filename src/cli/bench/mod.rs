@@ -18,6 +18,7 @@ mod record_metadata;
 mod reduce;
 mod scale;
 mod size;
+mod table;
 mod transpose;
 mod wilson;
 
@@ -45,7 +46,7 @@ use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate,
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
 use crate::wsm5::Sedimentation;
-use measurement::{Measurement, PeakPerformance};
+use measurement::{MeasuredOn, Measurement, Processor};
 use record::Record;
 use size::Elements;
 use transpose::Extent;
@@ -213,11 +214,6 @@ type Pool = (ThreadPool, usize, f64);
 
 impl Bench {
     /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Those of the options and of the input, and [`Error::Gpu`] if the GPU is requested and
-    /// cannot be used, or is too small.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
         if !self.merge.is_empty() {
@@ -345,8 +341,10 @@ impl Bench {
                     figure.show(record)?;
                 }
             }
-            if let Some((gpu, best)) = gpu.zip(best) {
-                gpu::measure(self, gpu, bed, best, record)?;
+            if let Some((gpu, best)) = gpu.zip(best.as_ref()) {
+                let cloudy = bed.fraction(has_condensate);
+                let place = MeasuredOn::new(best.clone(), bed, self.dt, cloudy);
+                gpu::Table { bench: self, gpu, bed, place, record }.measure()?;
             }
         }
         Ok(())
@@ -373,7 +371,7 @@ impl Bench {
     }
 
     /// Peak performance of the GPU.
-    fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<PeakPerformance> {
+    fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<Processor> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();
         let (major, minor) = gpu.compiler().version();
@@ -416,17 +414,19 @@ struct Site<'a> {
     /// The GPU, and the bandwidth of a copy there, bytes a second.
     device: Option<(&'a Gpu, f64)>,
     pools: Vec<Pool>,
+    /// Timed calls.
+    runs: u32,
 }
 
 impl<'a> Site<'a> {
     fn new(bench: &Bench, gpu: Option<&'a Gpu>, record: &mut Record) -> Result<Self> {
-        let pools = bench.pools(record)?;
+        let (pools, runs) = (bench.pools(record)?, bench.runs);
         let Some(gpu) = gpu else {
             writeln!(record.out, "without a GPU: lines of the CPU only")?;
-            return Ok(Self { device: None, pools });
+            return Ok(Self { device: None, pools, runs });
         };
-        let copy = Self::copy_speed(gpu, bench.runs, record)?;
-        Ok(Self { device: Some((gpu, copy)), pools })
+        let copy = Self::copy_speed(gpu, runs, record)?;
+        Ok(Self { device: Some((gpu, copy)), pools, runs })
     }
 
     /// Measures the bandwidth of a copy on the GPU, bytes a second.

@@ -79,10 +79,6 @@ struct Row {
 
 impl Bench {
     /// Writes frames, or reads the given file.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading and writing.
     pub(super) fn files<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
         match &self.output.read {
             Some(path) => reading(path, record),
@@ -91,10 +87,6 @@ impl Bench {
     }
 
     /// Writes frames in all forms, without the shortcut for fields that are the same in all frames.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading the input and of writing.
     fn output<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
         let OutputBenchOptions { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
@@ -144,12 +136,11 @@ impl Bench {
                 ms_per_frame: total_s / frames as f64 * 1e3,
                 file_bytes_per_cell: about.len() as f64 / cells,
             };
-            writeln!(
-                record.out,
+            let line = format!(
                 "{form:<20} {:>9.1} {:>10.3} {:>9.2} {:>12.3}",
                 row.ms_per_frame, row.raw_gb_per_s, row.file_bytes_per_cell, row.total_s
-            )?;
-            record.add(&row);
+            );
+            record.show(&line, &row)?;
         }
         Ok(())
     }

@@ -27,10 +27,6 @@ struct Row {
 }
 
 /// Reads the first time of a WRF file as a run does.
-///
-/// # Errors
-///
-/// Those of [`wrf::open`].
 pub(super) fn reading(path: &Path, record: &mut Record) -> Result<()> {
     let (mut least_s, mut raw_bytes, mut grid) = (f64::INFINITY, 0, [0; 3]);
     for _ in 0..TIMES {

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
-use super::ladder::{self, Ladder, Subject};
+use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::record::Record;
 use super::{Bench, Site};
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::transpose::{Rung, Transpose};
+use crate::primitives::gpu::transpose::{Rung as Kernel, Transpose};
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
 
@@ -92,34 +92,6 @@ fn values_on<R: Real + Element>(gpu: &Gpu, count: usize) -> Result<Buffer<R>> {
     Ok(buffer)
 }
 
-/// A rung of the ladder on copies of the data.
-struct Step<'a, R> {
-    rung: Rung,
-    transpose: &'a Transpose<R>,
-    copies: &'a [[Buffer<R>; 2]],
-}
-
-impl<R: Real + Element> ladder::Rung for Step<'_, R> {
-    fn name(&self) -> &str {
-        self.rung.name()
-    }
-
-    fn launch(&self, slot: usize) -> Result<()> {
-        let [from, to] = &self.copies[slot];
-        self.transpose.run_by(self.rung, from, to)
-    }
-
-    fn invalidate(&self, slot: usize) -> Result<()> {
-        self.copies[slot][1].poison()
-    }
-
-    fn fault(&self, slot: usize) -> Result<Option<String>> {
-        let [from, to] = &self.copies[slot];
-        let faults = self.transpose.faults(self.rung, from, to)?;
-        Ok((faults > 0).then(|| format!("{faults} of {} elements are wrong", to.len())))
-    }
-}
-
 impl Bench {
     /// Measures the ladder on all requested sizes.
     pub(super) fn transposes<R: Real + Element>(
@@ -149,8 +121,7 @@ impl Bench {
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::LadderDevice::of(site.device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, record)?;
+        let mut ladder = Ladder::new(subject, site, record)?;
         if !self.extent.is_empty() || count <= LARGEST_ON_CPU {
             let from = values::<R>(count);
             let expected = plainly(matrices, &from);
@@ -160,9 +131,9 @@ impl Bench {
                 to
             };
             let fault = |to: &Vec<R>| (*to != expected).then(|| "elements are wrong".to_owned());
-            ladder.cpu(&site.pools, self.runs, record, work, fault)?;
+            ladder.cpu(record, work, fault)?;
         }
-        if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
+        if let Some(LadderDevice { gpu, slots, .. }) = ladder.device {
             let transpose = Transpose::<R>::new(gpu, matrices)?;
             let first = values_on::<R>(gpu, count)?;
             let mut copies = vec![[first, gpu.zeros(count)?]];
@@ -171,14 +142,23 @@ impl Bench {
                 other.copy_from(&copies[0][0])?;
                 copies.push([other, gpu.zeros(count)?]);
             }
-            for rung in Rung::ALL {
-                let step = Step { rung, transpose: &transpose, copies: &copies };
-                // The bound is not a rung of the ladder.
-                if rung == Rung::Copy {
-                    ladder.outside_ladder(&step, record)?;
-                } else {
-                    ladder.rung(&step, record)?;
-                }
+            for kernel in Kernel::ALL {
+                let rung = Rung {
+                    name: kernel.name(),
+                    // The bound is not a rung of the ladder.
+                    is_step: kernel != Kernel::Copy,
+                    launch: &|slot| {
+                        let [from, to] = &copies[slot];
+                        transpose.run_by(kernel, from, to)
+                    },
+                    invalidate: &|slot| copies[slot][1].poison(),
+                    fault: &|slot| {
+                        let [from, to] = &copies[slot];
+                        let faults = transpose.faults(kernel, from, to)?;
+                        Ok((faults > 0).then(|| format!("{faults} of {count} elements are wrong")))
+                    },
+                };
+                ladder.rung(&rung, record)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
-use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude, Stream};
+use crate::device::{Branch, Buffer, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude, Stream};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::MemoryArgs;
 use crate::real::Precision;
@@ -34,33 +34,18 @@ pub fn source() -> KernelSource {
     KernelSource::new("primitives/memory.cu", prelude)
 }
 
-/// Elements of a load and a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// One, 4 bytes.
-    One,
-    /// Two, 8 bytes.
-    Two,
-    /// Four, 16 bytes.
-    Four,
-}
-
-/// Order in which a copy is distributed among threads and blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// All threads side by side, in a grid-stride loop.
-    Grid,
-    /// A contiguous part for each block, its threads side by side.
-    Block,
-    /// A contiguous part for each thread.
-    Thread,
-}
-
-/// Kernels of the copies by [`Pattern`] and [`Width`].
-const COPIES: [[&str; 3]; 3] = [
-    ["memory_grid_1", "memory_grid_2", "memory_grid_4"],
-    ["memory_block_1", "memory_block_2", "memory_block_4"],
-    ["memory_thread_1", "memory_thread_2", "memory_thread_4"],
+/// Copies: the kernels, with the order in which elements are distributed among threads (all side by side in a grid-stride
+/// loop, or a contiguous part for each block or thread), and the bytes of a load and a store.
+pub const COPIES: [(&str, &str, usize); 9] = [
+    ("memory_grid_1", "all side by side", 4),
+    ("memory_grid_2", "all side by side", 8),
+    ("memory_grid_4", "all side by side", 16),
+    ("memory_block_1", "a piece a block", 4),
+    ("memory_block_2", "a piece a block", 8),
+    ("memory_block_4", "a piece a block", 16),
+    ("memory_thread_1", "a piece a thread", 4),
+    ("memory_thread_2", "a piece a thread", 8),
+    ("memory_thread_4", "a piece a thread", 16),
 ];
 
 /// An experiment.
@@ -70,8 +55,8 @@ pub enum Experiment {
     Offset(usize),
     /// A strided copy: one in so many elements.
     Stride(usize),
-    /// A copy of all elements.
-    Copy(Width, Pattern),
+    /// A copy of all elements, by the kernel of this name, one of [`COPIES`].
+    Copy(&'static str),
     /// Sums of words of shared memory that lanes read with a stride (bank conflicts).
     Banks {
         /// Stride of the lanes in words, up to [`LONGEST_STEP`].
@@ -112,7 +97,7 @@ impl Experiment {
         match self {
             Self::Offset(_) => "memory_offset",
             Self::Stride(_) => "memory_stride",
-            Self::Copy(width, pattern) => COPIES[pattern as usize][width as usize],
+            Self::Copy(kernel) => kernel,
             Self::Banks { .. } => "memory_banks",
             Self::Gather { read_only: false } => "memory_gather",
             Self::Gather { read_only: true } => "memory_gather_read_only",
@@ -209,7 +194,8 @@ impl Lab {
             Experiment::Gather { read_only: true },
             Experiment::Work { rounds: 0, factor: 0.0, summand: 0.0 },
         ];
-        let names = COPIES.into_iter().flatten().chain(others.map(Experiment::kernel));
+        let copies = COPIES.into_iter().map(|(kernel, ..)| kernel);
+        let names = copies.chain(others.map(Experiment::kernel));
         let kernels = names.map(|name| module.kernel(name)).collect::<Result<_>>()?;
         Ok(Self { gpu: gpu.clone(), kernels })
     }
@@ -382,7 +368,7 @@ impl<'a> Overlap<'a> {
             let launch = Launch::flat(blocks * THREADS as usize, THREADS);
             // SAFETY: the kernel takes this struct, and reads and writes only elements of the part, whose range was
             // checked.
-            unsafe { self.lab.kernel(kernel).launch_in(&stream.0, launch, &args)? };
+            unsafe { self.lab.kernel(kernel).launch_on(Branch::of(stream), launch, &args)? };
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.

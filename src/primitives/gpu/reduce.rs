@@ -14,7 +14,7 @@ use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude}
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 
 /// Operations on the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,11 +99,11 @@ impl Operation {
 /// A type of elements with kernels, and the decoding of its results from words.
 pub trait Reducible: Number + Element {
     /// Precision that its kernels are compiled with.
-    const PRECISION: Precision;
+    const KERNEL_PRECISION: Precision;
     /// `true` for integers.
     const IS_WHOLE: bool;
     /// Name in messages and tables.
-    const NAME: &'static str;
+    const TYPE_NAME: &'static str;
 
     /// Element in the first bytes of a word.
     fn of_word(word: u64) -> Self;
@@ -112,13 +112,16 @@ pub trait Reducible: Number + Element {
     fn wide_of_word(word: u64) -> f64;
 }
 
-impl Reducible for f32 {
-    const PRECISION: Precision = Precision::F32;
+impl<R: Real + Element> Reducible for R {
+    const KERNEL_PRECISION: Precision = R::PRECISION;
     const IS_WHOLE: bool = false;
-    const NAME: &'static str = "f32";
+    const TYPE_NAME: &'static str = R::NAME;
 
     fn of_word(word: u64) -> Self {
-        Self::from_bits(word as u32)
+        match R::PRECISION {
+            Precision::F32 => R::of(f32::from_bits(word as u32).into()),
+            Precision::F64 => R::of(f64::from_bits(word)),
+        }
     }
 
     fn wide_of_word(word: u64) -> f64 {
@@ -126,25 +129,11 @@ impl Reducible for f32 {
     }
 }
 
-impl Reducible for f64 {
-    const PRECISION: Precision = Precision::F64;
-    const IS_WHOLE: bool = false;
-    const NAME: &'static str = "f64";
-
-    fn of_word(word: u64) -> Self {
-        Self::from_bits(word)
-    }
-
-    fn wide_of_word(word: u64) -> f64 {
-        Self::from_bits(word)
-    }
-}
-
 impl Reducible for i32 {
     /// Integer kernels use no real number; any precision will do.
-    const PRECISION: Precision = Precision::F32;
+    const KERNEL_PRECISION: Precision = Precision::F32;
     const IS_WHOLE: bool = true;
-    const NAME: &'static str = "i32";
+    const TYPE_NAME: &'static str = "i32";
 
     fn of_word(word: u64) -> Self {
         word as Self
@@ -274,9 +263,9 @@ pub struct ReduceLaunch<T> {
 
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>(shape: ReduceConfig) -> KernelSource {
-    let arguments = structs!(T::PRECISION; ReduceArgs);
+    let arguments = structs!(T::KERNEL_PRECISION; ReduceArgs);
     let prelude =
-        Prelude::new(T::PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
+        Prelude::new(T::KERNEL_PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
     KernelSource::new("primitives/reduce.cu", prelude).exactly()
 }
 
@@ -430,9 +419,12 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// As [`Reducer::new`].
     pub fn sum(&self, values: &Buffer<T>) -> Result<f64> {
-        let results = self.gpu.zeros(1)?;
-        self.reduce(Operation::SumWide, values, Segments::whole(values.len()), &results)?;
-        Ok(T::wide_of_word(results.to_vec()?[0]))
+        self.wide(Operation::SumWide, [values, values])
+    }
+
+    /// The sum of the squares, accumulated as [`Operation::SumWide`]. Waits for the device.
+    pub(crate) fn sum_of_squares(&self, values: &Buffer<T>) -> Result<f64> {
+        self.wide(Operation::SquaresWide, [values, values])
     }
 
     /// The scalar product, accumulated as [`Operation::SumWide`]. Waits for the device.
@@ -446,8 +438,12 @@ impl<T: Reducible> Reducer<T> {
     /// When the lengths differ.
     pub fn dot(&self, x: &Buffer<T>, y: &Buffer<T>) -> Result<f64> {
         assert_eq!(x.len(), y.len(), "a scalar product needs two vectors of the same length");
+        self.wide(Operation::DotWide, [x, y])
+    }
+
+    fn wide(&self, operation: Operation, [x, y]: [&Buffer<T>; 2]) -> Result<f64> {
         let results = self.gpu.zeros(1)?;
-        self.reduce_pair(Operation::DotWide, [x, y], Segments::whole(x.len()), &results)?;
+        self.launch(operation, [x, y], Segments::whole(x.len()), &results)?;
         Ok(T::wide_of_word(results.to_vec()?[0]))
     }
 }

@@ -103,7 +103,7 @@ fn same<T: Exchanged>(operation: Operation, a: &[u64], b: &[u64]) -> bool {
 }
 
 fn of_type<T: Exchanged>() -> std::sync::Arc<Program> {
-    program(T::NAME, &source::<T>(SHAPE), &[])
+    program(T::TYPE_NAME, &source::<T>(SHAPE), &[])
 }
 
 /// Sums of integers, in any type, are exact in any order.
@@ -132,7 +132,7 @@ fn sums_are_exact<T: Exchanged>() {
                 let expected = [reduce::sum(x), reduce::dot(x, y), reduce::sum_of_squares(x)];
                 for (number, expected) in expected.into_iter().enumerate() {
                     let [narrow, wide] = [2 * number, 2 * number + 1].map(|n| found[n][segment]);
-                    let what = format!("{} {segments:?} {segment} {number}", T::NAME);
+                    let what = format!("{} {segments:?} {segment} {number}", T::TYPE_NAME);
                     assert_eq!(T::of_word(narrow).wide(), expected, "{what}");
                     assert_eq!(T::wide_of_word(wide), expected, "{what}");
                 }
@@ -189,7 +189,7 @@ fn extrema_agree<T: Exchanged>() {
             let found = reduced(&program, &operations, [&x, &x], segments, random.bits()).unwrap();
             let expected = reduce::statistics_of_segments(&x, segments);
             for (segment, expected) in expected.into_iter().enumerate() {
-                let what = format!("{} {segments:?} {segment}", T::NAME);
+                let what = format!("{} {segments:?} {segment}", T::TYPE_NAME);
                 let words = |operation: usize| {
                     let words = operations[operation].words();
                     &found[operation][segment * words..(segment + 1) * words]
@@ -269,7 +269,7 @@ fn sums_are_near_and_the_same<T: Exchanged>(unit: f64) {
             (narrow(4), squares, bound(unit, squares)),
         ] {
             let error = (found - expected).abs();
-            assert!(error <= bound, "{} {length}: {error:e} above {bound:e}", T::NAME);
+            assert!(error <= bound, "{} {length}: {error:e} above {bound:e}", T::TYPE_NAME);
         }
     }
 }

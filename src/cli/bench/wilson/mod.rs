@@ -55,17 +55,17 @@ impl Bench {
             writeln!(
                 record.out,
                 "\nWilson hopping term, {extents} sites, {}, one parity: {:.1} MB with 18 reals a link",
-                <R as crate::real::Real>::NAME,
+                R::NAME,
                 (extents.half_volume() * 192 * size_of::<R>()) as f64 / 1e6
             )?;
             writeln!(record.out, "{}", Row::head())?;
             subject.on_cpu(&site.pools, self.runs, record)?;
             let Some((gpu, copy)) = site.device else { continue };
-            let contest = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
-            let best = contest.measure_rungs(record)?;
-            contest.solver(best, record)?;
+            let search = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
+            let best = search.measure_rungs(record)?;
+            search.solver(best, record)?;
             if self.occupancy.is_some() && picture.is_none() {
-                picture = Some(contest.sweep(best, record)?);
+                picture = Some(search.sweep(best, record)?);
             }
         }
         Ok(picture)

@@ -33,30 +33,22 @@ pub struct Rung {
     sharing: Sharing,
 }
 
+const fn rung(name: &'static str, kernel: &'static str, sharing: Sharing) -> Rung {
+    Rung { name, kernel, sharing }
+}
+
 /// The rungs, the slowest first.
 pub const RUNGS: [Rung; 10] = [
-    Rung {
-        name: "interleaved, divergent",
-        kernel: "ladder_interleaved_divergent",
-        sharing: Sharing::Tree(1),
-    },
-    Rung {
-        name: "interleaved, bank conflicts",
-        kernel: "ladder_interleaved_conflicts",
-        sharing: Sharing::Tree(1),
-    },
-    Rung { name: "sequential addressing", kernel: "ladder_sequential", sharing: Sharing::Tree(1) },
-    Rung {
-        name: "first addition during load",
-        kernel: "ladder_first_add",
-        sharing: Sharing::Tree(2),
-    },
-    Rung { name: "last warp unrolled", kernel: "ladder_last_warp", sharing: Sharing::Tree(2) },
-    Rung { name: "fully unrolled", kernel: "ladder_unrolled", sharing: Sharing::Tree(2) },
-    Rung { name: "many elements a thread", kernel: "ladder_many", sharing: Sharing::Two },
-    Rung { name: "warp shuffle", kernel: "ladder_shuffle", sharing: Sharing::Two },
-    Rung { name: "warp atomics", kernel: "ladder_warp_atomics", sharing: Sharing::Atomic },
-    Rung { name: "block atomics", kernel: "ladder_block_atomics", sharing: Sharing::Atomic },
+    rung("interleaved, divergent", "ladder_interleaved_divergent", Sharing::Tree(1)),
+    rung("interleaved, bank conflicts", "ladder_interleaved_conflicts", Sharing::Tree(1)),
+    rung("sequential addressing", "ladder_sequential", Sharing::Tree(1)),
+    rung("first addition during load", "ladder_first_add", Sharing::Tree(2)),
+    rung("last warp unrolled", "ladder_last_warp", Sharing::Tree(2)),
+    rung("fully unrolled", "ladder_unrolled", Sharing::Tree(2)),
+    rung("many elements a thread", "ladder_many", Sharing::Two),
+    rung("warp shuffle", "ladder_shuffle", Sharing::Two),
+    rung("warp atomics", "ladder_warp_atomics", Sharing::Atomic),
+    rung("block atomics", "ladder_block_atomics", Sharing::Atomic),
 ];
 
 /// One launch of a rung.
@@ -129,8 +121,8 @@ impl Rung {
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>() -> KernelSource {
     let settings = [("REDUCE_WHOLE", i32::from(T::IS_WHOLE)), ("LADDER_THREADS", THREADS as i32)];
-    let arguments = structs!(T::PRECISION; LadderArgs);
-    let prelude = Prelude::new(T::PRECISION).with(&arguments).with_settings(&settings);
+    let arguments = structs!(T::KERNEL_PRECISION; LadderArgs);
+    let prelude = Prelude::new(T::KERNEL_PRECISION).with(&arguments).with_settings(&settings);
     KernelSource::new("primitives/reduce/ladder.cu", prelude)
 }
 
