@@ -23,7 +23,7 @@ impl Bench {
         if self.wants(Part::Transpose) {
             let value = TRANSPOSE_ARRAYS * self.precision.bytes();
             for extent in &self.extent {
-                refuse("--extent", &extent.to_string(), [extent.elements(), value])?;
+                refuse("--extent", &extent.to_string(), [extent.len(), value])?;
             }
         }
         Ok(())
@@ -62,9 +62,10 @@ mod tests {
             return;
         }
         assert!(refuse("--elements", "1", [1, 4]).is_ok());
-        let told = refuse("--extent", "9x9", [usize::MAX, 4]).expect_err("too large").to_string();
+        let message =
+            refuse("--extent", "9x9", [usize::MAX, 4]).expect_err("too large").to_string();
         for words in ["--extent 9x9", "GB of memory", "GB are free"] {
-            assert!(told.contains(words), "{told}");
+            assert!(message.contains(words), "{message}");
         }
     }
 }

@@ -195,8 +195,8 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
         let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
         let (runs, dt) = (bench.runs, bench.dt);
         let restore = || columns.restore();
-        let mut ferry = CallTransfers::new(gpu, &columns)?;
-        self.transfers(&mut ferry)?;
+        let mut copies = CallTransfers::new(gpu, &columns)?;
+        self.transfers(&mut copies)?;
         for fallout in bench.fallouts() {
             let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
             let [alone, with_diagnostics] =
@@ -218,9 +218,9 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
                 let (radar, kernels) = (format!("{variant}, radar"), vec![kernel, diagnosis]);
                 self.add(with_diagnostics, &radar, Timing::Graph, times, Some(kernels))?;
                 let there_and_back = || {
-                    ferry.upload()?;
+                    copies.upload()?;
                     call()?;
-                    ferry.download()
+                    copies.download()
                 };
                 let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
                 self.add(alone, &variant, Timing::Transfers, times, None)?;
@@ -230,12 +230,12 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
     }
 
     /// The copies of a microphysics call only.
-    fn transfers(&mut self, ferry: &mut CallTransfers<'_, R>) -> Result<()> {
+    fn transfers(&mut self, copies: &mut CallTransfers<'_, R>) -> Result<()> {
         let Self { bench, gpu, bed, .. } = *self;
-        let times = event_times(gpu, bench.runs, || Ok(()), || ferry.upload())?;
+        let times = event_times(gpu, bench.runs, || Ok(()), || copies.upload())?;
         let inward = MeasuredPart::transfers((STATE_FIELDS + AIR_FIELDS) as f64);
         self.add(inward, "to the GPU: 10 fields", Timing::Transfers, times, None)?;
-        let times = event_times(gpu, bench.runs, || Ok(()), || ferry.download())?;
+        let times = event_times(gpu, bench.runs, || Ok(()), || copies.download())?;
         let planes = SURFACE_PLANES as f64 / bed.grid.shape.nz as f64;
         let outward = MeasuredPart::transfers(STATE_FIELDS as f64 + planes);
         self.add(outward, "back: 6 fields, the ground", Timing::Transfers, times, None)
@@ -297,18 +297,18 @@ struct CallTransfers<'a, R: GpuPrecision> {
 
 impl<'a, R: GpuPrecision> CallTransfers<'a, R> {
     fn new(gpu: &Gpu, columns: &'a PhysicsArrays<R>) -> Result<Self> {
-        let shuttle = |buffer: &Buffer<R>| PinnedTransfer::new(gpu, buffer.len());
+        let pinned = |buffer: &Buffer<R>| PinnedTransfer::new(gpu, buffer.len());
         let PhysicsArrays { fresh, state, air, surface, .. } = columns;
-        let mut ferry = Self {
+        let mut copies = Self {
             columns,
-            given: shuttle(fresh)?,
-            given_air: shuttle(air)?,
-            made: shuttle(state)?,
-            ground: shuttle(surface)?,
+            given: pinned(fresh)?,
+            given_air: pinned(air)?,
+            made: pinned(state)?,
+            ground: pinned(surface)?,
         };
-        ferry.given.fetch(fresh)?;
-        ferry.given_air.fetch(air)?;
-        Ok(ferry)
+        copies.given.fetch(fresh)?;
+        copies.given_air.fetch(air)?;
+        Ok(copies)
     }
 
     fn upload(&mut self) -> Result<()> {

@@ -39,17 +39,18 @@ use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
+use crate::lattice::Extents;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
+use crate::primitives::transpose::Matrices;
 use crate::wsm5::Sedimentation;
 use measurement::{MeasuredOn, Measurement, Processor};
 use record::Record;
 use size::Elements;
-use transpose::Extent;
 
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
 /// ladders of the kernels that know no weather.
@@ -128,7 +129,7 @@ pub(super) struct Bench {
     /// Rows and columns of `transpose`, as 4000x3000, or number, rows and columns, as 6x27x4118; may
     /// be given several times [default: squares from 1000 to 30000, and fields]
     #[arg(long, value_name = "RxC")]
-    extent: Vec<Extent>,
+    extent: Vec<Matrices>,
     /// Kind of matrix of `csr`; may be given several times [default: all]
     #[arg(long, value_name = "KIND")]
     matrix: Vec<Kind>,
@@ -145,7 +146,7 @@ pub(super) struct Bench {
     integers: bool,
     /// Lattice of `wilson`, as 32x32x32x32; may be given several times [default: that and four others]
     #[arg(long, value_name = "XxYxZxT")]
-    lattice: Vec<wilson::Lattice>,
+    lattice: Vec<Extents>,
     /// Also measure the best kernel of `wilson` by occupancy, and draw the result to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     occupancy: Option<PathBuf>,

@@ -80,17 +80,6 @@ pub enum Experiment {
     },
 }
 
-/// A launch of an experiment.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryLaunch {
-    /// Name of the kernel.
-    pub kernel: &'static str,
-    /// Arguments.
-    pub args: MemoryArgs<f32>,
-    /// Number of blocks, of [`THREADS`] threads each.
-    pub blocks: usize,
-}
-
 impl Experiment {
     /// The name of its kernel.
     pub fn kernel(self) -> &'static str {
@@ -116,7 +105,7 @@ impl Experiment {
         }
     }
 
-    /// The launch for `count` elements.
+    /// The arguments, and the number of blocks of [`THREADS`] threads, of the launch for `count` elements.
     ///
     /// # Panics
     ///
@@ -129,7 +118,7 @@ impl Experiment {
         indices: ReadPointer<i32>,
         count: usize,
         multiprocessors: u32,
-    ) -> MemoryLaunch {
+    ) -> (MemoryArgs<f32>, usize) {
         let mut args = MemoryArgs { from, to, indices, count: count as i64, ..Default::default() };
         let mut blocks = count.div_ceil(THREADS as usize).max(1);
         match self {
@@ -149,7 +138,7 @@ impl Experiment {
                 (args.rounds, args.factor, args.summand) = (rounds as i32, factor, summand);
             }
         }
-        MemoryLaunch { kernel: self.kernel(), args, blocks }
+        (args, blocks)
     }
 
     /// Expected value of element `at` of the result; `None` if the experiment does not write it.
@@ -200,8 +189,9 @@ impl Lab {
         Ok(Self { gpu: gpu.clone(), kernels })
     }
 
-    fn kernel(&self, name: &str) -> &Kernel {
-        self.kernels.iter().find(|kernel| kernel.name() == name).expect("all kernels are there")
+    fn kernel(&self, experiment: Experiment) -> &Kernel {
+        let is_its_own = |kernel: &&Kernel| kernel.name() == experiment.kernel();
+        self.kernels.iter().find(is_its_own).expect("all kernels are there")
     }
 
     /// Queues an experiment on `count` elements.
@@ -226,7 +216,7 @@ impl Lab {
         let have = [from.len(), to.len(), indices.places.len()];
         assert!(needs.iter().zip(&have).all(|(n, h)| n <= h), "{needs:?} needed, {have:?} there");
         assert!(needs[2] == 0 || indices.below <= from.len(), "indices beyond the elements");
-        let MemoryLaunch { kernel, args, blocks } = experiment.launch(
+        let (args, blocks) = experiment.launch(
             from.pointer().read(),
             to.pointer(),
             indices.places.pointer().read(),
@@ -235,7 +225,7 @@ impl Lab {
         );
         let launch = Launch::flat(blocks * THREADS as usize, THREADS);
         // SAFETY: the kernel takes this struct; the arrays were checked here, the indices when they were created.
-        unsafe { self.kernel(kernel).launch(launch, &args) }
+        unsafe { self.kernel(experiment).launch(launch, &args) }
     }
 }
 
@@ -356,7 +346,7 @@ impl<'a> Overlap<'a> {
             unsafe { self.given.send(&self.from, range.clone(), &stream.0)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
-            let MemoryLaunch { kernel, args, blocks } = work.launch(
+            let (args, blocks) = work.launch(
                 self.from.pointer_to(range.start).read(),
                 self.to.pointer_to(range.start),
                 ReadPointer::default(),
@@ -368,7 +358,7 @@ impl<'a> Overlap<'a> {
             let launch = Launch::flat(blocks * THREADS as usize, THREADS);
             // SAFETY: the kernel takes this struct, and reads and writes only elements of the part, whose range was
             // checked.
-            unsafe { self.lab.kernel(kernel).launch_on(Branch::of(stream), launch, &args)? };
+            unsafe { self.lab.kernel(work).launch_on(Branch::of(stream), launch, &args)? };
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.

@@ -8,7 +8,6 @@
 
 pub mod ladder;
 
-use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::Result;
@@ -197,31 +196,28 @@ impl ReduceConfig {
         worthwhile.min(possible).max(1) as u32
     }
 
-    /// The launch that reduces segments, if the device holds `resident` blocks at a time.
+    /// The arguments, and the number of blocks, of the launch that reduces segments of the arrays in `arrays`, if the
+    /// device holds `resident` blocks at a time.
     ///
     /// If segments have several blocks each, the launch has at most `resident` blocks: it needs as many partial results
     /// and tickets.
     pub fn launch<T: Reducible>(
         self,
-        arrays: Arrays<T>,
+        arrays: ReduceArgs<T>,
         segments: Segments,
         resident: u32,
-    ) -> ReduceLaunch<T> {
-        let Arrays { values, others, results, partials, tickets } = arrays;
+    ) -> (ReduceArgs<T>, usize) {
         let blocks = self.blocks_for(segments, size_of::<T>(), resident);
         let Segments { first, length, count, stride } = segments;
         let args = ReduceArgs {
-            values: values.offset(first).read(),
-            others: others.offset(first).read(),
-            results,
-            partials,
-            tickets,
+            values: arrays.values.offset(first),
+            others: arrays.others.offset(first),
             length: length as i64,
             stride: stride as i64,
             blocks: blocks as i32,
-            filler: 0,
+            ..arrays
         };
-        ReduceLaunch { args, blocks: count * blocks as usize, threads: self.threads }
+        (args, count * blocks as usize)
     }
 
     /// Compile-time constants of the kernels.
@@ -233,32 +229,6 @@ impl ReduceConfig {
             ("REDUCE_TILED", i32::from(self.tiled)),
         ]
     }
-}
-
-/// Input and result of a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrays<T> {
-    /// The array.
-    pub values: DevicePointer<T>,
-    /// The second array; null for operations of one array.
-    pub others: DevicePointer<T>,
-    /// The results, [`Operation::words`] words for each segment.
-    pub results: DevicePointer<u64>,
-    /// Partial results of the blocks, in the same format.
-    pub partials: DevicePointer<u64>,
-    /// A word for each segment, which must be 0 before the launch and is 0 after it.
-    pub tickets: DevicePointer<u64>,
-}
-
-/// A launch of a kernel that reduces segments.
-#[derive(Clone, Copy, Debug)]
-pub struct ReduceLaunch<T> {
-    /// Arguments.
-    pub args: ReduceArgs<T>,
-    /// Number of blocks of all segments.
-    pub blocks: usize,
-    /// Threads of a block.
-    pub threads: u32,
 }
 
 /// The kernels for a type of elements.
@@ -380,15 +350,19 @@ impl<T: Reducible> Reducer<T> {
             return Ok(());
         }
         let (kernel, resident) = self.kernel(operation);
-        let arrays = Arrays {
-            values: x.pointer(),
-            others: y.pointer(),
+        let arrays = ReduceArgs {
+            values: x.pointer().read(),
+            others: y.pointer().read(),
             results: results.pointer(),
             partials: self.partials.pointer(),
             tickets: self.tickets.pointer(),
+            length: 0,
+            stride: 0,
+            blocks: 0,
+            filler: 0,
         };
-        let ReduceLaunch { args, blocks, threads } = self.shape.launch(arrays, segments, *resident);
-        let launch = Launch::flat(blocks * threads as usize, threads);
+        let (args, blocks) = self.shape.launch(arrays, segments, *resident);
+        let launch = Launch::flat(blocks * self.shape.threads as usize, self.shape.threads);
         // SAFETY: the kernel takes this struct; segments and results were checked against their buffers. If a segment
         // has several blocks, all blocks together are no more than the device holds, and the two buffers of this value
         // have room for as many. A caller that records the launch in a graph keeps the buffers and this value as long

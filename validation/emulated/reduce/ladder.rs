@@ -33,8 +33,8 @@ fn rungs_are_exact<T: Exchanged>() {
                 scratch: [0, 1].map(|_| memory.array(&vec![unwritten; room])),
                 result: memory.array(&[given]),
             };
-            for launch in rung.launches(places, MULTIPROCESSORS) {
-                memory.launch(launch.kernel, &launch.args, launch.blocks as usize, THREADS);
+            for (args, blocks) in rung.launches(places, MULTIPROCESSORS) {
+                memory.launch(rung.kernel, &args, blocks as usize, THREADS);
             }
             let found = program.run(&memory.records, random.bits());
             let sum = taken(&found, places.result)[0];

@@ -36,8 +36,8 @@ fn experiments_leave_what_they_should() {
             let mut memory = Memory::default();
             let [before, after] = [&from, &vec![f32::NAN; written]].map(|x| memory.array(x));
             let indices = memory.array(&places);
-            let launch = experiment.launch(before.read(), after, indices.read(), count, 1);
-            memory.launch(launch.kernel, &launch.args, launch.blocks, THREADS);
+            let (args, blocks) = experiment.launch(before.read(), after, indices.read(), count, 1);
+            memory.launch(experiment.kernel(), &args, blocks, THREADS);
             let found: Vec<f32> = taken(&program.run(&memory.records, random.bits()), after);
             assert_eq!(found.len(), written);
             if count == 0 {

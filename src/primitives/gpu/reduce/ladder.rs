@@ -29,7 +29,8 @@ enum Sharing {
 pub struct Rung {
     /// Name in tables.
     pub name: &'static str,
-    kernel: &'static str,
+    /// Kernel name.
+    pub kernel: &'static str,
     sharing: Sharing,
 }
 
@@ -50,17 +51,6 @@ pub const RUNGS: [Rung; 10] = [
     rung("warp atomics", "ladder_warp_atomics", Sharing::Atomic),
     rung("block atomics", "ladder_block_atomics", Sharing::Atomic),
 ];
-
-/// One launch of a rung.
-#[derive(Clone, Copy, Debug)]
-pub struct LadderLaunch<T> {
-    /// Name of the kernel.
-    pub kernel: &'static str,
-    /// Arguments.
-    pub args: LadderArgs<T>,
-    /// Number of blocks, of [`THREADS`] threads each.
-    pub blocks: u32,
-}
 
 /// Arrays of a rung.
 #[derive(Clone, Copy, Debug)]
@@ -86,12 +76,12 @@ impl Rung {
         self.sharing == Sharing::Atomic
     }
 
-    /// The launches of the sum, in order.
+    /// Arguments and numbers of blocks, of [`THREADS`] threads each, of the launches of the sum, in order.
     pub fn launches<T: Reducible>(
         self,
         places: LadderArrays<T>,
         multiprocessors: u32,
-    ) -> Vec<LadderLaunch<T>> {
+    ) -> Vec<(LadderArgs<T>, u32)> {
         let LadderArrays { mut values, mut length, scratch, result } = places;
         let mut launches = Vec::new();
         // Partial sums of a launch are the values of the next.
@@ -108,7 +98,7 @@ impl Rung {
             let is_last = blocks == 1 || self.adds_to_result();
             let sums = if is_last { result } else { sums };
             let args = LadderArgs { values, sums, length: length as i64 };
-            launches.push(LadderLaunch { kernel: self.kernel, args, blocks: blocks as u32 });
+            launches.push((args, blocks as u32));
             if is_last {
                 break;
             }
@@ -181,9 +171,9 @@ impl<T: Reducible> Ladder<T> {
             scratch: [self.scratch[0].pointer(), self.scratch[1].pointer()],
             result: self.result.pointer(),
         };
-        for LadderLaunch { kernel, args, blocks } in rung.launches(places, self.multiprocessors) {
-            let kernel = self.kernels.iter().find(|known| known.name() == kernel);
-            let kernel = kernel.expect("a kernel for each rung");
+        let kernel = self.kernels.iter().find(|known| known.name() == rung.kernel);
+        let kernel = kernel.expect("a kernel for each rung");
+        for (args, blocks) in rung.launches(places, self.multiprocessors) {
             let launch = Launch::new([blocks, 1], THREADS);
             // SAFETY: the kernel takes this struct; the numbers of values and of partial sums were checked.
             unsafe { kernel.launch(launch, &args)? };
