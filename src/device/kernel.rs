@@ -134,11 +134,7 @@ impl Launch {
     }
 
     /// A one-dimensional launch of at least `threads` threads in blocks of `block`.
-    ///
-    /// # Panics
-    ///
-    /// When the grid would have more than 2³¹ − 1 blocks.
-    pub fn flat(threads: usize, block: u32) -> Self {
+    pub(crate) fn flat(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block as usize).max(1);
         let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
         Self::new([blocks, 1], block)

@@ -94,7 +94,9 @@ pub(super) fn step_times<R: GpuPrecision>(
     run.step_untimed(dt, STEPS)?;
     let once = gpu.elapsed(|| run.step_untimed(dt, 1))?;
     if once >= LONG {
-        return (0..fewer(runs, once)).map(|_| gpu.elapsed(|| run.step_untimed(dt, 1))).collect();
+        return (0..fewer(runs, once, PATIENCE, FEWEST))
+            .map(|_| gpu.elapsed(|| run.step_untimed(dt, 1)))
+            .collect();
     }
     let mut time = || -> Result<f64> {
         run.start(RunStart::from(state))?;
@@ -102,7 +104,7 @@ pub(super) fn step_times<R: GpuPrecision>(
         run.step_untimed(dt, STEPS)?;
         Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)
     };
-    (0..fewer(runs, once * STEPS as f64)).map(|_| time()).collect()
+    (0..fewer(runs, once * STEPS as f64, PATIENCE, FEWEST)).map(|_| time()).collect()
 }
 
 /// Times of `call` as in a run, s: in a graph, or between events if it is long, and then perhaps fewer.
@@ -116,11 +118,11 @@ pub(in crate::cli) fn call_times(
     Ok(if once < LONG {
         (Timing::Graph, graph_times(gpu, runs, restore, call)?)
     } else {
-        (Timing::Events, event_times(gpu, fewer(runs, once), restore, call)?)
+        (Timing::Events, event_times(gpu, fewer(runs, once, PATIENCE, FEWEST), restore, call)?)
     })
 }
 
-/// Number of calls of `seconds` that fit into the total time, but at least a few.
-fn fewer(runs: u32, seconds: f64) -> u32 {
-    ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
+/// Number of calls of `seconds` that fit into a total time, s, but at least a few.
+pub(super) fn fewer(runs: u32, seconds: f64, total: f64, fewest: u32) -> u32 {
+    ((total / seconds) as u32).max(fewest).min(runs)
 }

@@ -263,7 +263,7 @@ pub(in crate::cli) fn median(times: Vec<f64>) -> f64 {
 }
 
 /// Columns of the table.
-const COLUMNS: [Column<Measurement>; 13] = [
+pub(super) const COLUMNS: [Column<Measurement>; 13] = [
     ("part", -10, |m| m.measured.bench.to_owned()),
     ("variant", -37, |m| m.measured.variant.clone()),
     ("grid", 13, |m| m.measured.grid_or_n.clone()),
@@ -317,11 +317,6 @@ impl Measurement {
             phases: None,
             kernels: None,
         }
-    }
-
-    /// Column heads of the lines.
-    pub(super) fn head() -> String {
-        table::head(&COLUMNS)
     }
 
     /// Prints and records it.
@@ -402,7 +397,7 @@ mod tests {
         assert!((figure.percent_of_copy.unwrap() - 50.0).abs() < 1e-9);
         assert!((figure.percent_of_arithmetic.unwrap() - 12.0).abs() < 1e-9);
         let line = table::line(&COLUMNS, &figure);
-        assert_eq!(line.chars().count(), Measurement::head().chars().count(), "{line}");
+        assert_eq!(line.chars().count(), table::head(&COLUMNS).chars().count(), "{line}");
         assert!(figure.notes().is_empty());
     }
 

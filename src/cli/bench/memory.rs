@@ -12,7 +12,7 @@ use super::table::digits;
 use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::memory::{COPIES, Experiment, Indices, Lab, THREADS};
+use crate::primitives::gpu::memory::{BANKS, COPIES, Experiment, Indices, Lab, THREADS};
 
 /// Elements of an array: four times the cache of a large device.
 const ELEMENTS: usize = 1 << 26;
@@ -110,14 +110,16 @@ struct Arrays {
     to: Buffer<f32>,
 }
 
-/// One point of a curve.
-struct Point {
-    label: String,
-    experiment: Experiment,
-    count: usize,
-    bytes: usize,
-    /// `true` if a comparison with a copy makes sense.
-    is_like_copy: bool,
+/// One point of a curve: its label, and an experiment with a number of elements.
+type Point = (String, Experiment, usize);
+
+/// Words that an experiment moves for each element.
+fn words(experiment: Experiment) -> usize {
+    match experiment {
+        Experiment::Banks { rounds, .. } => rounds * BANKS,
+        Experiment::Gather { .. } => 3,
+        _ => 2,
+    }
 }
 
 impl Lesson {
@@ -146,21 +148,16 @@ impl Curves<'_, '_> {
         let arrays =
             Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
         let none = (Indices::new(self.gpu, &[])?, Vec::new());
-        let copy = |label: String, experiment: Experiment, count: usize| {
-            let bytes = 2 * size_of::<f32>() * count;
-            Point { label, experiment, count, bytes, is_like_copy: true }
-        };
-        let offsets = [0, 1, 2, 4, 8, 16, 31, 32].map(|offset| {
-            let count = elements - 4 * THREADS as usize;
-            copy(format!("{offset} elements"), Experiment::Offset(offset), count)
-        });
+        let count = elements - 4 * THREADS as usize;
+        let offsets = [0, 1, 2, 4, 8, 16, 31, 32]
+            .map(|offset| (format!("{offset} elements"), Experiment::Offset(offset), count));
         self.curve(&OFFSET, &arrays, &none, offsets)?;
         let strides = [1, 2, 3, 4, 8, 16, 32].map(|stride| {
-            copy(format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
+            (format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
         });
         self.curve(&STRIDE, &arrays, &none, strides)?;
         let copies = COPIES.map(|(kernel, pieces, bytes)| {
-            copy(format!("{pieces}, {bytes} bytes"), Experiment::Copy(kernel), elements)
+            (format!("{pieces}, {bytes} bytes"), Experiment::Copy(kernel), elements)
         });
         self.curve(&COPYING, &arrays, &none, copies)?;
         self.banks(&arrays, &none)?;
@@ -195,12 +192,8 @@ impl Curves<'_, '_> {
             (33, "32 and 1 of padding"),
             (0, "the same for all"),
         ];
-        let points = steps.map(|(step, what)| Point {
-            label: format!("{step} words, {what}"),
-            experiment: Experiment::Banks { step, rounds: ROUNDS },
-            count,
-            bytes: count * ROUNDS * 32 * size_of::<f32>(),
-            is_like_copy: false,
+        let points = steps.map(|(step, what)| {
+            (format!("{step} words, {what}"), Experiment::Banks { step, rounds: ROUNDS }, count)
         });
         self.curve(&SHARED, arrays, none, points)
     }
@@ -222,9 +215,7 @@ impl Curves<'_, '_> {
                     _ if window == elements => "anywhere".to_owned(),
                     _ => format!("within {} KiB", 4 * window / 1024),
                 };
-                let experiment = Experiment::Gather { read_only };
-                let bytes = 3 * size_of::<f32>() * elements;
-                let point = Point { label, experiment, count: elements, bytes, is_like_copy: true };
+                let point = (label, Experiment::Gather { read_only }, elements);
                 self.point(lesson, arrays, &list, point)?;
             }
             lesson.tail(self.record)?;
@@ -238,9 +229,8 @@ impl Curves<'_, '_> {
         lesson: &Lesson,
         arrays: &Arrays,
         (indices, places): &(Indices, Vec<i32>),
-        point: Point,
+        (label, experiment, count): Point,
     ) -> Result<()> {
-        let Point { label, experiment, count, bytes, is_like_copy } = point;
         let Arrays { values, from, to } = arrays;
         to.poison()?;
         let run = || self.lab.run(experiment, from, to, indices, count);
@@ -255,7 +245,9 @@ impl Curves<'_, '_> {
             })
         });
         let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
-        self.add(lesson, label, [count, bytes], (Timing::Events, times), is_like_copy, wrong)
+        let size = [count, count * words(experiment) * size_of::<f32>()];
+        let is_like_copy = !matches!(experiment, Experiment::Banks { .. });
+        self.add(lesson, label, size, (Timing::Events, times), is_like_copy, wrong)
     }
 
     /// Shows and records the times of one point.

@@ -12,7 +12,6 @@ pub(super) mod measurement;
 mod memory;
 mod merge;
 mod output;
-mod reading;
 mod record;
 mod record_metadata;
 mod reduce;
@@ -48,7 +47,7 @@ use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
 use crate::primitives::transpose::Matrices;
 use crate::wsm5::Sedimentation;
-use measurement::{MeasuredOn, Measurement, Processor};
+use measurement::{MeasuredOn, Processor};
 use record::Record;
 use size::Elements;
 
@@ -336,7 +335,7 @@ impl Bench {
             let bed = repeated.as_ref().unwrap_or(&source);
             self.check_step(bed)?;
             self.describe(bed, record)?;
-            writeln!(record.out, "{}", Measurement::head())?;
+            writeln!(record.out, "{}", table::head(&measurement::COLUMNS))?;
             for (pool, _, copy) in &pools {
                 for figure in pool.install(|| cpu::measure(self, bed, *copy))? {
                     figure.show(record)?;

@@ -9,7 +9,7 @@ pub mod ladder;
 mod solver;
 
 pub use kernel_config::{KernelConfig, Load, TWO_ROWS, brick};
-pub use solver::{Iteration, source as solver_source, untouched};
+pub use solver::{source as solver_source, untouched};
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::lattice::{Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS, Stop};
 use crate::primitives::gpu::reduce::Reducer;
 use crate::real::{Precision, Real};
-use solver::Solver;
+use solver::{Iteration, Solver};
 
 /// A precision with kernels.
 pub trait LatticePrecision: Real + Element {}
@@ -76,7 +76,7 @@ impl<R: LatticePrecision> Operator<R> {
     }
 
     /// The links, for kernels of another form with the same layout.
-    pub fn links(&self) -> Arc<[Buffer<R>; 2]> {
+    pub(crate) fn links(&self) -> Arc<[Buffer<R>; 2]> {
         Arc::clone(&self.links)
     }
 
@@ -202,16 +202,17 @@ impl<R: LatticePrecision> GpuDirac<R> {
     }
 
     /// The operator.
-    pub fn operator(&self) -> &Operator<R> {
+    pub(crate) fn operator(&self) -> &Operator<R> {
         &self.operator
     }
 
     /// The kernels of an iteration, for timing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu).
-    pub fn iteration(&self, kappa: f64, b: &Buffer<R>, stop: Stop) -> Result<Iteration<'_, R>> {
+    pub(crate) fn iteration(
+        &self,
+        kappa: f64,
+        b: &Buffer<R>,
+        stop: Stop,
+    ) -> Result<Iteration<'_, R>> {
         self.solver.begin(&self.operator, &self.reducer, kappa, b, stop)
     }
 }

@@ -141,7 +141,7 @@ impl Solver {
 
 /// A system on the device; the arrays are those of [`SolverArgs`].
 #[derive(Debug)]
-pub struct Iteration<'a, R> {
+pub(crate) struct Iteration<'a, R> {
     solver: &'a Solver,
     operator: &'a Operator<R>,
     kappa: f64,
@@ -244,11 +244,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
 
     /// Times of the first iterations for this right-hand side, in a graph, s each. Each measurement starts anew, since
     /// a residual of zero would end it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the device has failed.
-    pub fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
+    pub(crate) fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| (0..ITERATIONS).try_for_each(|_| self.iterate()))?;
         (0..runs)
