@@ -36,11 +36,7 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Queues a copy of a range of the values to the same range of a device array, in this stream.
-    ///
-    /// # Panics
-    ///
-    /// When the range is not inside both arrays.
+    /// Queues a copy of a range of the values to the same range of a device array, in this stream; both have the range.
     ///
     /// # Safety
     ///
@@ -62,11 +58,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Queues a copy of a range of a device array to the same range of this one, in this stream.
-    ///
-    /// # Panics
-    ///
-    /// When the range is not inside both arrays.
+    /// Queues a copy of a range of a device array to the same range of this one, in this stream; both have the range.
     ///
     /// # Safety
     ///

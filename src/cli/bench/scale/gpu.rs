@@ -24,7 +24,7 @@ pub(super) const PLACE: &str = "GPU";
 /// An allocation, or the reason why it failed for lack of memory.
 type Allocated<T> = std::result::Result<T, String>;
 
-/// A grid on a device.
+/// A grid to be measured on a device.
 pub(super) struct Case<'a, R> {
     pub(super) bench: &'a Bench,
     pub(super) fallout: Sedimentation,

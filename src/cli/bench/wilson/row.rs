@@ -48,7 +48,7 @@ pub(super) struct Row {
 pub(super) const MOST_WARPS: f64 = 64.0;
 
 impl Row {
-    /// A row of a kernel without name; of the CPU, if nothing is added.
+    /// A row without the resources of a kernel, as on the CPU.
     pub(super) fn new<R: Real>(
         variant: String,
         extents: Extents,
