@@ -77,31 +77,26 @@ impl<T: Element> AsyncDownload<T> {
         &self.gathered
     }
 
-    /// Makes the kernels queued from now on wait until the staging buffer is free.
-    ///
-    /// # Panics
-    ///
-    /// As [`AsyncDownload::send`].
+    /// Makes the kernels queued from now on wait until the staging buffer is free; panics as [`AsyncDownload::send`].
     pub(crate) fn open(&self) -> Result<()> {
         assert!(self.in_flight() < 2, "two parcels are under way");
         if self.sent > 0 {
             // The preceding parcel must have left the buffer.
-            self.arrived[(self.sent - 1) % 2].hold_kernels()?;
+            self.arrived[(self.sent - 1) % 2].hold(self.gpu.compute())?;
         }
         Ok(())
     }
 
     /// Queues the copy of the staging buffer, after the kernels queued so far.
     pub(crate) fn seal(&mut self) -> Result<()> {
+        let (slot, from, copies) = (self.sent % 2, &self.gathered, self.gpu.copies());
         self.ready.record(&self.gpu)?;
-        self.ready.hold_copies()?;
-        let slot = self.sent % 2;
-        self.left[slot].record_copies(&self.gpu)?;
-        let (from, copies) = (&self.gathered, self.gpu.copies());
+        self.ready.hold(copies)?;
+        self.left[slot].record_in(copies)?;
         // SAFETY: buffer and pinned memory live as long as the parcel, whose end waits for the
         // copies; the values are looked at only after the event of this slot.
         unsafe { self.pinned[slot].fetch(from, 0..from.len(), copies)? };
-        self.arrived[slot].record_copies(&self.gpu)?;
+        self.arrived[slot].record_in(copies)?;
         self.sent += 1;
         Ok(())
     }

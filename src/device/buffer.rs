@@ -94,11 +94,7 @@ impl<T: Element> Buffer<T> {
         DevicePointer::new(self.address)
     }
 
-    /// Device pointer to element `at`.
-    ///
-    /// # Panics
-    ///
-    /// When `at` is beyond the end.
+    /// Device pointer to element `at`, which may be the end.
     pub(crate) fn pointer_to(&self, at: usize) -> DevicePointer<T> {
         assert!(at <= self.len, "element {at} of {}", self.len);
         DevicePointer::new(self.address + (at * size_of::<T>()) as u64)
@@ -184,6 +180,18 @@ impl<T: Element> Buffer<T> {
         self.download_from(0, values)
     }
 
+    /// All elements, on the host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        // SAFETY: zero bits are a value of T.
+        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; self.len];
+        self.download(&mut values)?;
+        Ok(values)
+    }
+
     /// Copies the elements from `first` on to the host.
     ///
     /// # Errors
@@ -222,10 +230,6 @@ impl<T: Element> Buffer<T> {
 
     /// Copies a range of another array to the elements from `first` on, on the device: the bits, if its type is another
     /// one of the same size.
-    ///
-    /// # Panics
-    ///
-    /// When either array is too short, or the sizes of the types differ.
     pub(crate) fn copy_range<U: Element>(
         &self,
         first: usize,
@@ -247,15 +251,7 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Copies whole rows of another array to the elements from `first` on, on the device, without the padding.
-    ///
-    /// # Errors
-    ///
-    /// As [`Buffer::clear`].
-    ///
-    /// # Panics
-    ///
-    /// When either array is too short, or the range does not consist of whole rows.
-    pub fn copy_rows(
+    pub(crate) fn copy_rows(
         &self,
         first: usize,
         (other, rows): (&Self, Rows),
@@ -300,11 +296,7 @@ impl<T: Element> Buffer<T> {
             .map_err(failed("copy rows on the device"))
     }
 
-    /// The address of a range.
-    ///
-    /// # Panics
-    ///
-    /// When the range is not inside the array.
+    /// The address of a range, which must be inside the array.
     pub(crate) fn range(&self, range: Range<usize>) -> u64 {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
         self.address + (range.start * size_of::<T>()) as u64
@@ -318,19 +310,5 @@ impl<T> Drop for Buffer<T> {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_sync(self.address) };
         }
-    }
-}
-
-impl<T: Element> Buffer<T> {
-    /// All elements, on the host.
-    ///
-    /// # Errors
-    ///
-    /// As [`Buffer::clear`].
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        // SAFETY: zero bits are a value of T.
-        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; self.len];
-        self.download(&mut values)?;
-        Ok(values)
     }
 }

@@ -6,12 +6,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tracing::debug;
 
-use super::compile::{Architecture, Code, Compiled, Compiler, KernelSource};
+use super::compile::{Architecture, Code, Compiler, KernelSource};
 use crate::error::Result;
 
 /// First bytes of an entry, with the version of the format.
@@ -19,12 +19,6 @@ const MAGIC: &[u8; 8] = b"nwpcode1";
 const DIGEST: usize = 32;
 /// Most entries that are kept; the oldest are removed first.
 const MOST: usize = 400;
-
-/// A folder of compiled kernels, or no cache.
-#[derive(Clone, Debug)]
-pub(super) struct Cache {
-    folder: Option<PathBuf>,
-}
 
 /// The user's cache folder: `$XDG_CACHE_HOME/nwp-mini`, else `~/.cache/nwp-mini`.
 pub fn user_folder() -> Option<PathBuf> {
@@ -35,67 +29,49 @@ pub fn user_folder() -> Option<PathBuf> {
     root.map(|root| root.join("nwp-mini"))
 }
 
-impl Cache {
-    /// The cache in the user's cache folder.
-    pub(super) fn of_user() -> Self {
-        Self { folder: user_folder() }
+/// Code for the device, from the folder, if there is one, or from the compiler; a folder that cannot be read or written
+/// is no error.
+pub(super) fn compile(
+    folder: Option<&Path>,
+    compiler: &Compiler,
+    source: &KernelSource,
+    device: Architecture,
+) -> Result<Code> {
+    let made = || compiler.compile(source, device, &[]).map(|compiled| compiled.code);
+    let Some(folder) = folder else { return made() };
+    let path = folder.join(key(compiler, source, device)?);
+    if let Some(code) = fs::read(&path).ok().as_deref().and_then(unpack) {
+        return Ok(code);
     }
-
-    /// No cache: every kernel is compiled.
-    pub(super) fn none() -> Self {
-        Self { folder: None }
+    let code = made()?;
+    if let Err(error) = keep(folder, &path, &code) {
+        debug!("compiled kernels are not cached: {}: {error}", path.display());
     }
+    Ok(code)
+}
 
-    /// Code for the device, from the folder or from the compiler.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Compiler::compile`]. A folder that cannot be read or written is no error.
-    pub(super) fn compile(
-        &self,
-        compiler: &Compiler,
-        source: &KernelSource,
-        device: Architecture,
-    ) -> Result<Code> {
-        let Some(folder) = &self.folder else {
-            return compiler.compile(source, device, &[]).map(|compiled| compiled.code);
-        };
-        let path = folder.join(key(compiler, source, device)?);
-        if let Some(code) = fs::read(&path).ok().as_deref().and_then(unpack) {
-            return Ok(code);
-        }
-        let Compiled { code, .. } = compiler.compile(source, device, &[])?;
-        if let Err(error) = self.keep(&path, &code) {
-            debug!("compiled kernels are not cached: {}: {error}", path.display());
-        }
-        Ok(code)
-    }
+fn keep(folder: &Path, path: &Path, code: &Code) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&pack(code))?;
+    file.persist(path)?;
+    prune(folder);
+    Ok(())
+}
 
-    fn keep(&self, path: &std::path::Path, code: &Code) -> std::io::Result<()> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&pack(code))?;
-        file.persist(path)?;
-        self.prune();
-        Ok(())
-    }
-
-    /// Removes the oldest entries beyond [`MOST`].
-    fn prune(&self) {
-        let Some(folder) = &self.folder else { return };
-        let mut entries: Vec<_> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
-        entries.sort();
-        let surplus = entries.len().saturating_sub(MOST);
-        for (_, path) in entries.into_iter().take(surplus) {
-            // Another run may have removed the entry already.
-            let _ = fs::remove_file(path);
-        }
+/// Removes the oldest entries beyond [`MOST`].
+fn prune(folder: &Path) {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    entries.sort();
+    let surplus = entries.len().saturating_sub(MOST);
+    for (_, path) in entries.into_iter().take(surplus) {
+        // Another run may have removed the entry already.
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -171,22 +147,22 @@ mod tests {
         }
     }
 
+    fn source(prelude: &str) -> KernelSource {
+        let file = "primitives/block_sum.cuh";
+        KernelSource { file, prelude: prelude.to_owned(), is_exact: false }
+    }
+
     #[test]
     fn damaged_entries_are_made_anew_and_runs_at_once_agree() {
         let Some(compiler) = compiler() else { return };
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache { folder: Some(folder.path().join("kept")) };
+        let kept = folder.path().join("kept");
         let prelude =
             "constexpr int WARP = 32, SUM_THREADS = 32;\nextern \"C\" __global__ void nothing() {}";
-        let source = KernelSource {
-            file: "primitives/block_sum.cuh",
-            prelude: prelude.into(),
-            is_exact: false,
-        };
-        let make = || cache.compile(&compiler, &source, Architecture(90)).unwrap();
+        let source = source(prelude);
+        let make = || compile(Some(&kept), &compiler, &source, Architecture(90)).unwrap();
         let first = make();
-        let entry =
-            folder.path().join("kept").join(key(&compiler, &source, Architecture(90)).unwrap());
+        let entry = kept.join(key(&compiler, &source, Architecture(90)).unwrap());
         let whole = fs::read(&entry).unwrap();
         fs::write(&entry, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(make(), first);
@@ -199,20 +175,16 @@ mod tests {
                 assert!(matches!(run.join().unwrap(), Code::Cubin(_)));
             }
         });
-        let names: Vec<_> = fs::read_dir(folder.path().join("kept")).unwrap().collect();
+        let names: Vec<_> = fs::read_dir(&kept).unwrap().collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 
     #[test]
     fn what_the_code_depends_on_changes_the_key() {
         let Some(compiler) = compiler() else { return };
-        let source = KernelSource {
-            file: "primitives/block_sum.cuh",
-            prelude: String::new(),
-            is_exact: false,
-        };
+        let source = source("");
         let own = key(&compiler, &source, Architecture(90)).unwrap();
-        let other = KernelSource { prelude: "constexpr int NZ = 5;".into(), ..source.clone() };
+        let other = self::source("constexpr int NZ = 5;");
         let exact = Compiler::find(None, false).1.unwrap();
         for different in [
             key(&compiler, &other, Architecture(90)).unwrap(),

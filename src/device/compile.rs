@@ -109,9 +109,6 @@ pub(crate) struct Compiled {
     pub(super) ptx: String,
 }
 
-/// Compiler option for fast, less exact functions.
-const FAST_MATH: &str = "--use_fast_math";
-
 /// NVRTC with the options of this run.
 #[derive(Debug)]
 pub struct Compiler {
@@ -129,12 +126,8 @@ impl Compiler {
     /// [`Error::Gpu`] with the names and paths of the search.
     pub fn find(given: Option<&Path>, fast_math: bool) -> (Search, Result<Self>) {
         let (search, found) = find_nvrtc(given);
-        (
-            search,
-            found
-                .map(|nvrtc| Self { nvrtc, fast_math })
-                .map_err(|why| Error::Gpu(why).advise(Advice::InstallCompiler)),
-        )
+        let compiler = found.map(|nvrtc| Self { nvrtc, fast_math });
+        (search, compiler.map_err(|why| Error::Gpu(why).advise(Advice::InstallCompiler)))
     }
 
     /// Version of NVRTC.
@@ -163,33 +156,31 @@ impl Compiler {
         Ok(list.into_iter().map(|number| Architecture(number as u32)).collect())
     }
 
-    /// Options of all compilations.
+    /// Options of all compilations, except that some sources are compiled without fast-math.
     pub fn options(&self, target: &str) -> Vec<String> {
+        Self::options_with(target, self.fast_math)
+    }
+
+    /// Options of the compilation of this source.
+    pub(crate) fn options_of(&self, source: &KernelSource, target: &str) -> Vec<String> {
+        Self::options_with(target, self.fast_math && !source.is_exact)
+    }
+
+    fn options_with(target: &str, fast_math: bool) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={target}"),
             "--std=c++17".to_owned(),
             "--generate-line-info".to_owned(),
             "-default-device".to_owned(),
         ];
-        if self.fast_math {
+        if fast_math {
             // cudarc's option of this name sets --fmad alone.
-            options.push(FAST_MATH.to_owned());
+            options.push("--use_fast_math".to_owned());
         }
         options
     }
 
-    /// Options of the compilation of this source.
-    pub(crate) fn options_of(&self, source: &KernelSource, target: &str) -> Vec<String> {
-        let mut options = self.options(target);
-        options.retain(|option| !(source.is_exact && option == FAST_MATH));
-        options
-    }
-
     /// Compiles to machine code for the architecture, or to PTX if NVRTC is older than the device.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] with the compiler's log, which names our file and line.
     pub(crate) fn compile(
         &self,
         source: &KernelSource,
@@ -350,9 +341,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// # Panics
-///
-/// When the text contains a zero byte, which no source of the program does.
+/// A text for NVRTC; no source of the program contains a zero byte.
 fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).expect("no zero byte in a source")
 }

@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use tracing::{debug, warn};
 
-use super::cache::Cache;
+use super::cache;
 use super::compile::{Architecture, Code, Compiler, KernelSource};
-use super::library::{Driver, Search, find_driver};
+use super::library::{Search, find_driver};
 use super::tuning::{IsPossible, Tuning};
 use crate::error::{Advice, Error, Result};
 
@@ -81,7 +81,7 @@ pub fn survey(options: &Options) -> Survey {
     let (found, compiler) = Compiler::find(options.compiler_library.as_deref(), options.fast_math);
     let mut problems = Vec::new();
     let devices = match usable {
-        Ok(Driver) => guarded(devices).unwrap_or_else(|error| {
+        Ok(()) => guarded(devices).unwrap_or_else(|error| {
             problems.push(error.to_string());
             Vec::new()
         }),
@@ -195,7 +195,8 @@ struct GpuInner {
     /// Stream of the copies to the host that run concurrently with the kernels.
     copies: Arc<CudaStream>,
     compiler: Compiler,
-    cache: Cache,
+    /// Folder of compiled kernels that are kept; `None` to keep none.
+    cache: Option<PathBuf>,
     device: Device,
     tuning: Option<Tuning>,
     /// Code that was compiled ahead and not yet used.
@@ -221,11 +222,10 @@ impl Gpu {
             Compiler::find(options.compiler_library.as_deref(), options.fast_math);
         let compiler = compiler?;
         debug!("NVRTC {:?} at {:?}", search.version, search.found);
-        let cache = if options.cache { Cache::of_user() } else { Cache::none() };
-        guarded(|| Self::start(options, compiler, cache))
+        guarded(|| Self::start(options, compiler))
     }
 
-    fn start(options: &Options, compiler: Compiler, cache: Cache) -> Result<Self> {
+    fn start(options: &Options, compiler: Compiler) -> Result<Self> {
         let number = options.device;
         let devices = devices()?;
         let count = devices.len();
@@ -241,6 +241,7 @@ impl Gpu {
         let stream = || context.new_stream().map_err(failed("make a stream"));
         let (compute, copies) = (stream()?, stream()?);
         let tuning = options.tuning.and_then(|is_possible| tuning_of(&device.name, is_possible));
+        let cache = options.cache.then(cache::user_folder).flatten();
         let ahead = Mutex::default();
         let shared = GpuInner { context, compute, copies, compiler, cache, device, tuning, ahead };
         Ok(Self { shared: Arc::new(shared) })
@@ -287,7 +288,8 @@ impl Gpu {
     pub(super) fn code(&self, source: &KernelSource) -> Result<Code> {
         let ahead = self.ahead().remove(source);
         let GpuInner { compiler, cache, device, .. } = &*self.shared;
-        ahead.map_or_else(|| cache.compile(compiler, source, device.architecture), Ok)
+        let cache = cache.as_deref();
+        ahead.map_or_else(|| cache::compile(cache, compiler, source, device.architecture), Ok)
     }
 
     fn ahead(&self) -> MutexGuard<'_, HashMap<KernelSource, Code>> {
@@ -302,9 +304,9 @@ impl Gpu {
         self.copies().synchronize().map_err(failed("finish the copies from the device"))
     }
 
-    /// A new stream besides those of the kernels and of the copies.
-    pub(crate) fn new_stream(&self) -> Result<Arc<CudaStream>> {
-        self.shared.context.new_stream().map_err(failed("make a stream"))
+    /// The context of the device.
+    pub(super) fn context(&self) -> &Arc<CudaContext> {
+        &self.shared.context
     }
 
     /// The stream of the kernels.

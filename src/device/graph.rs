@@ -40,9 +40,7 @@ impl Gpu {
         graph.upload().map_err(failed("send a graph to the device"))?;
         Ok(Graph { graph })
     }
-}
 
-impl Gpu {
     /// Time that the device takes for the work that `work` queues, s.
     ///
     /// # Errors
@@ -110,11 +108,6 @@ impl Event {
         self.record_in(gpu.compute())
     }
 
-    /// Records the event after all copies to the host queued so far.
-    pub(crate) fn record_copies(&self, gpu: &Gpu) -> Result<()> {
-        self.record_in(gpu.copies())
-    }
-
     /// Records the event after all kernels queued so far. In a graph that is being recorded, the event is recorded at
     /// every replay.
     pub(crate) fn record_in_graph(&self) -> Result<()> {
@@ -132,16 +125,6 @@ impl Event {
         // SAFETY: event and stream belong to the same device and live.
         unsafe { result::event::record(self.event, stream.cu_stream()) }
             .map_err(failed("record an event"))
-    }
-
-    /// Makes the kernels queued from now on wait for the event.
-    pub(crate) fn hold_kernels(&self) -> Result<()> {
-        self.hold(self.gpu.compute())
-    }
-
-    /// Makes the copies to the host queued from now on wait for the event.
-    pub(crate) fn hold_copies(&self) -> Result<()> {
-        self.hold(self.gpu.copies())
     }
 
     /// Makes the work queued on a stream from now on wait for the event.
@@ -181,10 +164,6 @@ impl Event {
     }
 
     /// Time from an earlier event to this one, s. Both must be events with timing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when one of them has not been reached.
     pub(crate) fn since(&self, start: &Self) -> Result<f64> {
         self.gpu.bind()?;
         // SAFETY: both events live.

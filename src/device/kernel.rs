@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, result, sys};
+use cudarc::driver::{result, sys};
 use serde::Serialize;
 use tracing::trace;
 
@@ -134,11 +134,7 @@ impl Launch {
     }
 
     /// A one-dimensional launch of at least `threads` threads in blocks of `block`.
-    ///
-    /// # Panics
-    ///
-    /// When the grid would have more than 2³¹ − 1 blocks.
-    pub fn flat(threads: usize, block: u32) -> Self {
+    pub(crate) fn flat(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block as usize).max(1);
         let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
         Self::new([blocks, 1], block)
@@ -158,11 +154,7 @@ impl Kernel {
         Self { waits, ..self }
     }
 
-    /// Queues a launch of the kernel, after the work queued before.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the launch is refused; a failure while it runs shows up later.
+    /// Queues a launch of the kernel, after the work queued before; a failure while it runs shows up later.
     ///
     /// # Safety
     ///
@@ -175,10 +167,6 @@ impl Kernel {
 
     /// The same in the stream of a branch.
     ///
-    /// # Errors
-    ///
-    /// As [`Kernel::launch`].
-    ///
     /// # Safety
     ///
     /// As [`Kernel::launch`].
@@ -189,25 +177,6 @@ impl Kernel {
         arguments: &A,
     ) -> Result<()> {
         let stream = branch.stream().unwrap_or(self.module.loaded.gpu.compute());
-        // SAFETY: as promised by the caller.
-        unsafe { self.launch_in(stream, launch, arguments) }
-    }
-
-    /// The same in another stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Kernel::launch`].
-    ///
-    /// # Safety
-    ///
-    /// As [`Kernel::launch`].
-    pub(crate) unsafe fn launch_in<A>(
-        &self,
-        stream: &CudaStream,
-        launch: Launch,
-        arguments: &A,
-    ) -> Result<()> {
         self.module.loaded.gpu.bind()?;
         let Launch { grid, block, shared_bytes } = launch;
         trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
@@ -249,11 +218,7 @@ impl Kernel {
     }
 
     /// Allows the kernel this much dynamic shared memory, bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the device has less shared memory.
-    pub fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
+    pub(crate) fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SIZE;
         self.module.loaded.gpu.bind()?;
         // SAFETY: the function belongs to a loaded module.
@@ -282,11 +247,7 @@ impl Kernel {
 
     /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads with this much dynamic shared memory,
     /// bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the driver cannot report it.
-    pub fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
+    pub(crate) fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
         use sys::CUfunction_attribute as Attribute;
         self.module.loaded.gpu.bind()?;
         let ask = |what| {

@@ -81,14 +81,10 @@ fn loading_error(error: &libloading::Error) -> String {
     text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
-/// Proof that the driver's library was loaded and tested.
-#[derive(Clone, Debug)]
-pub(super) struct Driver;
-
 /// Finds the driver, initialises it, and queries its version.
 ///
 /// The names are tried in the order of cudarc, so that cudarc loads the library that was tested here.
-pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
+pub(super) fn find_driver() -> (Search, Result<(), String>) {
     let mut search = Search::default();
     let mut names: Vec<PathBuf> =
         cudarc::get_lib_name_candidates("cuda").into_iter().map(PathBuf::from).collect();
@@ -102,22 +98,18 @@ pub(super) fn find_driver() -> (Search, Result<Driver, String>) {
                 continue;
             }
         };
-        // cudarc will take the first library that loads, usable or not.
         match ask_driver(&library) {
             Ok(version) => {
-                search.version = Some(version);
-                search.found = Some(name);
+                (search.version, search.found) = (Some(version), Some(name));
+                return (search, Ok(()));
             }
             Err(why) => search.reject(&name, why),
         }
+        // cudarc will take the first library that loads, usable or not.
         break;
     }
-    let outcome = if search.found.is_some() {
-        Ok(Driver)
-    } else {
-        Err(search.reason("CUDA driver (libcuda)"))
-    };
-    (search, outcome)
+    let reason = search.reason("CUDA driver (libcuda)");
+    (search, Err(reason))
 }
 
 /// The driver's CUDA version, or the reason why it cannot be used.
@@ -185,37 +177,31 @@ impl Nvrtc {
 /// Finds NVRTC: at the path `given` only, or in all usual places.
 pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>) {
     let mut search = Search::default();
-    let mut found = None;
-    let mut try_all = |candidates: &mut dyn Iterator<Item = PathBuf>| {
-        for path in candidates {
-            match open_nvrtc(&path) {
-                Ok(nvrtc) => {
-                    search.version = Some(format!("{}.{}", nvrtc.version.0, nvrtc.version.1));
-                    search.found = Some(nvrtc.path.clone());
-                    found = Some(nvrtc);
-                    return true;
-                }
-                Err(why) => search.reject(&path, why),
-            }
-        }
-        false
-    };
-    match given {
-        Some(path) if path.is_dir() => {
-            try_all(&mut libraries_in(path).into_iter());
-        }
-        Some(path) => {
-            try_all(&mut std::iter::once(path.to_owned()));
-        }
+    let candidates: Box<dyn Iterator<Item = PathBuf>> = match given {
+        Some(path) if path.is_dir() => Box::new(libraries_in(path).into_iter()),
+        Some(path) => Box::new(std::iter::once(path.to_owned())),
         None => {
-            let _ = try_all(&mut named_folders().iter().flat_map(|dir| libraries_in(dir)))
-                || try_all(&mut LOADER_NAMES.iter().map(PathBuf::from))
-                || try_all(&mut usual_folders().iter().flat_map(|dir| libraries_in(dir)))
-                || try_all(&mut python_folders().iter().flat_map(|dir| libraries_in(dir)));
+            // Folders are searched when everything before them has failed.
+            let all_in = |folders: fn() -> Vec<PathBuf>| {
+                std::iter::once_with(folders).flatten().flat_map(|folder| libraries_in(&folder))
+            };
+            let names = LOADER_NAMES.into_iter().map(PathBuf::from);
+            let named = all_in(named_folders).chain(names);
+            Box::new(named.chain(all_in(usual_folders)).chain(all_in(python_folders)))
+        }
+    };
+    for path in candidates {
+        match open_nvrtc(&path) {
+            Ok(nvrtc) => {
+                search.version = Some(format!("{}.{}", nvrtc.version.0, nvrtc.version.1));
+                search.found = Some(nvrtc.path.clone());
+                return (search, Ok(nvrtc));
+            }
+            Err(why) => search.reject(&path, why),
         }
     }
-    let outcome = found.ok_or_else(|| search.reason("NVRTC library"));
-    (search, outcome)
+    let reason = search.reason("NVRTC library");
+    (search, Err(reason))
 }
 
 /// Library names that the dynamic loader resolves.

@@ -24,28 +24,26 @@ mod graph;
 mod kernel;
 mod library;
 mod pinned;
-mod pinned_transfer;
 mod prelude;
 mod ptxas_report;
 mod sources;
-mod stream;
 pub mod tuning;
 
 pub use async_download::AsyncDownload;
 pub use buffer::{Buffer, Element, Rows};
 pub use cache::user_folder;
 pub use compile::{Architecture, Compiler, KernelSource};
-pub use fork_join::{Branch, ForkJoin};
+pub(crate) use fork_join::ForkJoin;
+pub use fork_join::{Branch, Stream};
 pub use gpu::{Device, Gpu, Options, Survey, survey};
 pub use graph::{Event, Graph};
 pub use kernel::{Kernel, Launch, Module, Resources};
 pub use library::{Attempt, Search};
 pub(crate) use pinned::Pinned;
-pub use pinned_transfer::PinnedTransfer;
+pub use pinned::PinnedTransfer;
 pub use prelude::Prelude;
 pub(crate) use prelude::{constants, structs};
 pub use ptxas_report::{PtxasReport, ptxas_reports};
-pub use stream::Stream;
 
 /// Threads of a warp, the same on all devices. Kernels get the number from here.
 pub const WARP: usize = 32;

@@ -1,4 +1,5 @@
-//! Pinned (page-locked) memory of the host, which the device copies from and to at full speed.
+//! Pinned (page-locked) memory of the host, which the device copies from and to at full speed, in any stream or in the
+//! order of the kernels.
 
 use std::ops::Range;
 
@@ -22,10 +23,6 @@ unsafe impl<T: Send> Send for Pinned<T> {}
 
 impl<T: Element> Pinned<T> {
     /// An array of `len` zeros.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
     pub(crate) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
         gpu.bind()?;
         let bytes = (len * size_of::<T>()).max(1);
@@ -39,15 +36,7 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Queues a copy of a range of the values to the same range of a device array, in this stream.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-    ///
-    /// # Panics
-    ///
-    /// When the range is not inside both arrays.
+    /// Queues a copy of a range of the values to the same range of a device array, in this stream; both have the range.
     ///
     /// # Safety
     ///
@@ -69,15 +58,7 @@ impl<T: Element> Pinned<T> {
         .map_err(failed("copy to the device"))
     }
 
-    /// Queues a copy of a range of a device array to the same range of this one, in this stream.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pinned::send`].
-    ///
-    /// # Panics
-    ///
-    /// When the range is not inside both arrays.
+    /// Queues a copy of a range of a device array to the same range of this one, in this stream; both have the range.
     ///
     /// # Safety
     ///
@@ -97,11 +78,6 @@ impl<T: Element> Pinned<T> {
             result::memcpy_dtoh_async(to, address, stream.cu_stream())
         }
         .map_err(failed("copy from the device"))
-    }
-
-    /// Number of elements.
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// The values.
@@ -142,5 +118,61 @@ impl<T> Drop for Pinned<T> {
             // SAFETY: the address came from the allocator and is freed once.
             let _ = unsafe { result::free_host(self.address.cast()) };
         }
+    }
+}
+
+/// A pinned buffer on the host, which the device copies asynchronously.
+#[derive(Debug)]
+pub struct PinnedTransfer<T: Element> {
+    gpu: Gpu,
+    pinned: Pinned<T>,
+}
+
+impl<T: Element> PinnedTransfer<T> {
+    /// A buffer of `len` elements, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the host has no such memory left.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
+        Ok(Self { gpu: gpu.clone(), pinned: Pinned::zeros(gpu, len)? })
+    }
+
+    /// Queues a copy from a device array, after the kernels queued so far.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    ///
+    /// # Panics
+    ///
+    /// When the numbers of elements differ.
+    pub fn fetch(&mut self, from: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.pinned.len, from.len(), "elements of the host and of the device");
+        // SAFETY: nothing shows the values before the device is done, nor does the memory go; that
+        // of the device is freed only when the device is done with it.
+        unsafe { self.pinned.fetch(from, 0..from.len(), self.gpu.compute()) }
+    }
+
+    /// Queues a copy of the values to a device array, between the kernels queued so far and those queued from now on.
+    ///
+    /// # Errors
+    ///
+    /// As [`PinnedTransfer::fetch`].
+    ///
+    /// # Panics
+    ///
+    /// As [`PinnedTransfer::fetch`].
+    pub fn send(&mut self, to: &Buffer<T>) -> Result<()> {
+        assert_eq!(self.pinned.len, to.len(), "elements of the host and of the device");
+        // SAFETY: as above; nothing but the device changes the values.
+        unsafe { self.pinned.send(to, 0..to.len(), self.gpu.compute()) }
+    }
+}
+
+impl<T: Element> Drop for PinnedTransfer<T> {
+    fn drop(&mut self) {
+        // Copies under way use memory that is freed now; a failed device makes none.
+        let _ = self.gpu.synchronize();
     }
 }

@@ -6,7 +6,7 @@ use super::compile::{Architecture, Compiled, Compiler, KernelSource};
 use crate::error::{Advice, Error, Result};
 
 /// Resources of one kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PtxasReport {
     /// Name of the kernel.
     pub name: String,
@@ -46,30 +46,27 @@ pub fn ptxas_reports(
         extra.push("--no-cache");
     }
     let Compiled { log, ptx, .. } = compiler.compile(source, architecture, &extra)?;
-    let ptxas_reports = read(&log, &ptx);
-    if ptxas_reports.is_empty() {
+    let reports = read(&log, &ptx);
+    if reports.is_empty() {
         let file = source.file;
         return Err(Error::Gpu(format!("the assembler reported no kernel of {file}:\n{log}")));
     }
-    Ok(ptxas_reports)
+    Ok(reports)
 }
 
 /// Reads the report of the assembler.
 fn read(log: &str, ptx: &str) -> Vec<PtxasReport> {
-    let mut ptxas_reports: Vec<PtxasReport> = Vec::new();
+    let mut reports: Vec<PtxasReport> = Vec::new();
     for line in log.lines() {
         if let Some(rest) = line.split("Compiling entry function '").nth(1) {
             let name = rest.split('\'').next().unwrap_or_default().to_owned();
-            ptxas_reports.push(PtxasReport {
+            reports.push(PtxasReport {
                 f64_instructions: f64_instructions(ptx, &name),
                 name,
-                registers: 0,
-                local_bytes: 0,
-                spill_bytes: 0,
-                shared_bytes: 0,
+                ..PtxasReport::default()
             });
         }
-        let Some(last) = ptxas_reports.last_mut() else { continue };
+        let Some(last) = reports.last_mut() else { continue };
         if let Some(bytes) = before(line, " bytes stack frame") {
             last.local_bytes = bytes;
             let stores = before(line, " bytes spill stores").unwrap_or(0);
@@ -81,7 +78,7 @@ fn read(log: &str, ptx: &str) -> Vec<PtxasReport> {
             last.shared_bytes = before(line, " bytes smem").unwrap_or(0);
         }
     }
-    ptxas_reports
+    reports
 }
 
 /// The number that precedes `words`.
@@ -129,7 +126,7 @@ mod tests {
                    ptxas info    : Used 8 registers, 16 bytes cumulative stack size\n";
         let ptx = ".visible .entry first(\n.reg .f64 %fd<2>;\nadd.f64 %fd1, %fd0, %fd0;\n}\n\
                    .visible .entry second(\nadd.f32 %f1, %f0, %f0;\n}\n";
-        let ptxas_reports = read(log, ptx);
+        let reports = read(log, ptx);
         let first = PtxasReport {
             name: "first".into(),
             registers: 42,
@@ -138,14 +135,7 @@ mod tests {
             shared_bytes: 6144,
             f64_instructions: 1,
         };
-        let second = PtxasReport {
-            name: "second".into(),
-            registers: 8,
-            local_bytes: 0,
-            spill_bytes: 0,
-            shared_bytes: 0,
-            f64_instructions: 0,
-        };
-        assert_eq!(ptxas_reports, [first, second]);
+        let second = PtxasReport { name: "second".into(), registers: 8, ..PtxasReport::default() };
+        assert_eq!(reports, [first, second]);
     }
 }

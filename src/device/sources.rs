@@ -6,11 +6,7 @@ use sha2::{Digest, Sha256};
 
 include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
-/// The text of a file below `kernels/`, as `"wsm5/column.cu"`.
-///
-/// # Panics
-///
-/// When there is no such file: an error of the program.
+/// The text of a file below `kernels/`, as `"wsm5/column.cu"`; a missing one is an error of the program.
 pub(super) fn text(file: &str) -> &'static str {
     entry(file).1
 }
@@ -21,10 +17,6 @@ fn entry(file: &str) -> (&'static str, &'static str) {
 }
 
 /// Headers that a file and the text before it include, directly or indirectly: each once, by name, with its text.
-///
-/// # Panics
-///
-/// When an included header does not exist.
 pub(super) fn headers_of(file: &str, before: &str) -> BTreeMap<&'static str, &'static str> {
     let mut headers = BTreeMap::new();
     let mut open: Vec<&str> = included(before).chain(included(text(file))).collect();

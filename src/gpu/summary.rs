@@ -62,7 +62,7 @@ impl<R: Reducible> SummaryKernels<R> {
     pub fn new(gpu: &Gpu, layout: Layout, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
         let shape = layout.shape;
         assert_eq!(area.len(), shape.columns(), "areas of the columns");
-        let module = gpu.module(&source(<R as Reducible>::PRECISION, shape.nz))?;
+        let module = gpu.module(&source(R::KERNEL_PRECISION, shape.nz))?;
         Ok(Self {
             layout,
             contents: module.kernel("summary_contents_acc64")?,

@@ -113,6 +113,19 @@ impl Extents {
     }
 }
 
+/// As 24x24x24x128.
+impl std::str::FromStr for Extents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Vec<usize> = text.split('x').map_while(|part| part.parse().ok()).collect();
+        let wrong =
+            || format!("\"{text}\" are not extents; expected four even numbers, as 32x32x32x32");
+        let extents = numbers.try_into().map_err(|_| wrong())?;
+        Self::new(extents).map_err(|error| format!("{error}: {}", wrong()))
+    }
+}
+
 impl std::fmt::Display for Extents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [x, y, z, t] = self.extents;

@@ -56,7 +56,8 @@ pub trait Dirac<R: Real> {
     /// As [`Dirac::zeros`].
     fn store(&self, parity: Parity, half: &Self::Half, psi: &mut [R]) -> Result<()>;
 
-    /// `out = D in` on the sites of a parity, or `D† in`; `input` has the other parity.
+    /// `out = D in` on the sites of a parity, or `D† in`; `input` has the other parity. With a base and a coefficient,
+    /// `out = base + coefficient D in`.
     ///
     /// # Errors
     ///
@@ -66,20 +67,7 @@ pub trait Dirac<R: Real> {
         parity: Parity,
         is_dagger: bool,
         input: &Self::Half,
-        out: &mut Self::Half,
-    ) -> Result<()>;
-
-    /// `out = base + coefficient D in`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Dirac::zeros`].
-    fn add_hop(
-        &self,
-        parity: Parity,
-        is_dagger: bool,
-        input: &Self::Half,
-        base: (&Self::Half, f64),
+        base: Option<(&Self::Half, f64)>,
         out: &mut Self::Half,
     ) -> Result<()>;
 
@@ -120,7 +108,7 @@ pub fn hop<R: Real, D: Dirac<R>>(dirac: &D, is_dagger: bool, psi: &[R]) -> Resul
     let mut result = vec![R::ZERO; psi.len()];
     for parity in Parity::BOTH {
         let (input, mut out) = (dirac.load(parity.other(), psi)?, dirac.zeros()?);
-        dirac.hop(parity, is_dagger, &input, &mut out)?;
+        dirac.hop(parity, is_dagger, &input, None, &mut out)?;
         dirac.store(parity, &out, &mut result)?;
     }
     Ok(result)
@@ -136,7 +124,7 @@ pub fn wilson<R: Real, D: Dirac<R>>(dirac: &D, kappa: f64, psi: &[R]) -> Result<
     for parity in Parity::BOTH {
         let (input, base) = (dirac.load(parity.other(), psi)?, dirac.load(parity, psi)?);
         let mut out = dirac.zeros()?;
-        dirac.add_hop(parity, false, &input, (&base, -kappa), &mut out)?;
+        dirac.hop(parity, false, &input, Some((&base, -kappa)), &mut out)?;
         dirac.store(parity, &out, &mut result)?;
     }
     Ok(result)
@@ -151,8 +139,8 @@ pub(crate) fn preconditioned<R: Real, D: Dirac<R>>(
     out: &mut D::Half,
 ) -> Result<()> {
     let mut odd = dirac.zeros()?;
-    dirac.hop(Parity::Odd, is_dagger, psi, &mut odd)?;
-    dirac.add_hop(Parity::Even, is_dagger, &odd, (psi, -kappa * kappa), out)
+    dirac.hop(Parity::Odd, is_dagger, psi, None, &mut odd)?;
+    dirac.hop(Parity::Even, is_dagger, &odd, Some((psi, -kappa * kappa)), out)
 }
 
 /// `M_hat psi_e` or its adjoint, of the even sites of a field: (even, spin, color, complex) in

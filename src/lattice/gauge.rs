@@ -23,23 +23,26 @@ pub fn distance_from_su3(u: &Link<f64>) -> f64 {
     let mut largest = 0.0_f64;
     for row in 0..3 {
         for other in 0..3 {
-            let (mut re, mut im) = (if row == other { -1.0 } else { 0.0 }, 0.0);
-            for (a, b) in u[row].iter().zip(&u[other]) {
-                re += a.re * b.re + a.im * b.im;
-                im += a.im * b.re - a.re * b.im;
-            }
-            largest = largest.max(re.hypot(im));
+            let unit = if row == other { 1.0 } else { 0.0 };
+            let difference = product_plus(-unit, &u[row], &u[other]);
+            largest = largest.max(difference.re.hypot(difference.im));
         }
     }
     // det U is the scalar product of the third row and the cross product of the others.
     let mut rebuilt = *u;
     third_row(&mut rebuilt);
-    let (mut re, mut im) = (-1.0, 0.0);
-    for (c, d) in u[2].iter().zip(&rebuilt[2]) {
-        re += c.re * d.re + c.im * d.im;
-        im += c.im * d.re - c.re * d.im;
+    let difference = product_plus(-1.0, &u[2], &rebuilt[2]);
+    largest.max(difference.re.hypot(difference.im))
+}
+
+/// `summand + Σ a conj(b)`
+fn product_plus(summand: f64, a: &[Complex<f64>; 3], b: &[Complex<f64>; 3]) -> Complex<f64> {
+    let mut sum = Complex { re: summand, im: 0.0 };
+    for (a, b) in a.iter().zip(b) {
+        sum.re += a.re * b.re + a.im * b.im;
+        sum.im += a.im * b.re - a.re * b.im;
     }
-    largest.max(re.hypot(im))
+    sum
 }
 
 /// Links all equal to the unit matrix: a free field.
@@ -70,11 +73,7 @@ pub fn random_link(random: &mut impl FnMut() -> f64) -> Link<f64> {
             }
             if row == 1 {
                 let [first, second, _] = &mut u;
-                let (mut re, mut im) = (0.0, 0.0);
-                for (a, b) in first.iter().zip(second.iter()) {
-                    re += a.re * b.re + a.im * b.im;
-                    im += a.re * b.im - a.im * b.re;
-                }
+                let Complex { re, im } = product_plus(0.0, second, first);
                 for (a, b) in first.iter().zip(second.iter_mut()) {
                     b.re -= a.re * re - a.im * im;
                     b.im -= a.re * im + a.im * re;

@@ -39,24 +39,14 @@ pub(crate) fn reconstruct<const MU: usize, const SIGN: i32, N: Number>(
     sum: &mut [Complex<N>; 4],
 ) {
     let plus = SIGN > 0;
+    let [r2, r3] = match MU {
+        0 => [rotated(r[1], !plus), rotated(r[0], !plus)],
+        1 => [signed_by(r[1], plus), signed_by(r[0], !plus)],
+        2 => [rotated(r[0], !plus), rotated(r[1], plus)],
+        _ => [signed_by(r[0], plus), signed_by(r[1], plus)],
+    };
     sum[0] = sum[0] + r[0];
     sum[1] = sum[1] + r[1];
-    match MU {
-        0 => {
-            sum[2] = sum[2] + rotated(r[1], !plus);
-            sum[3] = sum[3] + rotated(r[0], !plus);
-        }
-        1 => {
-            sum[2] = sum[2] + signed_by(r[1], plus);
-            sum[3] = sum[3] + signed_by(r[0], !plus);
-        }
-        2 => {
-            sum[2] = sum[2] + rotated(r[0], !plus);
-            sum[3] = sum[3] + rotated(r[1], plus);
-        }
-        _ => {
-            sum[2] = sum[2] + signed_by(r[0], plus);
-            sum[3] = sum[3] + signed_by(r[1], plus);
-        }
-    }
+    sum[2] = sum[2] + r2;
+    sum[3] = sum[3] + r3;
 }

@@ -2,7 +2,6 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-use num_traits::Float;
 use pulp::Simd;
 
 use crate::real::Real;
@@ -15,14 +14,7 @@ pub trait Number:
     fn fused(self, factor: Self, summand: Self) -> Self;
 }
 
-impl Number for f32 {
-    #[inline(always)]
-    fn fused(self, factor: Self, summand: Self) -> Self {
-        self.mul_add(factor, summand)
-    }
-}
-
-impl Number for f64 {
+impl<R: Real> Number for R {
     #[inline(always)]
     fn fused(self, factor: Self, summand: Self) -> Self {
         self.mul_add(factor, summand)
@@ -114,7 +106,7 @@ vector!(Singles, add_f32s, sub_f32s, mul_f32s, neg_f32s, mul_add_f32s);
 vector!(Doubles, add_f64s, sub_f64s, mul_f64s, neg_f64s, mul_add_f64s);
 
 /// A precision with vector registers.
-pub trait Vectorised: Real + Number + Float {
+pub trait Vectorised: Real {
     /// A register of the instruction set `S`, as stored in memory.
     type Register<S: Simd>: Copy;
     /// A register with arithmetic.

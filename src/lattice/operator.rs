@@ -98,21 +98,18 @@ impl<R: Vectorised> CpuDirac<R> {
         let mut links: [&[R]; NEIGHBOURS] = [&[]; NEIGHBOURS];
         let rooms = scratch.spinors.chunks_exact_mut(2).zip(&mut scratch.links);
         for (mu, (room, link_room)) in rooms.enumerate() {
-            let [room_ahead, room_behind] = room else { unreachable!("pairs") };
-            for (way, room) in [(0, room_ahead), (1, room_behind)] {
+            // Across the border of the part, in the order of the lanes there.
+            for (way, room) in room.iter_mut().enumerate() {
                 let neighbour = self.nodes.neighbour(at, mu, way == 0);
                 let spinor = &input[neighbour.index * SPINOR..][..SPINOR];
-                let permutation = self.nodes.permutation(mu, way == 0);
                 spinors[2 * mu + way] = if neighbour.is_across {
-                    permute(spinor, permutation, room);
+                    permute(spinor, self.nodes.permutation(mu, way == 0), room);
                     room
                 } else {
                     spinor
                 };
-                if way == 0 {
-                    links[2 * mu] = &here[mu * LINK..][..LINK];
-                }
             }
+            links[2 * mu] = &here[mu * LINK..][..LINK];
             let behind = self.nodes.neighbour(at, mu, false);
             let link = &there[(behind.index * DIRECTIONS + mu) * LINK..][..LINK];
             links[2 * mu + 1] = if behind.is_across {
@@ -127,25 +124,6 @@ impl<R: Vectorised> CpuDirac<R> {
             (at[3] == last).then_some(&self.end_signs[way])
         };
         Stencil { spinors, links, end_signs: [end(0), end(1)] }
-    }
-
-    fn work(
-        &self,
-        parity: Parity,
-        is_dagger: bool,
-        input: &[R],
-        base: Option<(&[R], R)>,
-        out: &mut [R],
-    ) {
-        out.par_chunks_mut(SPINOR).with_min_len(PLACES).enumerate().for_each_init(
-            Scratch::new,
-            |scratch, (place, out)| {
-                let base = base.map(|(field, factor)| (&field[place * SPINOR..][..SPINOR], factor));
-                let site =
-                    Site { dirac: self, parity, place, is_dagger, input, base, scratch, out };
-                run_best_in_registers(site);
-            },
-        );
     }
 }
 
@@ -314,20 +292,24 @@ impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
         Ok(())
     }
 
-    fn hop(&self, parity: Parity, is_dagger: bool, input: &Vec<R>, out: &mut Vec<R>) -> Result<()> {
-        self.work(parity, is_dagger, input, None, out);
-        Ok(())
-    }
-
-    fn add_hop(
+    fn hop(
         &self,
         parity: Parity,
         is_dagger: bool,
         input: &Vec<R>,
-        (base, coefficient): (&Vec<R>, f64),
+        base: Option<(&Vec<R>, f64)>,
         out: &mut Vec<R>,
     ) -> Result<()> {
-        self.work(parity, is_dagger, input, Some((base, R::of(coefficient))), out);
+        let base = base.map(|(field, coefficient)| (&field[..], R::of(coefficient)));
+        out.par_chunks_mut(SPINOR).with_min_len(PLACES).enumerate().for_each_init(
+            Scratch::new,
+            |scratch, (place, out)| {
+                let base = base.map(|(field, factor)| (&field[place * SPINOR..][..SPINOR], factor));
+                let site =
+                    Site { dirac: self, parity, place, is_dagger, input, base, scratch, out };
+                run_best_in_registers(site);
+            },
+        );
         Ok(())
     }
 
@@ -348,8 +330,8 @@ impl<R: Vectorised> Dirac<R> for CpuDirac<R> {
         let (mut x, mut r, mut s, mut q) = (self.zeros()?, b.clone(), self.zeros()?, self.zeros()?);
         let mut odd = self.zeros()?;
         let mut multiply = |is_dagger, from: &Vec<R>, to: &mut Vec<R>| -> Result<f64> {
-            self.hop(Parity::Odd, is_dagger, from, &mut odd)?;
-            self.add_hop(Parity::Even, is_dagger, &odd, (from, -kappa * kappa), to)?;
+            self.hop(Parity::Odd, is_dagger, from, None, &mut odd)?;
+            self.hop(Parity::Even, is_dagger, &odd, Some((from, -kappa * kappa)), to)?;
             self.norm2(to)
         };
         let mut squares = vec![self.norm2(b)?];

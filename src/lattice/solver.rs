@@ -35,12 +35,10 @@ pub fn solve<R: Real, D: Dirac<R>>(
     b: &[R],
     stop: Stop,
 ) -> Result<Solution<R>> {
-    let (b_even, b_odd) = (dirac.load(Parity::Even, b)?, dirac.load(Parity::Odd, b)?);
-    let mut b_hat = dirac.zeros()?;
-    dirac.add_hop(Parity::Even, false, &b_odd, (&b_even, kappa), &mut b_hat)?;
+    let (b_hat, b_odd) = even_and_odd(dirac, kappa, b)?;
     let (x_even, squares) = dirac.conjugate_gradient(kappa, &b_hat, stop)?;
     let mut x_odd = dirac.zeros()?;
-    dirac.add_hop(Parity::Odd, false, &x_even, (&b_odd, kappa), &mut x_odd)?;
+    dirac.hop(Parity::Odd, false, &x_even, Some((&b_odd, kappa)), &mut x_odd)?;
     let mut x = vec![R::ZERO; b.len()];
     dirac.store(Parity::Even, &x_even, &mut x)?;
     dirac.store(Parity::Odd, &x_odd, &mut x)?;
@@ -83,12 +81,14 @@ pub fn defect_correction<W: Dirac<f64>, N: Dirac<f32>>(
 ) -> Result<Corrected> {
     let mut x = vec![0.0; b.len()];
     let (mut history, mut iterations, mut corrections) = (Vec::new(), 0, 0);
-    let b_hat_norm = even_norm(wide, kappa, b)?;
+    let even_norm =
+        |b: &[f64]| -> Result<f64> { Ok(wide.norm2(&even_and_odd(wide, kappa, b)?.0)?.sqrt()) };
+    let b_hat_norm = even_norm(b)?;
     loop {
         // On odd sites the residual is rounding only; the next correction removes it too.
         let m_x = dirac::wilson(wide, kappa, &x)?;
         let rest: Vec<f64> = b.iter().zip(&m_x).map(|(b, m_x)| b - m_x).collect();
-        let norm = even_norm(wide, kappa, &rest)?;
+        let norm = even_norm(&rest)?;
         let residual = if b_hat_norm > 0.0 { norm / b_hat_norm } else { norm };
         history.push(residual);
         let converged = residual <= stop.tolerance;
@@ -109,10 +109,14 @@ pub fn defect_correction<W: Dirac<f64>, N: Dirac<f32>>(
     }
 }
 
-/// `|b_e + kappa D_eo b_o|`
-fn even_norm<D: Dirac<f64>>(dirac: &D, kappa: f64, b: &[f64]) -> Result<f64> {
+/// The right-hand side on even sites, `b_hat = b_e + kappa D_eo b_o`, and b on odd sites.
+fn even_and_odd<R: Real, D: Dirac<R>>(
+    dirac: &D,
+    kappa: f64,
+    b: &[R],
+) -> Result<(D::Half, D::Half)> {
     let (even, odd) = (dirac.load(Parity::Even, b)?, dirac.load(Parity::Odd, b)?);
     let mut b_hat = dirac.zeros()?;
-    dirac.add_hop(Parity::Even, false, &odd, (&even, kappa), &mut b_hat)?;
-    Ok(dirac.norm2(&b_hat)?.sqrt())
+    dirac.hop(Parity::Even, false, &odd, Some((&even, kappa)), &mut b_hat)?;
+    Ok((b_hat, odd))
 }

@@ -92,7 +92,7 @@ impl VirtualNodes {
     }
 
     /// Coordinates in the whole lattice of a place in the part of a lane.
-    pub fn site(&self, place: [usize; DIRECTIONS], lane: usize) -> [usize; DIRECTIONS] {
+    pub(crate) fn site(&self, place: [usize; DIRECTIONS], lane: usize) -> [usize; DIRECTIONS] {
         let (node, part) = (self.node(lane), self.part.along());
         std::array::from_fn(|mu| node[mu] * part[mu] + place[mu])
     }

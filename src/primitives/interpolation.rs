@@ -1,10 +1,7 @@
 //! Linear interpolation in a profile.
 
-/// Value of a profile at a height, linear between heights and constant beyond them; `heights` ascend.
-///
-/// # Panics
-///
-/// Without values, or with fewer values than heights.
+/// Value of a profile at a height, linear between heights and constant beyond them; `heights` ascend, and there is a
+/// value for each.
 pub(crate) fn at_height(heights: &[f64], values: &[f64], z: f64) -> f64 {
     let above = heights.partition_point(|height| *height <= z);
     if above == 0 || above == heights.len() {

@@ -3,6 +3,9 @@
 //! Fields have the order `(k, j, i)`. Code for single columns needs `(j, i, k)`, with each column contiguous: that is
 //! the transpose of a matrix of `nz` rows and `ny nx` columns, and several fields are a batch of such matrices.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rayon::prelude::*;
 
 /// Rows and columns of the blocks that are transposed at a time: source and target of a block fit into the L1 cache.
@@ -54,6 +57,38 @@ impl Matrices {
     }
 }
 
+/// RxC, or NxRxC for N matrices; none may be 0.
+impl FromStr for Matrices {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<usize>> =
+            text.split('x').map(|part| part.parse().ok().filter(|n| *n > 0)).collect();
+        let matrices = match numbers.as_deref() {
+            Some(&[rows, columns]) => Some(Self::one(rows, columns)),
+            Some(&[count, rows, columns]) => Some(Self { count, rows, columns }),
+            _ => None,
+        };
+        let elements = |m: &Self| m.count.checked_mul(m.rows)?.checked_mul(m.columns);
+        matrices.filter(|m| elements(m).is_some()).ok_or_else(|| {
+            format!(
+                "\"{text}\" is not an extent; expected rows and columns as 4000x3000, or number, \
+                 rows and columns as 6x27x4118"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Matrices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, rows, columns } = self;
+        if *count != 1 {
+            write!(f, "{count}x")?;
+        }
+        write!(f, "{rows}x{columns}")
+    }
+}
+
 /// Transposes matrices: element (r, c) of each goes to (c, r).
 ///
 /// # Panics
@@ -89,4 +124,23 @@ pub fn transpose<T: Copy + Send + Sync>(matrices: Matrices, from: &[T], to: &mut
         let stripes = to.par_chunks_mut(BLOCK * rows).enumerate();
         stripes.for_each(|(number, to)| stripe(from, number * BLOCK, to));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_read_and_written() {
+        for (text, [count, rows, columns]) in
+            [("4000x3000", [1, 4000, 3000]), ("6x27x4118", [6, 27, 4118])]
+        {
+            let read: Matrices = text.parse().unwrap();
+            assert_eq!(read, Matrices { count, rows, columns });
+            assert_eq!(read.to_string(), text);
+        }
+        for text in ["", "4000", "0x3", "3x-1", "1x2x3x4", "4000X3000", "9999999999x9999999999x9"] {
+            assert!(text.parse::<Matrices>().unwrap_err().contains(text), "{text}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The experiments with the memory of the device and with the way to it.
 
 use nwp_mini::primitives::gpu::memory::{
-    Experiment, Indices, LONGEST_STEP, Lab, Leg, Overlap, Pattern, THREADS, Width,
+    COPIES, Experiment, Indices, LONGEST_STEP, Lab, Leg, Overlap, THREADS,
 };
 
 use crate::gpu;
@@ -13,12 +13,7 @@ fn experiments_leave_what_they_should() {
     let lab = Lab::new(&gpu).unwrap();
     let mut random = Random::new(52);
     let mut all = vec![Experiment::Offset(7), Experiment::Stride(3)];
-    for width in [Width::One, Width::Two, Width::Four] {
-        all.extend(
-            [Pattern::Grid, Pattern::Block, Pattern::Thread]
-                .map(|pattern| Experiment::Copy(width, pattern)),
-        );
-    }
+    all.extend(COPIES.map(|(kernel, ..)| Experiment::Copy(kernel)));
     all.extend([0, 1, 32, LONGEST_STEP].map(|step| Experiment::Banks { step, rounds: 3 }));
     all.extend([false, true].map(|read_only| Experiment::Gather { read_only }));
     all.push(Experiment::Work { rounds: 100, factor: 0.999, summand: 0.001 });

@@ -52,7 +52,7 @@ fn rungs_and_sums_are_exact<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(i32)
         for first in 0..4 {
             let segments = Segments { first, ..Segments::whole(length) };
             let (a, b) = (&x[segments.range(0)], &y[segments.range(0)]);
-            let what = format!("{} values of {} from {first} on", length, T::NAME);
+            let what = format!("{} values of {} from {first} on", length, T::TYPE_NAME);
             let expected = reduce::sum(a);
             let of_one = |operation| {
                 words(&results, || reducer.reduce(operation, &on_device, segments, &results))[0]
@@ -159,7 +159,7 @@ fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
             words(&results, || reducer.reduce(operation, &on_device, segments, &results))
         });
         for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let what = format!("{} {segments:?} {n}", T::NAME);
+            let what = format!("{} {segments:?} {n}", T::TYPE_NAME);
             assert_eq!((found.extrema, found.nans), (expected.extrema, expected.nans), "{what}");
             for [found, expected] in [[found.sum, expected.sum], [found.squares, expected.squares]]
             {

@@ -14,10 +14,6 @@ use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
-///
-/// # Errors
-///
-/// Those of reading.
 pub(in crate::cli) fn read<R: RunPrecision>(
     input: &Path,
     group: Option<&str>,

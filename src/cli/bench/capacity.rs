@@ -2,7 +2,6 @@
 
 use super::scale::HOST_VALUES;
 use super::{Bench, Part};
-use crate::cli::Precision;
 use crate::cli::refine::free_memory;
 use crate::error::{Error, Result};
 use crate::model::replicated_grid::Replication;
@@ -13,26 +12,18 @@ const TRANSPOSE_ARRAYS: usize = 3;
 const WHOLE_NUMBER: usize = size_of::<i32>();
 
 impl Bench {
-    /// Bytes of a value.
-    fn bytes(&self) -> usize {
-        match self.precision {
-            Precision::F32 => size_of::<f32>(),
-            Precision::F64 => size_of::<f64>(),
-        }
-    }
-
     /// Fails if the requested arrays of a ladder do not fit into memory.
     pub(super) fn check_ladders(&self) -> Result<()> {
         if self.wants(Part::Reduce) {
-            let value = if self.integers { WHOLE_NUMBER } else { self.bytes() };
+            let value = if self.integers { WHOLE_NUMBER } else { self.precision.bytes() };
             for elements in &self.elements {
                 refuse("--elements", &elements.to_string(), [elements.0, value])?;
             }
         }
         if self.wants(Part::Transpose) {
-            let value = TRANSPOSE_ARRAYS * self.bytes();
+            let value = TRANSPOSE_ARRAYS * self.precision.bytes();
             for extent in &self.extent {
-                refuse("--extent", &extent.to_string(), [extent.elements(), value])?;
+                refuse("--extent", &extent.to_string(), [extent.len(), value])?;
             }
         }
         Ok(())
@@ -43,7 +34,7 @@ impl Bench {
         for tile in &self.tile {
             let Replication { nx, ny } = *tile;
             let cells = nx.saturating_mul(ny).saturating_mul(levels);
-            refuse("--tile", &tile.to_string(), [cells, HOST_VALUES * self.bytes()])?;
+            refuse("--tile", &tile.to_string(), [cells, HOST_VALUES * self.precision.bytes()])?;
         }
         Ok(())
     }
@@ -71,9 +62,10 @@ mod tests {
             return;
         }
         assert!(refuse("--elements", "1", [1, 4]).is_ok());
-        let told = refuse("--extent", "9x9", [usize::MAX, 4]).expect_err("too large").to_string();
+        let message =
+            refuse("--extent", "9x9", [usize::MAX, 4]).expect_err("too large").to_string();
         for words in ["--extent 9x9", "GB of memory", "GB are free"] {
-            assert!(told.contains(words), "{told}");
+            assert!(message.contains(words), "{message}");
         }
     }
 }

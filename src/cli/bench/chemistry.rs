@@ -86,14 +86,19 @@ impl Row {
             steps_mean: steps / cells as f64,
         }
     }
+
+    /// The row as text, with the digits of the times of a cell and of a step.
+    fn line(&self, place: &str, [of_cell, of_step]: [usize; 2]) -> String {
+        let Self { case, threads, ms, us_per_cell, us_per_step, steps_mean, .. } = self;
+        format!(
+            "{case:<16} {place:<16} {threads:>7} {ms:>10.3} {us_per_cell:>10.of_cell$} \
+             {us_per_step:>10.of_step$} {steps_mean:>10.1}"
+        )
+    }
 }
 
 impl Bench {
     /// Measures the chemistry on one thread and on all of them.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading the mechanism, and [`Error::Gpu`].
     pub(super) fn chemistry(&self, record: &mut Record) -> Result<()> {
         let gpu = self.backend.open(&self.gpu)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
@@ -143,12 +148,7 @@ impl Bench {
                     pool.install(|| timed(&kinetics, cells, self.runs.min(MOST_RUNS)));
                 let row = Row::new(&mechanism, case, count, [seconds, steps]);
                 let row = Row { threads, instructions, ..row };
-                writeln!(
-                    record.out,
-                    "{case:<16} {:<16} {threads:>7} {:>10.3} {:>10.3} {:>10.3} {:>10.1}",
-                    "cpu", row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
-                )?;
-                record.add(&row);
+                record.show(&row.line("cpu", [3, 3]), &row)?;
             }
         }
         Ok(())
@@ -220,13 +220,7 @@ impl Bench {
                         threads: form.threads(),
                         ..Row::new(mechanism, case, cells.len(), [seconds, steps])
                     };
-                    let place = format!("{form} {lu_name}");
-                    writeln!(
-                        record.out,
-                        "{case:<16} {place:<16} {:>7} {:>10.3} {:>10.4} {:>10.5} {:>10.1}",
-                        row.threads, row.ms, row.us_per_cell, row.us_per_step, row.steps_mean
-                    )?;
-                    record.add(&row);
+                    record.show(&row.line(&format!("{form} {lu_name}"), [4, 5]), &row)?;
                 }
             }
         }
@@ -308,13 +302,10 @@ pub(in crate::cli) fn warm_cells_of(
 /// The same cells without radicals (cold start).
 fn cooled(mechanism: &Mechanism, kinetics: &Kinetics, warm: &Cells) -> Cells {
     let reference = lifetimes(mechanism, kinetics);
-    let is_radical: Vec<bool> = kinetics
-        .variable
-        .iter()
-        .map(|&species| {
-            reference.lifetimes.iter().any(|life| life.species == species && life.time < RADICAL)
-        })
-        .collect();
+    let is_radical = |species: usize| {
+        reference.lifetimes.iter().any(|life| life.species == species && life.time < RADICAL)
+    };
+    let is_radical: Vec<bool> = kinetics.variable.iter().map(|&s| is_radical(s)).collect();
     let mut cold = warm.clone();
     for of_cell in cold.variable.chunks_mut(kinetics.variables()) {
         for (value, _) in of_cell.iter_mut().zip(&is_radical).filter(|(_, is)| **is) {
@@ -328,18 +319,19 @@ fn cooled(mechanism: &Mechanism, kinetics: &Kinetics, warm: &Cells) -> Cells {
 fn picked<'a>(list: impl Iterator<Item = (&'a Cells, usize)>) -> Cells {
     let mut picked = Cells::default();
     for (from, cell) in list {
-        let append = |to: &mut Vec<f64>, values: &[f64]| {
+        for (to, values) in [
+            (&mut picked.variable, &from.variable),
+            (&mut picked.fixed, &from.fixed),
+            (&mut picked.temperature, &from.temperature),
+            (&mut picked.air_factor, &from.air_factor),
+            (&mut picked.air_density, &from.air_density),
+            (&mut picked.hydrolysis, &from.hydrolysis),
+            (&mut picked.photolysis, &from.photolysis),
+            (&mut picked.start, &from.start),
+        ] {
             let each = values.len() / from.len();
             to.extend(&values[cell * each..][..each]);
-        };
-        append(&mut picked.variable, &from.variable);
-        append(&mut picked.fixed, &from.fixed);
-        append(&mut picked.temperature, &from.temperature);
-        append(&mut picked.air_factor, &from.air_factor);
-        append(&mut picked.air_density, &from.air_density);
-        append(&mut picked.hydrolysis, &from.hydrolysis);
-        append(&mut picked.photolysis, &from.photolysis);
-        append(&mut picked.start, &from.start);
+        }
     }
     picked
 }

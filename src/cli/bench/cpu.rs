@@ -4,7 +4,7 @@ use ndarray::Array3;
 use rayon::prelude::*;
 
 use super::measurement::{
-    Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Timing, median, wall_times,
+    MeasuredOn, MeasuredPart, Measurement, Processor, Timing, median, wall_times,
 };
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::grid::{Side, Sides};
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
-use crate::state::{CloudDiagnostics, STATE_FIELDS};
+use crate::state::CloudDiagnostics;
 use crate::wsm5::Sedimentation;
 
 /// Values of the copy that is the reference: more than caches hold.
@@ -43,13 +43,10 @@ pub(super) fn measure<R: RunPrecision>(
     copy: f64,
 ) -> Result<Vec<Measurement>> {
     let mut figures = Vec::new();
-    let (threads, cloudy) = (rayon::current_num_threads(), bed.fraction(has_condensate));
-    let best = PeakPerformance { copy, arithmetic: None };
-    let place = MeasuredOn::new(Err(threads), bed, bench.dt, cloudy, best);
-    let mut add = |bench, variant: &str, tracers, cost, times| {
-        let variant = variant.to_owned();
-        let about = MeasuredPart { bench, variant, timing: Timing::Wall, tracers, cost };
-        figures.push(Measurement::new::<R>(about, &place, times));
+    let processor = Processor::cpu(rayon::current_num_threads(), copy);
+    let place = MeasuredOn::new(processor, bed, bench.dt, bed.fraction(has_condensate));
+    let mut add = |part, variant: String, times| {
+        figures.push(Measurement::new::<R>(part, variant, Timing::Wall, &place, times));
     };
     let (runs, dt) = (|_| bench.runs, bench.dt);
     if bench.wants(Part::Wsm5) {
@@ -62,8 +59,7 @@ pub(super) fn measure<R: RunPrecision>(
             };
             for (variant, diagnoses) in variants.into_iter().zip([false, true]) {
                 let times = microphysics_times(bed, fallout, diagnoses, dt, runs)?;
-                let cost = Cost::clouds(fallout == Sedimentation::default(), diagnoses);
-                add("wsm5", variant, None, cost, times);
+                add(MeasuredPart::clouds(fallout, diagnoses), variant.to_owned(), times);
             }
         }
     }
@@ -71,15 +67,14 @@ pub(super) fn measure<R: RunPrecision>(
         for limiter in bench.limiters() {
             let times = transport_times(bed, limiter, 1, dt, runs)?;
             let variant = format!("RK3, {}, a tracer", name_of(limiter));
-            add("advection", &variant, Some(1), Cost::tracers(1, limiter), times);
+            add(MeasuredPart::tracers(1, limiter), variant, times);
         }
     }
     if bench.wants(Part::Step) && bed.has_winds {
         for fallout in bench.fallouts() {
             let limiter = bench.limiter_of_steps();
             let (times, _) = step_times(bed, limiter, fallout, dt, runs)?;
-            let cost = Cost::step(fallout == Sedimentation::default(), limiter);
-            add("step", step_variant(fallout), Some(STATE_FIELDS), cost, times);
+            add(MeasuredPart::step(fallout, limiter), step_variant(fallout).to_owned(), times);
         }
     }
     Ok(figures)

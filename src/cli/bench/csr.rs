@@ -1,12 +1,13 @@
 //! The ladder of the product of a sparse matrix and a vector.
 
-use super::ladder::{self, Ladder, Subject};
+use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::record::Record;
+use super::table::counted;
 use super::{Bench, Site};
 use crate::device::{Buffer, Element};
 use crate::error::Result;
 use crate::primitives::csr::Csr;
-use crate::primitives::gpu::csr::{DeviceCsr, Rung};
+use crate::primitives::gpu::csr::{DeviceCsr, Rung as Kernel};
 use crate::primitives::matrices::{Kind, operand};
 use crate::real::Real;
 
@@ -25,34 +26,6 @@ struct Copy<R> {
     matrix: DeviceCsr<R>,
     x: Buffer<R>,
     y: Buffer<R>,
-}
-
-/// A rung of the ladder on copies of the data.
-struct Step<'a, R> {
-    name: String,
-    rung: Rung,
-    copies: &'a [Copy<R>],
-    vectors: usize,
-    expected: &'a [R],
-}
-
-impl<R: Real + Element> ladder::Rung for Step<'_, R> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn launch(&self, slot: usize) -> Result<()> {
-        let Copy { matrix, x, y } = &self.copies[slot];
-        matrix.multiply_by(self.rung, x, y, self.vectors)
-    }
-
-    fn invalidate(&self, slot: usize) -> Result<()> {
-        self.copies[slot].y.poison()
-    }
-
-    fn fault(&self, slot: usize) -> Result<Option<String>> {
-        Ok(difference(&self.copies[slot].y.to_vec()?, self.expected))
-    }
 }
 
 /// First difference of two products; all sums are exact.
@@ -99,17 +72,16 @@ impl Bench {
         let subject = Subject {
             bench: "csr",
             title: format!(
-                "{name}: {rows} x {columns} matrix of {entries} values of {}, {vectors} vector{}",
+                "{name}: {rows} x {columns} matrix of {entries} values of {}, {}",
                 R::NAME,
-                if *vectors == 1 { "" } else { "s" }
+                counted(*vectors, "vector")
             ),
             size: name.clone(),
             elements: vectors * entries,
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::LadderDevice::of(site.device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, record)?;
+        let mut ladder = Ladder::new(subject, site, record)?;
         let x = operand::<R>(columns).repeat(*vectors);
         let mut expected = vec![R::ZERO; vectors * rows];
         for (x, y) in x.chunks(columns).zip(expected.chunks_mut(rows)) {
@@ -121,19 +93,26 @@ impl Bench {
             y
         };
         let fault = |found: &Vec<R>| difference(found, &expected);
-        ladder.cpu(&site.pools, self.runs, record, work, fault)?;
-        if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
+        ladder.cpu(record, work, fault)?;
+        if let Some(LadderDevice { gpu, slots, .. }) = ladder.device {
             let copy = |_| -> Result<Copy<R>> {
                 let matrix = DeviceCsr::new(gpu, matrix)?;
                 Ok(Copy { matrix, x: gpu.upload(&x)?, y: gpu.zeros(vectors * rows)? })
             };
             let copies = (0..slots).map(copy).collect::<Result<Vec<_>>>()?;
-            for rung in Rung::ALL {
-                let is_used = rung == copies[0].matrix.fastest(*vectors);
-                let name = format!("{}{}", rung.name(), if is_used { " (in use)" } else { "" });
-                let (vectors, expected) = (*vectors, &expected[..]);
-                let step = Step { name, rung, copies: &copies, vectors, expected };
-                ladder.rung(&step, record)?;
+            for kernel in Kernel::ALL {
+                let is_used = kernel == copies[0].matrix.fastest(*vectors);
+                let rung = Rung {
+                    name: &format!("{}{}", kernel.name(), if is_used { " (in use)" } else { "" }),
+                    is_step: true,
+                    launch: &|slot| {
+                        let Copy { matrix, x, y } = &copies[slot];
+                        matrix.multiply_by(kernel, x, y, *vectors)
+                    },
+                    invalidate: &|slot| copies[slot].y.poison(),
+                    fault: &|slot| Ok(difference(&copies[slot].y.to_vec()?, &expected)),
+                };
+                ladder.rung(&rung, record)?;
             }
         }
         Ok(())

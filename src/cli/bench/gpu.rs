@@ -2,9 +2,10 @@
 
 use super::gpu_times::{event_times, graph_times, repeat_times, step_times};
 use super::measurement::{
-    Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Phases, Timing, median,
+    MeasuredOn, MeasuredPart, Measurement, Phases, Processor, Timing, median,
 };
 use super::record::Record;
+use super::table::counted;
 use super::{Bench, Part, name_of, step_variant};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
@@ -20,9 +21,8 @@ use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::model::RunPrecision;
-use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
+use crate::model::replicated_grid::ReplicatedGrid;
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
-use crate::real::Real;
 use crate::state::State;
 use crate::tracers::TracerSet;
 use crate::wsm5::Sedimentation;
@@ -32,12 +32,12 @@ use crate::wsm5::gpu::launch::{
 use crate::wsm5::gpu::{Mapping, Tile};
 use crate::wsm5::scheme::Scheme;
 
-/// Peak performance of the device.
-pub(super) fn best<R: GpuPrecision>(gpu: &Gpu, runs: u32) -> Result<PeakPerformance> {
+/// The device with its peak performance.
+pub(super) fn best<R: GpuPrecision>(gpu: &Gpu, runs: u32) -> Result<Processor> {
     let copy = copy_speed(gpu, runs)?;
     let chains = Arithmetic::<R>::new(gpu)?;
     let arithmetic = chains.operations() / typical(runs, || chains.seconds())?;
-    Ok(PeakPerformance { copy, arithmetic: Some(arithmetic) })
+    Ok(Processor { arithmetic: Some(arithmetic), ..Processor::gpu(gpu, copy) })
 }
 
 /// Bandwidth of a copy, read and written, bytes a second.
@@ -52,46 +52,13 @@ fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
     Ok(median((0..runs).map(|_| seconds()).collect::<Result<_>>()?))
 }
 
-/// Measures all requested parts.
-pub(super) fn measure<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-    best: PeakPerformance,
-    record: &mut Record,
-) -> Result<()> {
-    let place = MeasuredOn::new(Ok(gpu), bed, bench.dt, bed.fraction(has_condensate), best);
-    let mut table = Table { place, record };
-    if bench.wants(Part::Wsm5) {
-        microphysics(bench, gpu, bed, &mut table)?;
-    }
-    if bench.wants(Part::Advection) && bed.has_winds {
-        transport(bench, gpu, bed, &mut table)?;
-    }
-    if bench.wants(Part::Step) && bed.has_winds {
-        step(bench, gpu, bed, &mut table)?;
-    }
-    Ok(())
-}
-
 /// Figures of one device and grid.
-struct Table<'a, 'o> {
-    place: MeasuredOn,
-    record: &'a mut Record<'o>,
-}
-
-impl Table<'_, '_> {
-    /// Adds a figure, with the resources of its kernels.
-    fn add<R: Real>(
-        &mut self,
-        about: MeasuredPart,
-        times: Vec<f64>,
-        kernels: Option<Vec<Resources>>,
-    ) -> Result<()> {
-        let mut figure = Measurement::new::<R>(about, &self.place, times);
-        figure.kernels = kernels;
-        figure.show(self.record)
-    }
+pub(super) struct Table<'a, 'o, R> {
+    pub(super) bench: &'a Bench,
+    pub(super) gpu: &'a Gpu,
+    pub(super) bed: &'a ReplicatedGrid<R>,
+    pub(super) place: MeasuredOn,
+    pub(super) record: &'a mut Record<'o>,
 }
 
 /// The requested mappings on a grid; both without an option.
@@ -103,7 +70,7 @@ fn mappings<R: GpuPrecision>(
 ) -> Vec<Mapping> {
     let choices = choice
         .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
-    let precision = <R as Real>::PRECISION;
+    let precision = R::PRECISION;
     choices.into_iter().map(|choice| choice.of(gpu, &shape, precision, fallout)).collect()
 }
 
@@ -131,10 +98,6 @@ pub(in crate::cli) struct PhysicsArrays<R> {
 
 impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) where it does not suffice.
     pub(in crate::cli) fn new(
         gpu: &Gpu,
         bed: &ReplicatedGrid<R>,
@@ -162,10 +125,6 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     }
 
     /// The kernels for them.
-    ///
-    /// # Errors
-    ///
-    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn clouds(
         &self,
         gpu: &Gpu,
@@ -200,51 +159,131 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     }
 }
 
-fn microphysics<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-    table: &mut Table,
-) -> Result<()> {
-    let shape = bed.grid.shape;
-    let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
-    let (runs, dt) = (bench.runs, bench.dt);
-    let restore = || columns.restore();
-    let mut ferry = CallTransfers::new(gpu, &columns)?;
-    transfers(bench, gpu, &mut ferry, table)?;
-    for fallout in bench.fallouts() {
-        let is_default = fallout == Sedimentation::default();
-        for mapping in mappings::<R>(gpu, bench.mapping, shape, fallout) {
-            let clouds = columns.clouds(gpu, fallout, mapping)?;
-            let call = || clouds.call(&columns.place(), dt);
-            let both = || {
-                call()?;
-                clouds.diagnose(&columns.place(), &columns.diagnosed, 0)
-            };
-            let scheme = if is_default { "" } else { ", sub-stepped" };
-            let about = |timing, diagnoses: bool| {
-                let diagnosed = if diagnoses { ", radar" } else { "" };
-                let variant = format!("{}{scheme}{diagnosed}", mapping_text(mapping));
-                let cost = Cost::clouds(is_default, diagnoses);
-                MeasuredPart { bench: "wsm5", variant, timing, tracers: None, cost }
-            };
-            let [kernel, diagnosis] = clouds.resources(dt)?;
-            let times = graph_times(gpu, runs, restore, call)?;
-            table.add::<R>(about(Timing::Graph, false), times, Some(vec![kernel]))?;
-            let times = event_times(gpu, runs, restore, call)?;
-            table.add::<R>(about(Timing::Events, false), times, None)?;
-            let times = graph_times(gpu, runs, restore, both)?;
-            table.add::<R>(about(Timing::Graph, true), times, Some(vec![kernel, diagnosis]))?;
-            let there_and_back = || {
-                ferry.upload()?;
-                call()?;
-                ferry.download()
-            };
-            let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
-            table.add::<R>(about(Timing::Transfers, false), times, None)?;
+impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
+    /// Measures all requested parts.
+    pub(super) fn measure(&mut self) -> Result<()> {
+        let Self { bench, bed, .. } = *self;
+        if bench.wants(Part::Wsm5) {
+            self.microphysics()?;
         }
+        if bench.wants(Part::Advection) && bed.has_winds {
+            self.transport()?;
+        }
+        if bench.wants(Part::Step) && bed.has_winds {
+            self.step()?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Adds a figure, with the resources of its kernels.
+    fn add(
+        &mut self,
+        part: MeasuredPart,
+        variant: &str,
+        timing: Timing,
+        times: Vec<f64>,
+        kernels: Option<Vec<Resources>>,
+    ) -> Result<()> {
+        let variant = variant.to_owned();
+        let mut figure = Measurement::new::<R>(part, variant, timing, &self.place, times);
+        figure.kernels = kernels;
+        figure.show(self.record)
+    }
+
+    fn microphysics(&mut self) -> Result<()> {
+        let Self { bench, gpu, bed, .. } = *self;
+        let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
+        let (runs, dt) = (bench.runs, bench.dt);
+        let restore = || columns.restore();
+        let mut copies = CallTransfers::new(gpu, &columns)?;
+        self.transfers(&mut copies)?;
+        for fallout in bench.fallouts() {
+            let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
+            let [alone, with_diagnostics] =
+                [false, true].map(|diagnoses| MeasuredPart::clouds(fallout, diagnoses));
+            for mapping in mappings::<R>(gpu, bench.mapping, bed.grid.shape, fallout) {
+                let variant = format!("{}{scheme}", mapping_text(mapping));
+                let clouds = columns.clouds(gpu, fallout, mapping)?;
+                let call = || clouds.call(&columns.place(), dt);
+                let both = || {
+                    call()?;
+                    clouds.diagnose(&columns.place(), &columns.diagnosed, 0)
+                };
+                let [kernel, diagnosis] = clouds.resources(dt)?;
+                let times = graph_times(gpu, runs, restore, call)?;
+                self.add(alone, &variant, Timing::Graph, times, Some(vec![kernel]))?;
+                let times = event_times(gpu, runs, restore, call)?;
+                self.add(alone, &variant, Timing::Events, times, None)?;
+                let times = graph_times(gpu, runs, restore, both)?;
+                let (radar, kernels) = (format!("{variant}, radar"), vec![kernel, diagnosis]);
+                self.add(with_diagnostics, &radar, Timing::Graph, times, Some(kernels))?;
+                let there_and_back = || {
+                    copies.upload()?;
+                    call()?;
+                    copies.download()
+                };
+                let times = event_times(gpu, runs, || columns.surface.clear(), there_and_back)?;
+                self.add(alone, &variant, Timing::Transfers, times, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies of a microphysics call only.
+    fn transfers(&mut self, copies: &mut CallTransfers<'_, R>) -> Result<()> {
+        let Self { bench, gpu, bed, .. } = *self;
+        let times = event_times(gpu, bench.runs, || Ok(()), || copies.upload())?;
+        let inward = MeasuredPart::transfers((STATE_FIELDS + AIR_FIELDS) as f64);
+        self.add(inward, "to the GPU: 10 fields", Timing::Transfers, times, None)?;
+        let times = event_times(gpu, bench.runs, || Ok(()), || copies.download())?;
+        let planes = SURFACE_PLANES as f64 / bed.grid.shape.nz as f64;
+        let outward = MeasuredPart::transfers(STATE_FIELDS as f64 + planes);
+        self.add(outward, "back: 6 fields, the ground", Timing::Transfers, times, None)
+    }
+
+    fn transport(&mut self) -> Result<()> {
+        let Self { bench, gpu, bed, .. } = *self;
+        let count = usize::from(bench.tracers);
+        for limiter in bench.limiters() {
+            let precision = R::PRECISION;
+            let settings =
+                TransportSettings::for_device(gpu, &bed.grid, precision, [count, 0], limiter);
+            let tracers = Tracers::new(gpu, bed, settings)?;
+            let transport = transport_on(gpu, bed, settings)?;
+            let call = || tracers.step(&transport, bench.dt);
+            let part = MeasuredPart::tracers(count, limiter);
+            let variant = format!("RK3, {}, {}", name_of(limiter), counted(count, "tracer"));
+            let times = repeat_times(gpu, bench.runs, call)?;
+            let kernels = Some(transport.resources()?);
+            self.add(part, &variant, Timing::Graph, times, kernels)?;
+            let times = event_times(gpu, bench.runs, || Ok(()), call)?;
+            self.add(part, &variant, Timing::Events, times, None)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<()> {
+        /// Steps, some of which are timed phase by phase.
+        const STEPS: usize = 41;
+        let Self { bench, gpu, bed, .. } = *self;
+        let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
+        for fallout in bench.fallouts() {
+            let (mut run, _) = stepping(bench, gpu, bed, limiter, fallout)?;
+            run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
+            let part = MeasuredPart::step(fallout, limiter);
+            let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
+            let graph = step_times(gpu, runs, &mut run, &bed.state, dt)?;
+            let events = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
+            let place = &self.place;
+            let mut figure =
+                Measurement::new::<R>(part, variant.clone(), Timing::Graph, place, graph);
+            figure.phases = phases(&mut run, &bed.state, dt, STEPS)?;
+            figure.kernels = Some(run.resources(dt)?);
+            figure.show(self.record)?;
+            self.add(part, &variant, Timing::Events, events, None)?;
+        }
+        Ok(())
+    }
 }
 
 /// Copies of the input of a call to the device, and of its results to the host.
@@ -258,18 +297,18 @@ struct CallTransfers<'a, R: GpuPrecision> {
 
 impl<'a, R: GpuPrecision> CallTransfers<'a, R> {
     fn new(gpu: &Gpu, columns: &'a PhysicsArrays<R>) -> Result<Self> {
-        let shuttle = |buffer: &Buffer<R>| PinnedTransfer::new(gpu, buffer.len());
+        let pinned = |buffer: &Buffer<R>| PinnedTransfer::new(gpu, buffer.len());
         let PhysicsArrays { fresh, state, air, surface, .. } = columns;
-        let mut ferry = Self {
+        let mut copies = Self {
             columns,
-            given: shuttle(fresh)?,
-            given_air: shuttle(air)?,
-            made: shuttle(state)?,
-            ground: shuttle(surface)?,
+            given: pinned(fresh)?,
+            given_air: pinned(air)?,
+            made: pinned(state)?,
+            ground: pinned(surface)?,
         };
-        ferry.given.fetch(fresh)?;
-        ferry.given_air.fetch(air)?;
-        Ok(ferry)
+        copies.given.fetch(fresh)?;
+        copies.given_air.fetch(air)?;
+        Ok(copies)
     }
 
     fn upload(&mut self) -> Result<()> {
@@ -283,29 +322,6 @@ impl<'a, R: GpuPrecision> CallTransfers<'a, R> {
     }
 }
 
-/// The copies of a microphysics call only.
-fn transfers<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    ferry: &mut CallTransfers<'_, R>,
-    table: &mut Table,
-) -> Result<()> {
-    let about = |variant: &str, values| MeasuredPart {
-        bench: "transfers",
-        variant: variant.to_owned(),
-        timing: Timing::Transfers,
-        tracers: None,
-        cost: Cost::travel(values),
-    };
-    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.upload())?;
-    let inward = about("to the GPU: 10 fields", (STATE_FIELDS + AIR_FIELDS) as f64);
-    table.add::<R>(inward, times, None)?;
-    let times = event_times(gpu, bench.runs, || Ok(()), || ferry.download())?;
-    let planes = SURFACE_PLANES as f64 / table.place.shape.nz as f64;
-    let outward = about("back: 6 fields, the ground", STATE_FIELDS as f64 + planes);
-    table.add::<R>(outward, times, None)
-}
-
 /// Tracers in the winds of a grid, on the device.
 pub(in crate::cli) struct Tracers<R> {
     layout: Layout,
@@ -317,10 +333,6 @@ pub(in crate::cli) struct Tracers<R> {
 impl<R: RunPrecision + GpuPrecision> Tracers<R> {
     /// Allocates memory for `count` tracers, with the water species cyclically as values, and uploads them; there must
     /// be room for a transport with `settings` too.
-    ///
-    /// # Errors
-    ///
-    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn new(
         gpu: &Gpu,
         bed: &ReplicatedGrid<R>,
@@ -347,10 +359,6 @@ impl<R: RunPrecision + GpuPrecision> Tracers<R> {
     }
 
     /// Queues a step, which does not change its initial values.
-    ///
-    /// # Errors
-    ///
-    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn step(&self, transport: &Transport<R>, dt: f64) -> Result<()> {
         let Self { flux: [x, y, z], start, end, .. } = self;
         transport.step(&Wind { flux: [x, y, z], inflow: None }, start, end, dt)
@@ -362,20 +370,12 @@ impl<R: RunPrecision + GpuPrecision> Tracers<R> {
     }
 
     /// The tracers after the step, on the host.
-    ///
-    /// # Errors
-    ///
-    /// As [`PhysicsArrays::new`].
     pub(in crate::cli) fn end(&self) -> Result<Vec<R>> {
         Ok(self.layout.unpadded(&self.end.to_vec()?).into_owned())
     }
 }
 
 /// The transport on a grid.
-///
-/// # Errors
-///
-/// As [`PhysicsArrays::new`].
 pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
     bed: &ReplicatedGrid<R>,
@@ -384,39 +384,7 @@ pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
     Transport::new(gpu, &bed.grid, &AirMass::new(&bed.grid, &bed.coordinate), settings)
 }
 
-fn transport<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-    table: &mut Table,
-) -> Result<()> {
-    let count = usize::from(bench.tracers);
-    for limiter in bench.limiters() {
-        let precision = <R as Real>::PRECISION;
-        let settings =
-            TransportSettings::for_device(gpu, &bed.grid, precision, [count, 0], limiter);
-        let tracers = Tracers::new(gpu, bed, settings)?;
-        let transport = transport_on(gpu, bed, settings)?;
-        let call = || tracers.step(&transport, bench.dt);
-        let about = |timing| {
-            let plural = if count == 1 { "" } else { "s" };
-            let variant = format!("RK3, {}, {count} tracer{plural}", name_of(limiter));
-            let cost = Cost::tracers(count, limiter);
-            MeasuredPart { bench: "advection", variant, timing, tracers: Some(count), cost }
-        };
-        let times = repeat_times(gpu, bench.runs, call)?;
-        table.add::<R>(about(Timing::Graph), times, Some(transport.resources()?))?;
-        let times = event_times(gpu, bench.runs, || Ok(()), call)?;
-        table.add::<R>(about(Timing::Events), times, None)?;
-    }
-    Ok(())
-}
-
 /// A run of whole steps on the GPU, still without forcing, and its memory.
-///
-/// # Errors
-///
-/// As [`PhysicsArrays::new`].
 pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
@@ -426,7 +394,7 @@ pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
 ) -> Result<(GpuBackend<R>, MemoryEstimate)> {
     let ReplicatedGrid { grid, coordinate, state, .. } = bed;
     let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-    let mapping = Some(mapping.of(gpu, &grid.shape, <R as Real>::PRECISION, fallout));
+    let mapping = Some(mapping.of(gpu, &grid.shape, R::PRECISION, fallout));
     let setting = GpuConfig {
         grid,
         coordinate,
@@ -439,39 +407,6 @@ pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
     };
     let needs = MemoryEstimate::of::<R>(gpu, &setting)?;
     Ok((GpuBackend::new(gpu, &setting, state)?, needs))
-}
-
-fn step<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-    table: &mut Table,
-) -> Result<()> {
-    /// Steps, some of which are timed phase by phase.
-    const STEPS: usize = 41;
-    let state = &bed.state;
-    let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
-    for fallout in bench.fallouts() {
-        let (mut run, _) = stepping(bench, gpu, bed, limiter, fallout)?;
-        run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
-        let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
-        let about = |timing| MeasuredPart {
-            bench: "step",
-            variant: variant.clone(),
-            timing,
-            tracers: Some(STATE_FIELDS),
-            cost: Cost::step(fallout == Sedimentation::default(), limiter),
-        };
-        let times = step_times(gpu, runs, &mut run, state, dt)?;
-        let mut figure = Measurement::new::<R>(about(Timing::Graph), &table.place, times);
-        let times = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
-        let single = Measurement::new::<R>(about(Timing::Events), &table.place, times);
-        figure.phases = phases(&mut run, state, dt, STEPS)?;
-        figure.kernels = Some(run.resources(dt)?);
-        figure.show(table.record)?;
-        single.show(table.record)?;
-    }
-    Ok(())
 }
 
 /// Times of the halves of a step, from some consecutive steps.

@@ -3,7 +3,7 @@
 use super::measurement::Timing;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, RunStart};
-use crate::device::Gpu;
+use crate::device::{Gpu, Graph};
 use crate::error::Result;
 use crate::state::State;
 
@@ -36,6 +36,13 @@ pub(in crate::cli) fn event_times(
     (0..runs).map(time).collect()
 }
 
+/// Time of a graph, s.
+pub(super) fn graph_time(gpu: &Gpu, graph: &mut Graph) -> Result<f64> {
+    // A graph before the timed one keeps the device busy until the timed one has been queued.
+    graph.launch()?;
+    gpu.elapsed(|| graph.launch())
+}
+
 /// Times of `call` in a graph of several calls, each after `restore`, minus those of a graph with `restore` only, s.
 pub(in crate::cli) fn graph_times(
     gpu: &Gpu,
@@ -54,12 +61,7 @@ pub(in crate::cli) fn graph_times(
     })?;
     let mut rest = gpu.capture(|| (0..REPEATS).try_for_each(|_| restore()))?;
     let mut time = || -> Result<f64> {
-        // A graph before each timed one keeps the device busy until the timed one has been queued.
-        whole.launch()?;
-        let with = gpu.elapsed(|| whole.launch())?;
-        rest.launch()?;
-        let without = gpu.elapsed(|| rest.launch())?;
-        Ok((with - without) / REPEATS as f64)
+        Ok((graph_time(gpu, &mut whole)? - graph_time(gpu, &mut rest)?) / REPEATS as f64)
     };
     time()?;
     (0..runs).map(|_| time()).collect()
@@ -74,11 +76,7 @@ pub(super) fn repeat_times(
     // As above.
     call()?;
     let mut graph = gpu.capture(|| (0..REPEATS).try_for_each(|_| call()))?;
-    let mut time = || -> Result<f64> {
-        // As above.
-        graph.launch()?;
-        Ok(gpu.elapsed(|| graph.launch())? / REPEATS as f64)
-    };
+    let mut time = || -> Result<f64> { Ok(graph_time(gpu, &mut graph)? / REPEATS as f64) };
     time()?;
     (0..runs).map(|_| time()).collect()
 }
@@ -96,15 +94,17 @@ pub(super) fn step_times<R: GpuPrecision>(
     run.step_untimed(dt, STEPS)?;
     let once = gpu.elapsed(|| run.step_untimed(dt, 1))?;
     if once >= LONG {
-        return (0..fewer(runs, once)).map(|_| gpu.elapsed(|| run.step_untimed(dt, 1))).collect();
+        return (0..fewer(runs, once, PATIENCE, FEWEST))
+            .map(|_| gpu.elapsed(|| run.step_untimed(dt, 1)))
+            .collect();
     }
     let mut time = || -> Result<f64> {
         run.start(RunStart::from(state))?;
-        // As above.
+        // As for graphs.
         run.step_untimed(dt, STEPS)?;
         Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)
     };
-    (0..fewer(runs, once * STEPS as f64)).map(|_| time()).collect()
+    (0..fewer(runs, once * STEPS as f64, PATIENCE, FEWEST)).map(|_| time()).collect()
 }
 
 /// Times of `call` as in a run, s: in a graph, or between events if it is long, and then perhaps fewer.
@@ -118,11 +118,11 @@ pub(in crate::cli) fn call_times(
     Ok(if once < LONG {
         (Timing::Graph, graph_times(gpu, runs, restore, call)?)
     } else {
-        (Timing::Events, event_times(gpu, fewer(runs, once), restore, call)?)
+        (Timing::Events, event_times(gpu, fewer(runs, once, PATIENCE, FEWEST), restore, call)?)
     })
 }
 
-/// Number of calls of `seconds` that fit into the total time, but at least a few.
-fn fewer(runs: u32, seconds: f64) -> u32 {
-    ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
+/// Number of calls of `seconds` that fit into a total time, s, but at least a few.
+pub(super) fn fewer(runs: u32, seconds: f64, total: f64, fewest: u32) -> u32 {
+    ((total / seconds) as u32).max(fewest).min(runs)
 }

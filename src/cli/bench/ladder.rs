@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::Pool;
-use super::measurement::{Measured, Timing, statistics};
-use super::record::{Record, cpu_with, digits};
+use super::Site;
+use super::gpu_times::graph_time;
+use super::measurement::{Measured, Processor, Timing};
+use super::record::Record;
+use super::table::{cpu_with, digits};
 use crate::device::Gpu;
 use crate::error::Result;
 
@@ -49,56 +51,34 @@ pub(super) struct Subject {
     pub(super) precision: &'static str,
 }
 
-/// A rung on the GPU.
-pub(super) trait Rung {
+/// A rung on the GPU, as functions of the number of a copy of the data.
+pub(super) struct Rung<'a> {
     /// Name in the table.
-    fn name(&self) -> &str;
-
-    /// Queues the work on copy `slot` of the data.
-    fn launch(&self, slot: usize) -> Result<()>;
-
-    /// Overwrites the result of copy `slot`, so that a result of an earlier call is not accepted.
-    fn invalidate(&self, slot: usize) -> Result<()>;
-
-    /// Waits for the result of copy `slot` and returns its fault; `None` if it is correct.
-    fn fault(&self, slot: usize) -> Result<Option<String>>;
+    pub(super) name: &'a str,
+    /// `true` for the next step of the ladder; rows outside it have no speed-ups.
+    pub(super) is_step: bool,
+    /// Queues the work.
+    pub(super) launch: &'a dyn Fn(usize) -> Result<()>,
+    /// Overwrites the result, so that a result of an earlier call is not accepted.
+    pub(super) invalidate: &'a dyn Fn(usize) -> Result<()>,
+    /// Waits for the result and returns its fault; `None` if it is correct.
+    pub(super) fault: &'a dyn Fn(usize) -> Result<Option<String>>,
 }
 
-/// The GPU, and the bandwidth of a copy there, read and written, bytes a second.
+/// The GPU of a ladder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LadderDevice<'a> {
     pub(super) gpu: &'a Gpu,
-    pub(super) copy: f64,
+    /// Bandwidth of a copy, read and written, bytes a second.
+    copy: f64,
     /// Timed calls.
-    pub(super) runs: u32,
+    runs: u32,
     /// Number of copies of the data for rotating calls, see [`slots`].
     pub(super) slots: usize,
 }
 
-impl<'a> LadderDevice<'a> {
-    /// A device with the bandwidth of a copy there, for data of `bytes` bytes; `None` without a device or without
-    /// memory.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
-    pub(super) fn of(
-        device: Option<(&'a Gpu, f64)>,
-        bytes: usize,
-        runs: u32,
-    ) -> Result<Option<Self>> {
-        let Some((gpu, copy)) = device else { return Ok(None) };
-        let slots = slots(gpu, bytes)?;
-        Ok((slots > 0).then_some(Self { gpu, copy, runs, slots }))
-    }
-}
-
 /// Number of copies of `bytes` bytes that exceeds the cache by far, at least two; fewer if memory is not sufficient,
 /// and 0 if not even one fits.
-///
-/// # Errors
-///
-/// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
 fn slots(gpu: &Gpu, bytes: usize) -> Result<usize> {
     let [free, _] = gpu.memory()?;
     let [part, parts] = MEMORY_SHARE;
@@ -137,22 +117,22 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row of the CPU, the template of one of the GPU.
+    /// A row of data in the cache.
     pub(super) fn new(
         subject: &Subject,
         variant: String,
+        (processor, timing): (&Processor, Timing),
         times: Vec<f64>,
-        copy: f64,
         is_right: bool,
     ) -> Self {
         let Subject { bench, size, elements, bytes, precision, .. } = subject;
         let names = [*bench, *precision];
-        let measured = Measured::on_cpu(names, variant, size.clone(), times, copy);
+        let measured = Measured::new(names, variant, size.clone(), (processor, timing), times);
         let speed = *bytes as f64 / measured.median_s;
         Self {
             cells_per_s: *elements as f64 / measured.median_s,
             gb_per_s: speed / 1e9,
-            percent_of_copy: Some(100.0 * speed / copy),
+            percent_of_copy: Some(100.0 * speed / processor.copy),
             place: DataPlacement::Hot,
             step_speed_up: None,
             cumulative_speed_up: None,
@@ -162,18 +142,14 @@ impl Row {
             measured,
         }
     }
-
-    /// The same as a row of the GPU.
-    pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
-        Self { measured: self.measured.on(gpu, timing), ..self }
-    }
 }
 
 /// A table being printed.
-#[derive(Debug)]
 pub(super) struct Ladder<'a> {
     subject: Subject,
-    setting: Option<LadderDevice<'a>>,
+    site: &'a Site<'a>,
+    /// The GPU; `None` without one, or if it has no memory for the data.
+    pub(super) device: Option<LadderDevice<'a>>,
     /// Medians of the first rung and of the preceding one, for each method of timing.
     before: [Option<[f64; 2]>; 4],
 }
@@ -188,15 +164,16 @@ const WAYS: [(DataPlacement, Timing); 4] = [
 
 impl<'a> Ladder<'a> {
     /// Prints the head; without a GPU only lines of the CPU follow.
-    pub(super) fn new(
-        subject: Subject,
-        setting: Option<LadderDevice<'a>>,
-        record: &mut Record,
-    ) -> Result<Self> {
+    pub(super) fn new(subject: Subject, site: &'a Site<'a>, record: &mut Record) -> Result<Self> {
+        let mut device = None;
+        if let Some((gpu, copy)) = site.device {
+            let slots = slots(gpu, subject.bytes)?;
+            device = (slots > 0).then_some(LadderDevice { gpu, copy, runs: site.runs, slots });
+        }
         let out = &mut *record.out;
         let Subject { title, bytes, .. } = &subject;
         write!(out, "\n{title}, {}", megabytes(*bytes))?;
-        if let Some(LadderDevice { slots, .. }) = setting {
+        if let Some(LadderDevice { slots, .. }) = device {
             write!(
                 out,
                 "; hot: the same data in every call, rotating: {slots} copies in turn, {}",
@@ -208,28 +185,26 @@ impl<'a> Ladder<'a> {
             "{:>10} {:>10} {:>8} {:>6} {:>7} {:>6}",
             "single us", "graph us", "GB/s", "step", "total", "% copy"
         );
-        if setting.is_some() {
+        if device.is_some() {
             writeln!(out, "{:<34} {:^53}  {:^53}", "", "hot", "rotating")?;
             writeln!(out, "{:<34} {half}  {half}", "rung")?;
         } else {
             writeln!(out, "{:<34} {half}", "rung")?;
         }
-        Ok(Self { subject, setting, before: [None; 4] })
+        Ok(Self { subject, site, device, before: [None; 4] })
     }
 
     /// Times `work` on the CPU with each of the pools, and checks its result by `fault`.
     pub(super) fn cpu<T: Send>(
-        &mut self,
-        pools: &[Pool],
-        runs: u32,
+        &self,
         record: &mut Record,
         work: impl Fn() -> T + Sync,
         fault: impl Fn(&T) -> Option<String>,
     ) -> Result<()> {
-        for (pool, threads, copy) in pools {
+        for (pool, threads, copy) in &self.site.pools {
             let (times, last) = pool.install(|| {
                 let mut last = work();
-                let times = repeated_times(runs, || {
+                let times = repeated_times(self.site.runs, || {
                     let start = Instant::now();
                     last = work();
                     Ok(start.elapsed().as_secs_f64())
@@ -238,74 +213,51 @@ impl<'a> Ladder<'a> {
             });
             let variant = cpu_with(*threads);
             let is_right = self.judge(&variant, fault(&last), record);
-            let mut row = Row::new(&self.subject, variant, times?, *copy, is_right);
-            row.measured.threads = Some(*threads);
-            let Row { measured, gb_per_s, percent_of_copy, .. } = &row;
-            writeln!(
-                record.out,
-                "{:<34} {:>10.2} {:>10} {gb_per_s:>8.1} {:>6} {:>7} {:>6.1}{}",
-                measured.variant,
-                measured.median_s * 1e6,
+            let place = (&Processor::cpu(*threads, *copy), Timing::Wall);
+            let row = Row::new(&self.subject, variant, place, times?, is_right);
+            let line = format!(
+                "{:<34} {:>10.2} {:>10} {:>8.1} {:>6} {:>7} {:>6.1}{}",
+                row.measured.variant,
+                row.measured.median_s * 1e6,
+                "-",
+                row.gb_per_s,
                 "-",
                 "-",
-                "-",
-                percent_of_copy.unwrap_or(f64::NAN),
+                row.percent_of_copy.unwrap_or(f64::NAN),
                 verdict(is_right)
-            )?;
-            record.add(&row);
+            );
+            record.show(&line, &row)?;
         }
         Ok(())
     }
 
-    /// Times a rung on the GPU, as the next step of the ladder, and checks its results.
-    ///
-    /// # Panics
-    ///
-    /// Without a GPU.
-    pub(super) fn rung(&mut self, rung: &dyn Rung, record: &mut Record) -> Result<()> {
-        self.measure(rung, true, record)
-    }
-
-    /// The same for rows outside the ladder: without speed-ups.
-    ///
-    /// # Panics
-    ///
-    /// Without a GPU.
-    pub(super) fn outside_ladder(&mut self, rung: &dyn Rung, record: &mut Record) -> Result<()> {
-        self.measure(rung, false, record)
-    }
-
-    fn measure(&mut self, rung: &dyn Rung, is_step: bool, record: &mut Record) -> Result<()> {
-        let setting = self.setting.expect("rungs are for the GPU");
-        let name = rung.name();
+    /// Times a rung on the GPU, of which there must be one, and checks its results.
+    pub(super) fn rung(&mut self, rung: &Rung<'_>, record: &mut Record) -> Result<()> {
+        let device = self.device.expect("rungs are for the GPU");
+        let processor = Processor::gpu(device.gpu, device.copy);
         let checked = |slot: usize| {
-            rung.invalidate(slot)?;
-            rung.launch(slot)?;
-            rung.fault(slot)
+            (rung.invalidate)(slot)?;
+            (rung.launch)(slot)?;
+            (rung.fault)(slot)
         };
         let first = checked(0)?;
-        let mut halves = Vec::new();
         let mut rows = Vec::new();
         for ((place, timing), before) in WAYS.into_iter().zip(&mut self.before) {
-            let times = setting.times(rung, place, timing)?;
-            let median = statistics(times.clone())[1];
-            let speed_ups = before.map(|of| of.map(|earlier| earlier / median));
-            if is_step {
+            let times = device.times(rung, place, timing)?;
+            let name = rung.name.to_owned();
+            let mut row = Row::new(&self.subject, name, (&processor, timing), times, true);
+            row.place = place;
+            row.slots = device.slots_of(place);
+            if rung.is_step {
+                let median = row.measured.median_s;
+                let speed_up = |[first, last]: [f64; 2]| [first, last].map(|s| Some(s / median));
+                [row.cumulative_speed_up, row.step_speed_up] = before.map_or([None; 2], speed_up);
                 *before = Some([before.map_or(median, |[first, _]| first), median]);
             }
-            rows.push((place, timing, times, speed_ups.filter(|_| is_step)));
+            rows.push(row);
         }
-        let last = checked(setting.slots - 1)?;
-        let is_right = self.judge(name, first.or(last), record);
-        for (place, timing, times, speed_ups) in rows {
-            let row = Row::new(&self.subject, name.to_owned(), times, setting.copy, is_right);
-            let mut row = row.on(setting.gpu, timing);
-            row.place = place;
-            [row.cumulative_speed_up, row.step_speed_up] =
-                speed_ups.map_or([None; 2], |both| both.map(Some));
-            row.slots = if place == DataPlacement::Hot { 1 } else { setting.slots };
-            halves.push(row);
-        }
+        let last = checked(device.slots - 1)?;
+        let is_right = self.judge(rung.name, first.or(last), record);
         let text = |[single, graph]: [&Row; 2]| {
             format!(
                 "{:>10.2} {:>10.2} {:>8.1} {:>6} {:>7} {:>6.1}",
@@ -317,10 +269,10 @@ impl<'a> Ladder<'a> {
                 graph.percent_of_copy.unwrap_or(f64::NAN)
             )
         };
-        let [hot, rotating] = [[&halves[0], &halves[1]], [&halves[2], &halves[3]]].map(text);
-        writeln!(record.out, "{name:<34} {hot}  {rotating}{}", verdict(is_right))?;
-        for row in &halves {
-            record.add(row);
+        let [hot, rotating] = [[&rows[0], &rows[1]], [&rows[2], &rows[3]]].map(text);
+        writeln!(record.out, "{:<34} {hot}  {rotating}{}", rung.name, verdict(is_right))?;
+        for row in rows {
+            record.add(&Row { is_right, ..row });
         }
         Ok(())
     }
@@ -334,27 +286,24 @@ impl<'a> Ladder<'a> {
 }
 
 impl LadderDevice<'_> {
+    /// Number of copies of the data that calls use in turn.
+    fn slots_of(&self, place: DataPlacement) -> usize {
+        if place == DataPlacement::Hot { 1 } else { self.slots }
+    }
+
     /// Times of a call, s.
-    fn times(&self, rung: &dyn Rung, place: DataPlacement, timing: Timing) -> Result<Vec<f64>> {
-        let slots = if place == DataPlacement::Hot { 1 } else { self.slots };
+    fn times(&self, rung: &Rung<'_>, place: DataPlacement, timing: Timing) -> Result<Vec<f64>> {
+        let slots = self.slots_of(place);
         if timing == Timing::Events {
-            let mut slot = 0;
-            let mut next = || {
-                slot = (slot + 1) % slots;
-                slot
-            };
-            for _ in 0..WARM_UP {
-                rung.launch(next())?;
-            }
-            return repeated_times(self.runs, || {
-                let slot = next();
-                self.gpu.elapsed(|| rung.launch(slot))
-            });
+            let mut next = (1..=slots).map(|number| number % slots).cycle();
+            let mut launch = || next.next().map_or(Ok(()), rung.launch);
+            (0..WARM_UP).try_for_each(|_| launch())?;
+            return repeated_times(self.runs, || self.gpu.elapsed(&mut launch));
         }
-        let one = self.gpu.elapsed(|| rung.launch(0))?;
+        let one = self.gpu.elapsed(|| (rung.launch)(0))?;
         // As many as time allows, and all copies equally often.
         let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
-        patient_graph(self.gpu, self.runs, calls, |n| rung.launch(n % slots))
+        patient_graph(self.gpu, self.runs, calls, |n| (rung.launch)(n % slots))
     }
 }
 
@@ -367,11 +316,7 @@ pub(super) fn patient_graph(
 ) -> Result<Vec<f64>> {
     let mut graph = gpu.capture(|| (0..calls).try_for_each(&launch))?;
     graph.launch()?;
-    repeated_times(runs, || {
-        // A graph before each timed one keeps the device busy until the timed one has been queued.
-        graph.launch()?;
-        Ok(gpu.elapsed(|| graph.launch())? / calls as f64)
-    })
+    repeated_times(runs, || Ok(graph_time(gpu, &mut graph)? / calls as f64))
 }
 
 /// This number of times, or a sufficient number if calls take long.

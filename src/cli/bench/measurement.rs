@@ -1,28 +1,33 @@
-//! A measured part: its times, with a copy and a count of operations for comparison.
+//! A measured part of a step: its times, with a copy and a count of operations for comparison.
 
 use std::time::Instant;
 
 use serde::Serialize;
 
 use super::cpu_name;
-use super::record::{Record, digits};
+use super::record::Record;
+use super::table::{self, Column, digits, or_dash};
 use crate::advection::Limiter;
 use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::Real;
-use crate::state::WATER_SPECIES;
+use crate::state::{STATE_FIELDS, WATER_SPECIES};
+use crate::wsm5::Sedimentation;
 
-/// Bytes and operations of a part for each cell.
+/// A part of a step, with its bytes and operations for each cell.
 ///
 /// Counted on the equations, with each array moved once: a lower bound, not the traffic of an implementation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
+pub(super) struct MeasuredPart {
+    bench: &'static str,
+    /// Number of tracers; `None` for other parts.
+    tracers: Option<usize>,
     /// Values read or written.
-    pub(super) values: f64,
+    values: f64,
     /// Additions, multiplications, divisions, roots, exponentials, and comparisons for selections.
-    pub(super) operations: Option<f64>,
+    operations: Option<f64>,
 }
 
 /// Fields that the microphysics reads, and writes.
@@ -42,13 +47,13 @@ const POSITIVE_STEP: f64 = 262.0;
 /// Additional operations of the monotonic limiter.
 const MONOTONIC_BESIDES: f64 = 45.0;
 
-impl Cost {
-    /// The default microphysics; other variants have no count of operations.
-    pub(super) fn clouds(is_default: bool, with_diagnostics: bool) -> Self {
+impl MeasuredPart {
+    /// The microphysics; variants other than the default one have no count of operations.
+    pub(super) fn clouds(fallout: Sedimentation, with_diagnostics: bool) -> Self {
         let diagnosed = if with_diagnostics { DIAGNOSED } else { 0.0 };
-        let counted = is_default && !with_diagnostics;
+        let counted = fallout == Sedimentation::default() && !with_diagnostics;
         let operations = counted.then_some(CLOUDS_OPERATIONS);
-        Self { values: CLOUDS_MOVED + diagnosed, operations }
+        Self { bench: "wsm5", tracers: None, values: CLOUDS_MOVED + diagnosed, operations }
     }
 
     /// A number of tracers carried together.
@@ -58,25 +63,30 @@ impl Cost {
             Limiter::PositiveDefinite => POSITIVE_STEP,
             Limiter::Monotonic => POSITIVE_STEP + MONOTONIC_BESIDES,
         };
-        let count = count as f64;
-        Self { values: count * TRACER_MOVED + WINDS_MOVED, operations: Some(count * operations) }
+        Self {
+            bench: "advection",
+            tracers: Some(count),
+            values: count as f64 * TRACER_MOVED + WINDS_MOVED,
+            operations: Some(count as f64 * operations),
+        }
     }
 
     /// Theta without limiter, five species with one, and the microphysics.
-    pub(super) fn step(is_default: bool, limiter: Limiter) -> Self {
-        let clouds = Self::clouds(is_default, false);
+    pub(super) fn step(fallout: Sedimentation, limiter: Limiter) -> Self {
+        let clouds = Self::clouds(fallout, false);
         let theta = Self::tracers(1, Limiter::None);
         let water = Self::tracers(WATER_SPECIES, limiter);
         // All six tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
         let operations = clouds.operations.zip(transport).map(|(a, b)| a + b);
-        Self { values: moved + clouds.values, operations }
+        let values = moved + clouds.values;
+        Self { bench: "step", tracers: Some(STATE_FIELDS), values, operations }
     }
 
     /// Values that are only transferred between host and device, for each cell.
-    pub(super) fn travel(values: f64) -> Self {
-        Self { values, operations: None }
+    pub(super) fn transfers(values: f64) -> Self {
+        Self { bench: "transfers", tracers: None, values, operations: None }
     }
 }
 
@@ -108,22 +118,49 @@ impl Timing {
     }
 }
 
+/// Processor of a measurement, with its peak performance.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Processor {
+    pub(super) backend: &'static str,
+    /// Name that its maker gives it.
+    pub(super) device: String,
+    /// Threads of the CPU.
+    pub(super) threads: Option<usize>,
+    /// Bandwidth of a copy, read and written, bytes a second.
+    #[serde(skip)]
+    pub(super) copy: f64,
+    /// Additions and multiplications a second, if measured.
+    #[serde(skip)]
+    pub(super) arithmetic: Option<f64>,
+}
+
+impl Processor {
+    /// The CPU with a number of threads, and the bandwidth of a copy with them.
+    pub(super) fn cpu(threads: usize, copy: f64) -> Self {
+        let device = cpu_name().to_owned();
+        Self { backend: "cpu", device, threads: Some(threads), copy, arithmetic: None }
+    }
+
+    /// A GPU, and the bandwidth of a copy there.
+    pub(super) fn gpu(gpu: &Gpu, copy: f64) -> Self {
+        let device = gpu.device().name.clone();
+        Self { backend: "gpu", device, threads: None, copy, arithmetic: None }
+    }
+}
+
 /// Subject, processor and times: the part that rows of all kinds have.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) bench: &'static str,
     pub(super) variant: String,
-    pub(super) backend: &'static str,
-    /// Threads of the CPU.
-    pub(super) threads: Option<usize>,
+    #[serde(flatten)]
+    pub(super) processor: Processor,
     pub(super) grid_or_n: String,
     pub(super) median_s: f64,
     pub(super) min_s: f64,
     pub(super) max_s: f64,
     pub(super) runs: usize,
     pub(super) timing: Timing,
-    /// Name that its maker gives it.
-    pub(super) device: String,
     pub(super) precision: &'static str,
     pub(super) copy_gb_per_s: f64,
     pub(super) version: &'static str,
@@ -131,95 +168,52 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// A subject with its size and type of numbers, from wall times on the CPU, s, and the bandwidth of a copy there,
-    /// bytes a second.
-    ///
-    /// # Panics
-    ///
-    /// Without times.
-    pub(super) fn on_cpu(
+    /// A subject with its type of numbers and its size, from times in s, of which there must be some.
+    pub(super) fn new(
         [bench, precision]: [&'static str; 2],
         variant: String,
         grid_or_n: String,
+        (processor, timing): (&Processor, Timing),
         times: Vec<f64>,
-        copy: f64,
     ) -> Self {
         let runs = times.len();
         let [min_s, median_s, max_s] = statistics(times);
         Self {
             bench,
             variant,
-            backend: "cpu",
-            threads: None,
+            processor: processor.clone(),
             grid_or_n,
             median_s,
             min_s,
             max_s,
             runs,
-            timing: Timing::Wall,
-            device: cpu_name().to_owned(),
+            timing,
             precision,
-            copy_gb_per_s: copy / 1e9,
+            copy_gb_per_s: processor.copy / 1e9,
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("NWP_MINI_COMMIT"),
         }
     }
-
-    /// The same on the GPU.
-    pub(super) fn on(self, gpu: &Gpu, timing: Timing) -> Self {
-        Self { backend: "gpu", device: gpu.device().name.clone(), timing, ..self }
-    }
 }
 
-/// Subject of a measurement.
-#[derive(Clone, Debug)]
-pub(super) struct MeasuredPart {
-    pub(super) bench: &'static str,
-    pub(super) variant: String,
-    pub(super) timing: Timing,
-    /// Number of tracers; `None` for other parts.
-    pub(super) tracers: Option<usize>,
-    pub(super) cost: Cost,
-}
-
-/// Peak performance of a backend.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PeakPerformance {
-    /// Bandwidth of a copy, read and written, bytes a second.
-    pub(super) copy: f64,
-    /// Additions and multiplications a second, if measured.
-    pub(super) arithmetic: Option<f64>,
-}
-
-/// Machine and device of a measurement.
+/// Processor and columns of a measurement.
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredOn {
-    pub(super) backend: &'static str,
-    /// Name that its maker gives it.
-    pub(super) device: String,
-    /// Threads of the CPU.
-    pub(super) threads: Option<usize>,
+    pub(super) processor: Processor,
     pub(super) shape: Shape,
     pub(super) dt: f64,
     /// Share of the columns with condensate.
     pub(super) cloudy: f64,
-    pub(super) best: PeakPerformance,
 }
 
 impl MeasuredOn {
-    /// Columns on this GPU, or on the CPU with so many threads.
     pub(super) fn new<R: Real>(
-        processor: std::result::Result<&Gpu, usize>,
+        processor: Processor,
         bed: &ReplicatedGrid<R>,
         dt: f64,
         cloudy: f64,
-        best: PeakPerformance,
     ) -> Self {
-        let (backend, device) = match processor {
-            Ok(gpu) => ("gpu", gpu.device().name.clone()),
-            Err(_) => ("cpu", super::cpu_name().to_owned()),
-        };
-        Self { backend, device, threads: processor.err(), shape: bed.grid.shape, dt, cloudy, best }
+        Self { processor, shape: bed.grid.shape, dt, cloudy }
     }
 }
 
@@ -268,36 +262,53 @@ pub(in crate::cli) fn median(times: Vec<f64>) -> f64 {
     statistics(times)[1]
 }
 
+/// Columns of the table.
+pub(super) const COLUMNS: [Column<Measurement>; 13] = [
+    ("part", -10, |m| m.measured.bench.to_owned()),
+    ("variant", -37, |m| m.measured.variant.clone()),
+    ("grid", 13, |m| m.measured.grid_or_n.clone()),
+    ("timed by", 9, |m| m.measured.timing.name().to_owned()),
+    ("threads", 7, |m| or_dash(m.measured.processor.threads)),
+    ("median ms", 11, |m| format!("{:.4}", m.measured.median_s * 1e3)),
+    ("min .. max ms", 21, |m| {
+        format!("{:.4} .. {:.4}", m.measured.min_s * 1e3, m.measured.max_s * 1e3)
+    }),
+    ("ns/cell", 8, |m| format!("{:.3}", m.ns_per_cell)),
+    ("M cells/s", 9, |m| format!("{:.2}", m.cells_per_s / 1e6)),
+    ("G op/s", 9, |m| digits(m.gop_per_s, 2)),
+    ("GB/s", 8, |m| format!("{:.2}", m.gb_per_s)),
+    ("% copy", 6, |m| digits(m.percent_of_copy, 1)),
+    ("% op", 6, |m| digits(m.percent_of_arithmetic, 1)),
+];
+
 impl Measurement {
-    /// A figure from times in s.
-    ///
-    /// # Panics
-    ///
-    /// Without times.
-    pub(super) fn new<R: Real>(about: MeasuredPart, place: &MeasuredOn, times: Vec<f64>) -> Self {
-        let MeasuredPart { bench, variant, timing, tracers, cost } = about;
-        let PeakPerformance { copy, arithmetic } = place.best;
-        let size = place.shape.to_string();
-        let measured = Measured {
-            backend: place.backend,
-            device: place.device.clone(),
-            threads: place.threads,
-            timing,
-            ..Measured::on_cpu([bench, R::NAME], variant, size, times, copy)
-        };
+    /// A figure from times in s, of which there must be some.
+    pub(super) fn new<R: Real>(
+        part: MeasuredPart,
+        variant: String,
+        timing: Timing,
+        place: &MeasuredOn,
+        times: Vec<f64>,
+    ) -> Self {
+        let MeasuredPart { bench, tracers, values, operations } = part;
+        let MeasuredOn { processor, shape, dt, cloudy } = place;
+        let size = shape.to_string();
+        let measured = Measured::new([bench, R::NAME], variant, size, (processor, timing), times);
         let median_s = measured.median_s;
-        let cells = place.shape.cells() as f64;
-        let bytes = cost.values * cells * size_of::<R>() as f64;
-        let operations = cost.operations.map(|count| count * cells / median_s);
+        let cells = shape.cells() as f64;
+        let bytes = values * cells * size_of::<R>() as f64;
+        let operations = operations.map(|count| count * cells / median_s);
         let share = |part: f64, whole: f64| 100.0 * part / whole;
+        let is_like_copy = timing != Timing::Transfers;
+        let arithmetic = processor.arithmetic;
         Self {
             measured,
             cells_per_s: cells / median_s,
             gb_per_s: bytes / median_s / 1e9,
-            percent_of_copy: (timing != Timing::Transfers).then(|| share(bytes / median_s, copy)),
+            percent_of_copy: is_like_copy.then(|| share(bytes / median_s, processor.copy)),
             tracers,
-            dt: place.dt,
-            cloudy_columns: place.cloudy,
+            dt: *dt,
+            cloudy_columns: *cloudy,
             ns_per_cell: median_s * 1e9 / cells,
             bytes,
             gop_per_s: operations.map(|rate| rate / 1e9),
@@ -308,51 +319,9 @@ impl Measurement {
         }
     }
 
-    /// Column heads of [`Measurement::line`].
-    pub(super) fn head() -> String {
-        format!(
-            "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11} {:>21} {:>8} {:>9} {:>9} {:>8} {:>6} {:>6}",
-            "part",
-            "variant",
-            "grid",
-            "timed by",
-            "threads",
-            "median ms",
-            "min .. max ms",
-            "ns/cell",
-            "M cells/s",
-            "G op/s",
-            "GB/s",
-            "% copy",
-            "% op"
-        )
-    }
-
-    /// One line of the table.
-    pub(super) fn line(&self) -> String {
-        let Measured { bench, variant, grid_or_n, threads, median_s, .. } = &self.measured;
-        format!(
-            "{:<10} {:<37} {:>13} {:>9} {:>7} {:>11.4} {:>21} {:>8.3} {:>9.2} {:>9} {:>8.2} {:>6} \
-             {:>6}",
-            bench,
-            variant,
-            grid_or_n,
-            self.measured.timing.name(),
-            threads.map_or_else(|| "-".to_owned(), |threads| threads.to_string()),
-            median_s * 1e3,
-            format!("{:.4} .. {:.4}", self.measured.min_s * 1e3, self.measured.max_s * 1e3),
-            self.ns_per_cell,
-            self.cells_per_s / 1e6,
-            digits(self.gop_per_s, 2),
-            self.gb_per_s,
-            digits(self.percent_of_copy, 1),
-            digits(self.percent_of_arithmetic, 1)
-        )
-    }
-
     /// Prints and records it.
     pub(super) fn show(&self, record: &mut Record) -> Result<()> {
-        writeln!(record.out, "{}", self.line())?;
+        writeln!(record.out, "{}", table::line(&COLUMNS, self))?;
         for note in self.notes() {
             writeln!(record.out, "{note}")?;
         }
@@ -384,10 +353,6 @@ impl Measurement {
 
 /// Wall times of `work` on `subject`, which `restore` resets before every call, s; `runs` returns their number from the
 /// time of the first call, which warms up and is not counted.
-///
-/// # Errors
-///
-/// Those of the two.
 pub(super) fn wall_times<S: ?Sized>(
     runs: impl Fn(f64) -> u32,
     subject: &mut S,
@@ -407,24 +372,23 @@ pub(super) fn wall_times<S: ?Sized>(
 mod tests {
     use super::*;
 
-    fn figure(timing: Timing, cost: Cost) -> Measurement {
-        let place = MeasuredOn {
+    fn figure(timing: Timing, part: MeasuredPart) -> Measurement {
+        let processor = Processor {
             backend: "gpu",
             device: "a device".to_owned(),
             threads: None,
-            shape: Shape { nx: 100, ny: 10, nz: 10 },
-            dt: 60.0,
-            cloudy: 0.3,
-            best: PeakPerformance { copy: 64e6, arithmetic: Some(1e9) },
+            copy: 64e6,
+            arithmetic: Some(1e9),
         };
-        let about =
-            MeasuredPart { bench: "wsm5", variant: "some".to_owned(), timing, tracers: None, cost };
-        Measurement::new::<f32>(about, &place, vec![0.04, 0.02, 0.01, 0.05, 0.02])
+        let shape = Shape { nx: 100, ny: 10, nz: 10 };
+        let place = MeasuredOn { processor, shape, dt: 60.0, cloudy: 0.3 };
+        let times = vec![0.04, 0.02, 0.01, 0.05, 0.02];
+        Measurement::new::<f32>(part, "some".to_owned(), timing, &place, times)
     }
 
     #[test]
     fn figures_are_those_of_the_median() {
-        let figure = figure(Timing::Graph, Cost::clouds(true, false));
+        let figure = figure(Timing::Graph, MeasuredPart::clouds(Sedimentation::default(), false));
         let Measured { min_s, median_s, max_s, runs, .. } = figure.measured;
         assert_eq!([min_s, median_s, max_s], [0.01, 0.02, 0.05]);
         assert_eq!((runs, figure.cells_per_s), (5, 500_000.0));
@@ -432,14 +396,14 @@ mod tests {
         assert!((figure.gb_per_s - 0.032).abs() < 1e-9, "{}", figure.gb_per_s);
         assert!((figure.percent_of_copy.unwrap() - 50.0).abs() < 1e-9);
         assert!((figure.percent_of_arithmetic.unwrap() - 12.0).abs() < 1e-9);
-        let columns = |line: &str| line.split_whitespace().count();
-        assert!(columns(&figure.line()) > 10);
+        let line = table::line(&COLUMNS, &figure);
+        assert_eq!(line.chars().count(), table::head(&COLUMNS).chars().count(), "{line}");
         assert!(figure.notes().is_empty());
     }
 
     #[test]
     fn what_travels_is_no_share_of_a_copy() {
-        let figure = figure(Timing::Transfers, Cost::travel(6.0));
+        let figure = figure(Timing::Transfers, MeasuredPart::transfers(6.0));
         assert_eq!((figure.percent_of_copy, figure.percent_of_arithmetic), (None, None));
         let json = serde_json::to_value(&figure).unwrap();
         assert_eq!(json["timing"], "with transfers");
@@ -450,12 +414,12 @@ mod tests {
     fn tracers_share_the_winds() {
         // 32 + 36/n bytes a cell and tracer.
         for count in [1, 6, 30] {
-            let cost = Cost::tracers(count, Limiter::PositiveDefinite);
-            let bytes = 4.0 * cost.values / count as f64;
+            let part = MeasuredPart::tracers(count, Limiter::PositiveDefinite);
+            let bytes = 4.0 * part.values / count as f64;
             assert!((bytes - (32.0 + 36.0 / count as f64)).abs() < 1e-9, "{count}: {bytes}");
         }
-        let step = Cost::step(true, Limiter::PositiveDefinite);
-        assert_eq!(step.values, Cost::tracers(6, Limiter::None).values + CLOUDS_MOVED);
+        let step = MeasuredPart::step(Sedimentation::default(), Limiter::PositiveDefinite);
+        assert_eq!(step.values, MeasuredPart::tracers(6, Limiter::None).values + CLOUDS_MOVED);
         assert_eq!(step.operations, Some(189.0 + 5.0 * 262.0 + 240.0));
     }
 }

@@ -6,12 +6,13 @@ mod transfers;
 use rayon::prelude::*;
 
 use super::ladder::{Row, Subject, repeated_times, verdict};
-use super::measurement::Timing;
-use super::record::{Record, digits};
+use super::measurement::{Processor, Timing};
+use super::record::Record;
+use super::table::digits;
 use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::memory::{Experiment, Indices, Lab, Pattern, THREADS, Width};
+use crate::primitives::gpu::memory::{BANKS, COPIES, Experiment, Indices, Lab, THREADS};
 
 /// Elements of an array: four times the cache of a large device.
 const ELEMENTS: usize = 1 << 26;
@@ -45,7 +46,7 @@ const STRIDE: Lesson = Lesson {
               traffic are unused, so adjacent threads should read adjacent elements (coalesced \
               access)",
 };
-const COPIES: Lesson = Lesson {
+const COPYING: Lesson = Lesson {
     title: "width and pattern: a copy by loads of 4, 8 or 16 bytes, distributed among threads in \
             three ways",
     published: Some("copy in the transpose of 4000x4000: 112.4 GB/s"),
@@ -109,14 +110,16 @@ struct Arrays {
     to: Buffer<f32>,
 }
 
-/// One point of a curve.
-struct Point {
-    label: String,
-    experiment: Experiment,
-    count: usize,
-    bytes: usize,
-    /// `true` if a comparison with a copy makes sense.
-    is_like_copy: bool,
+/// One point of a curve: its label, and an experiment with a number of elements.
+type Point = (String, Experiment, usize);
+
+/// Words that an experiment moves for each element.
+fn words(experiment: Experiment) -> usize {
+    match experiment {
+        Experiment::Banks { rounds, .. } => rounds * BANKS,
+        Experiment::Gather { .. } => 3,
+        _ => 2,
+    }
 }
 
 impl Lesson {
@@ -145,32 +148,18 @@ impl Curves<'_, '_> {
         let arrays =
             Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
         let none = (Indices::new(self.gpu, &[])?, Vec::new());
-        let copy = |label: String, experiment: Experiment, count: usize| {
-            let bytes = 2 * size_of::<f32>() * count;
-            Point { label, experiment, count, bytes, is_like_copy: true }
-        };
-        let offsets = [0, 1, 2, 4, 8, 16, 31, 32].map(|offset| {
-            let count = elements - 4 * THREADS as usize;
-            copy(format!("{offset} elements"), Experiment::Offset(offset), count)
-        });
+        let count = elements - 4 * THREADS as usize;
+        let offsets = [0, 1, 2, 4, 8, 16, 31, 32]
+            .map(|offset| (format!("{offset} elements"), Experiment::Offset(offset), count));
         self.curve(&OFFSET, &arrays, &none, offsets)?;
         let strides = [1, 2, 3, 4, 8, 16, 32].map(|stride| {
-            copy(format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
+            (format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
         });
         self.curve(&STRIDE, &arrays, &none, strides)?;
-        let patterns = [
-            (Pattern::Grid, "all side by side"),
-            (Pattern::Block, "a piece a block"),
-            (Pattern::Thread, "a piece a thread"),
-        ];
-        let widths = [(Width::One, 4), (Width::Two, 8), (Width::Four, 16)];
-        let copies = patterns.into_iter().flat_map(|(pattern, pieces)| {
-            widths.map(|(width, wide)| {
-                let label = format!("{pieces}, {wide} bytes");
-                copy(label, Experiment::Copy(width, pattern), elements)
-            })
+        let copies = COPIES.map(|(kernel, pieces, bytes)| {
+            (format!("{pieces}, {bytes} bytes"), Experiment::Copy(kernel), elements)
         });
-        self.curve(&COPIES, &arrays, &none, copies)?;
+        self.curve(&COPYING, &arrays, &none, copies)?;
         self.banks(&arrays, &none)?;
         self.gathers(&arrays)
     }
@@ -203,12 +192,8 @@ impl Curves<'_, '_> {
             (33, "32 and 1 of padding"),
             (0, "the same for all"),
         ];
-        let points = steps.map(|(step, what)| Point {
-            label: format!("{step} words, {what}"),
-            experiment: Experiment::Banks { step, rounds: ROUNDS },
-            count,
-            bytes: count * ROUNDS * 32 * size_of::<f32>(),
-            is_like_copy: false,
+        let points = steps.map(|(step, what)| {
+            (format!("{step} words, {what}"), Experiment::Banks { step, rounds: ROUNDS }, count)
         });
         self.curve(&SHARED, arrays, none, points)
     }
@@ -230,9 +215,7 @@ impl Curves<'_, '_> {
                     _ if window == elements => "anywhere".to_owned(),
                     _ => format!("within {} KiB", 4 * window / 1024),
                 };
-                let experiment = Experiment::Gather { read_only };
-                let bytes = 3 * size_of::<f32>() * elements;
-                let point = Point { label, experiment, count: elements, bytes, is_like_copy: true };
+                let point = (label, Experiment::Gather { read_only }, elements);
                 self.point(lesson, arrays, &list, point)?;
             }
             lesson.tail(self.record)?;
@@ -246,9 +229,8 @@ impl Curves<'_, '_> {
         lesson: &Lesson,
         arrays: &Arrays,
         (indices, places): &(Indices, Vec<i32>),
-        point: Point,
+        (label, experiment, count): Point,
     ) -> Result<()> {
-        let Point { label, experiment, count, bytes, is_like_copy } = point;
         let Arrays { values, from, to } = arrays;
         to.poison()?;
         let run = || self.lab.run(experiment, from, to, indices, count);
@@ -263,18 +245,21 @@ impl Curves<'_, '_> {
             })
         });
         let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
-        let timed = Timed { label, elements: count, bytes, times, timing: Timing::Events };
-        self.add(lesson, timed, is_like_copy, wrong)
+        let size = [count, count * words(experiment) * size_of::<f32>()];
+        let is_like_copy = !matches!(experiment, Experiment::Banks { .. });
+        self.add(lesson, label, size, (Timing::Events, times), is_like_copy, wrong)
     }
 
+    /// Shows and records the times of one point.
     fn add(
         &mut self,
         lesson: &Lesson,
-        timed: Timed,
+        label: String,
+        [elements, bytes]: [usize; 2],
+        (timing, times): (Timing, Vec<f64>),
         is_like_copy: bool,
         wrong: Option<String>,
     ) -> Result<()> {
-        let Timed { label, elements, bytes, times, timing } = timed;
         let subject = Subject {
             bench: "memory",
             title: lesson.title.to_owned(),
@@ -284,30 +269,20 @@ impl Curves<'_, '_> {
             precision: "f32",
         };
         let variant = format!("{}: {label}", lesson.name());
-        let row = Row::new(&subject, variant, times, self.copy, wrong.is_none());
-        let mut row = row.on(self.gpu, timing);
+        let place = (&Processor::gpu(self.gpu, self.copy), timing);
+        let mut row = Row::new(&subject, variant, place, times, wrong.is_none());
         row.percent_of_copy = row.percent_of_copy.filter(|_| is_like_copy);
-        writeln!(
-            self.record.out,
+        let line = format!(
             "  {label:<26} {:>11.2} {:>9.2} {:>7}{}",
             row.measured.median_s * 1e6,
             row.gb_per_s,
             digits(row.percent_of_copy, 1),
             verdict(wrong.is_none())
-        )?;
-        self.record.add(&row);
+        );
+        self.record.show(&line, &row)?;
         self.record.faults.extend(wrong);
         Ok(())
     }
-}
-
-/// Times of one point.
-struct Timed {
-    label: String,
-    elements: usize,
-    bytes: usize,
-    times: Vec<f64>,
-    timing: Timing,
 }
 
 /// Pseudorandom bits that depend on the number only.

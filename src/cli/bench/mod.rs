@@ -12,12 +12,12 @@ pub(super) mod measurement;
 mod memory;
 mod merge;
 mod output;
-mod reading;
 mod record;
 mod record_metadata;
 mod reduce;
 mod scale;
 mod size;
+mod table;
 mod transpose;
 mod wilson;
 
@@ -38,17 +38,18 @@ use crate::cli::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
+use crate::lattice::Extents;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
+use crate::primitives::transpose::Matrices;
 use crate::wsm5::Sedimentation;
-use measurement::{Measurement, PeakPerformance};
+use measurement::{MeasuredOn, Processor};
 use record::Record;
 use size::Elements;
-use transpose::Extent;
 
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
 /// ladders of the kernels that know no weather.
@@ -127,7 +128,7 @@ pub(super) struct Bench {
     /// Rows and columns of `transpose`, as 4000x3000, or number, rows and columns, as 6x27x4118; may
     /// be given several times [default: squares from 1000 to 30000, and fields]
     #[arg(long, value_name = "RxC")]
-    extent: Vec<Extent>,
+    extent: Vec<Matrices>,
     /// Kind of matrix of `csr`; may be given several times [default: all]
     #[arg(long, value_name = "KIND")]
     matrix: Vec<Kind>,
@@ -144,7 +145,7 @@ pub(super) struct Bench {
     integers: bool,
     /// Lattice of `wilson`, as 32x32x32x32; may be given several times [default: that and four others]
     #[arg(long, value_name = "XxYxZxT")]
-    lattice: Vec<wilson::Lattice>,
+    lattice: Vec<Extents>,
     /// Also measure the best kernel of `wilson` by occupancy, and draw the result to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     occupancy: Option<PathBuf>,
@@ -213,11 +214,6 @@ type Pool = (ThreadPool, usize, f64);
 
 impl Bench {
     /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// Those of the options and of the input, and [`Error::Gpu`] if the GPU is requested and
-    /// cannot be used, or is too small.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
         if !self.merge.is_empty() {
@@ -339,14 +335,16 @@ impl Bench {
             let bed = repeated.as_ref().unwrap_or(&source);
             self.check_step(bed)?;
             self.describe(bed, record)?;
-            writeln!(record.out, "{}", Measurement::head())?;
+            writeln!(record.out, "{}", table::head(&measurement::COLUMNS))?;
             for (pool, _, copy) in &pools {
                 for figure in pool.install(|| cpu::measure(self, bed, *copy))? {
                     figure.show(record)?;
                 }
             }
-            if let Some((gpu, best)) = gpu.zip(best) {
-                gpu::measure(self, gpu, bed, best, record)?;
+            if let Some((gpu, best)) = gpu.zip(best.as_ref()) {
+                let cloudy = bed.fraction(has_condensate);
+                let place = MeasuredOn::new(best.clone(), bed, self.dt, cloudy);
+                gpu::Table { bench: self, gpu, bed, place, record }.measure()?;
             }
         }
         Ok(())
@@ -373,7 +371,7 @@ impl Bench {
     }
 
     /// Peak performance of the GPU.
-    fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<PeakPerformance> {
+    fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<Processor> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();
         let (major, minor) = gpu.compiler().version();
@@ -416,17 +414,19 @@ struct Site<'a> {
     /// The GPU, and the bandwidth of a copy there, bytes a second.
     device: Option<(&'a Gpu, f64)>,
     pools: Vec<Pool>,
+    /// Timed calls.
+    runs: u32,
 }
 
 impl<'a> Site<'a> {
     fn new(bench: &Bench, gpu: Option<&'a Gpu>, record: &mut Record) -> Result<Self> {
-        let pools = bench.pools(record)?;
+        let (pools, runs) = (bench.pools(record)?, bench.runs);
         let Some(gpu) = gpu else {
             writeln!(record.out, "without a GPU: lines of the CPU only")?;
-            return Ok(Self { device: None, pools });
+            return Ok(Self { device: None, pools, runs });
         };
-        let copy = Self::copy_speed(gpu, bench.runs, record)?;
-        Ok(Self { device: Some((gpu, copy)), pools })
+        let copy = Self::copy_speed(gpu, runs, record)?;
+        Ok(Self { device: Some((gpu, copy)), pools, runs })
     }
 
     /// Measures the bandwidth of a copy on the GPU, bytes a second.

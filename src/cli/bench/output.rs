@@ -1,6 +1,6 @@
-//! Speed of compressing and writing output frames.
+//! Speed of compressing and writing output frames, and of reading an input.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -9,7 +9,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Bench;
-use super::reading::reading;
 use super::record::Record;
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
@@ -22,8 +21,8 @@ use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
-use crate::io::wrf;
 use crate::io::wrf::series::Overlap;
+use crate::io::wrf::{self, Frame};
 use crate::model::{self, Frames, RunInput, RunPrecision};
 use crate::time_steps::{Length, Plan};
 use crate::wsm5::Sedimentation;
@@ -79,10 +78,6 @@ struct Row {
 
 impl Bench {
     /// Writes frames, or reads the given file.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading and writing.
     pub(super) fn files<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
         match &self.output.read {
             Some(path) => reading(path, record),
@@ -91,10 +86,6 @@ impl Bench {
     }
 
     /// Writes frames in all forms, without the shortcut for fields that are the same in all frames.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading the input and of writing.
     fn output<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
         let OutputBenchOptions { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
@@ -144,12 +135,11 @@ impl Bench {
                 ms_per_frame: total_s / frames as f64 * 1e3,
                 file_bytes_per_cell: about.len() as f64 / cells,
             };
-            writeln!(
-                record.out,
+            let line = format!(
                 "{form:<20} {:>9.1} {:>10.3} {:>9.2} {:>12.3}",
                 row.ms_per_frame, row.raw_gb_per_s, row.file_bytes_per_cell, row.total_s
-            )?;
-            record.add(&row);
+            );
+            record.show(&line, &row)?;
         }
         Ok(())
     }
@@ -184,4 +174,55 @@ impl Bench {
         let none = || Error::input(&self.input, "a run of this input writes no output frame");
         Ok((header, last.ok_or_else(none)?))
     }
+}
+
+/// Number of times that a file is read: the first time it may come from disk.
+const TIMES: usize = 5;
+
+/// The result of reading.
+#[derive(Debug, Serialize)]
+struct ReadingRow {
+    bench: &'static str,
+    grid: [usize; 3],
+    threads: usize,
+    /// Shortest time until the fields are read, checked and stored, s.
+    least_s: f64,
+    raw_bytes: usize,
+    raw_gb_per_s: f64,
+}
+
+/// Reads the first time of a WRF file as a run does.
+fn reading(path: &Path, record: &mut Record) -> Result<()> {
+    let (mut least_s, mut raw_bytes, mut grid) = (f64::INFINITY, 0, [0; 3]);
+    for _ in 0..TIMES {
+        let begin = Instant::now();
+        let (domain, frame, _) =
+            wrf::open(std::slice::from_ref(&path.to_owned()), None, Overlap::Refuse)?;
+        least_s = least_s.min(begin.elapsed().as_secs_f64());
+        raw_bytes = bytes(&frame);
+        let shape = domain.grid.shape;
+        grid = [shape.nx, shape.ny, shape.nz];
+    }
+    let threads = machine().threads;
+    let raw_gb_per_s = raw_bytes as f64 / least_s / 1e9;
+    let [nx, ny, nz] = grid;
+    writeln!(
+        record.out,
+        "reading: {} of {nx}x{ny}x{nz} cells, {threads} threads\n\
+         {:.1} MB of values in {:.1} ms, {raw_gb_per_s:.3} GB/s",
+        path.display(),
+        raw_bytes as f64 / 1e6,
+        1e3 * least_s
+    )?;
+    record.add(&ReadingRow { bench: "reading", grid, threads, least_s, raw_bytes, raw_gb_per_s });
+    Ok(())
+}
+
+/// Bytes of the planes and volumes.
+fn bytes(frame: &Frame) -> usize {
+    let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
+    let volumes = state.fields().iter().chain([u, v]).chain(pressure).chain(geopotential);
+    let values: usize = volumes.map(ndarray::Array::len).sum();
+    let planes: usize = column_mass.iter().map(ndarray::Array::len).sum();
+    (values + planes) * size_of::<f32>()
 }

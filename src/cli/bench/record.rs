@@ -5,6 +5,8 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::error::Result;
+
 /// Output of a command.
 pub(super) struct Record<'a> {
     /// Lines for people.
@@ -16,18 +18,15 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// Prints the line of a row, and adds the row.
+    pub(super) fn show(&mut self, line: &str, row: &impl Serialize) -> Result<()> {
+        writeln!(self.out, "{line}")?;
+        self.add(row);
+        Ok(())
+    }
+
     /// Adds a row for programs.
     pub(super) fn add(&mut self, row: &impl Serialize) {
         self.rows.push(serde_json::to_value(row).expect("rows have plain keys"));
     }
-}
-
-/// Name of the CPU with a number of threads.
-pub(super) fn cpu_with(threads: usize) -> String {
-    format!("CPU, {threads} thread{}", if threads == 1 { "" } else { "s" })
-}
-
-/// A number with so many digits, or a dash.
-pub(super) fn digits(number: Option<f64>, digits: usize) -> String {
-    number.map_or_else(|| "-".to_owned(), |x| format!("{x:.digits$}"))
 }

@@ -11,7 +11,7 @@ use super::size::Elements;
 use super::{Bench, Site};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::reduce::ladder::{Ladder as Lesson, RUNGS, Rung as LessonRung};
+use crate::primitives::gpu::reduce::ladder::{Ladder as LowerRungs, RUNGS};
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, located, statistics_of};
 use crate::primitives::reduce::{self, Segments, Statistics};
 use crate::real::Real;
@@ -74,16 +74,15 @@ impl Bench {
         let fault = |sum: &f64| wrong("sum", *sum, expected.sum);
         let subject = Subject {
             bench: "reduce",
-            title: format!("sum of {size} values of {}", T::NAME),
+            title: format!("sum of {size} values of {}", T::TYPE_NAME),
             size: size.to_string(),
             elements: size.0,
             bytes,
-            precision: T::NAME,
+            precision: T::TYPE_NAME,
         };
-        let setting = LadderDevice::of(site.device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, record)?;
-        ladder.cpu(&site.pools, self.runs, record, || reduce::sum(&values), fault)?;
-        let Some(LadderDevice { gpu, slots, .. }) = setting else {
+        let mut ladder = Ladder::new(subject, site, record)?;
+        ladder.cpu(record, || reduce::sum(&values), fault)?;
+        let Some(LadderDevice { gpu, slots, .. }) = ladder.device else {
             if site.device.is_some() {
                 writeln!(
                     record.out,
@@ -92,24 +91,33 @@ impl Bench {
             }
             return Ok(());
         };
-        let data = Data::new(gpu, &values, slots)?;
+        let (length, stride) = (size.0, size.0.next_multiple_of(BOUNDARY));
+        let copies = copies_of(gpu, &values, slots)?;
         drop(values);
-        let lesson = Lesson::new(gpu, size.0)?;
+        let lower = LowerRungs::new(gpu, length)?;
         for rung in RUNGS {
-            let rung = LowerRung { lesson: &lesson, rung, data: &data, expected: expected.sum };
+            let rung = Rung {
+                name: rung.name,
+                is_step: true,
+                launch: &|slot| lower.launch(rung, &copies, slot * stride, length),
+                invalidate: &|_| lower.invalidate(),
+                fault: &|_| Ok(wrong("sum", lower.result()?.wide(), expected.sum)),
+            };
             ladder.rung(&rung, record)?;
         }
         let reducer = Reducer::new(gpu)?;
         let best = ("wide loads, one launch", Operation::Sum);
         for (name, operation) in [best].into_iter().chain(ASIDES) {
             let results = gpu.zeros(operation.words())?;
-            let rung =
-                BestRung { name, operation, reducer: &reducer, data: &data, results, expected };
-            if operation == Operation::Sum {
-                ladder.rung(&rung, record)?;
-            } else {
-                ladder.outside_ladder(&rung, record)?;
-            }
+            let segments = |slot| Segments { first: slot * stride, ..Segments::whole(length) };
+            let rung = Rung {
+                name,
+                is_step: operation == Operation::Sum,
+                launch: &|slot| reducer.reduce(operation, &copies, segments(slot), &results),
+                invalidate: &|_| results.poison(),
+                fault: &|_| Ok(fault_of(operation, &results.to_vec()?, expected)),
+            };
+            ladder.rung(&rung, record)?;
         }
         Ok(())
     }
@@ -119,97 +127,38 @@ fn wrong<A: Copy + PartialEq + Debug>(what: &str, found: A, expected: A) -> Opti
     (found != expected).then(|| format!("the {what} is {found:?}, expected {expected:?}"))
 }
 
-/// Contiguous copies of the values.
-struct Data<T> {
-    copies: Buffer<T>,
-    length: usize,
-    stride: usize,
+/// Contiguous copies of the values, at multiples of [`BOUNDARY`].
+fn copies_of<T: Reducible>(gpu: &Gpu, values: &[T], slots: usize) -> Result<Buffer<T>> {
+    let length = values.len();
+    let stride = length.next_multiple_of(BOUNDARY);
+    let copies = gpu.zeros((slots - 1) * stride + length)?;
+    copies.upload_to(0, values)?;
+    for slot in 1..slots {
+        copies.copy_range(slot * stride, &copies, 0..length)?;
+    }
+    Ok(copies)
 }
 
-impl<T: Reducible> Data<T> {
-    fn new(gpu: &Gpu, values: &[T], slots: usize) -> Result<Self> {
-        let length = values.len();
-        let stride = length.next_multiple_of(BOUNDARY);
-        let copies = gpu.zeros((slots - 1) * stride + length)?;
-        copies.upload_to(0, values)?;
-        for slot in 1..slots {
-            copies.copy_range(slot * stride, &copies, 0..length)?;
-        }
-        Ok(Self { copies, length, stride })
-    }
-}
-
-/// A rung below the best.
-struct LowerRung<'a, T> {
-    lesson: &'a Lesson<T>,
-    rung: LessonRung,
-    data: &'a Data<T>,
-    expected: f64,
-}
-
-impl<T: Reducible> Rung for LowerRung<'_, T> {
-    fn name(&self) -> &str {
-        self.rung.name
-    }
-
-    fn launch(&self, slot: usize) -> Result<()> {
-        let Data { copies, length, stride } = self.data;
-        self.lesson.launch(self.rung, copies, slot * stride, *length)
-    }
-
-    fn invalidate(&self, _slot: usize) -> Result<()> {
-        self.lesson.invalidate()
-    }
-
-    fn fault(&self, _slot: usize) -> Result<Option<String>> {
-        Ok(wrong("sum", self.lesson.result()?.wide(), self.expected))
-    }
-}
-
-/// The best rung.
-struct BestRung<'a, T> {
-    name: &'static str,
+/// Fault of the words of a result of the best rung.
+fn fault_of<T: Reducible>(
     operation: Operation,
-    reducer: &'a Reducer<T>,
-    data: &'a Data<T>,
-    results: Buffer<u64>,
+    words: &[u64],
     expected: Statistics<T>,
-}
-
-impl<T: Reducible> Rung for BestRung<'_, T> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn launch(&self, slot: usize) -> Result<()> {
-        let Data { copies, length, stride } = self.data;
-        let segments = Segments { first: slot * stride, ..Segments::whole(*length) };
-        self.reducer.reduce(self.operation, copies, segments, &self.results)
-    }
-
-    fn invalidate(&self, _slot: usize) -> Result<()> {
-        self.results.poison()
-    }
-
-    fn fault(&self, _slot: usize) -> Result<Option<String>> {
-        let words = self.results.to_vec()?;
-        let Statistics { extrema, sum, squares, nans } = self.expected;
-        Ok(match self.operation {
-            Operation::Sum => wrong("sum", T::of_word(words[0]).wide(), sum),
-            Operation::SumWide => wrong("sum", T::wide_of_word(words[0]), sum),
-            Operation::Max => {
-                wrong("largest value", Some(T::of_word(words[0])), extrema.map(|e| e.max))
-            }
-            Operation::MaxAt => {
-                let expected = extrema.map(|e| (e.max, e.max_at));
-                wrong("largest value with its place", located::<T>(&words), expected)
-            }
-            Operation::SquaresWide => wrong("sum of squares", T::wide_of_word(words[0]), squares),
-            Operation::NanCount => wrong("count", words[0] as usize, nans),
-            Operation::Statistics => {
-                wrong("set of results", statistics_of::<T>(&words), self.expected)
-            }
-            other => Some(format!("{other:?} is not looked at")),
-        })
+) -> Option<String> {
+    let Statistics { extrema, sum, squares, nans } = expected;
+    match operation {
+        Operation::Sum => wrong("sum", T::of_word(words[0]).wide(), sum),
+        Operation::SumWide => wrong("sum", T::wide_of_word(words[0]), sum),
+        Operation::Max => {
+            wrong("largest value", Some(T::of_word(words[0])), extrema.map(|e| e.max))
+        }
+        Operation::MaxAt => {
+            let largest = extrema.map(|e| (e.max, e.max_at));
+            wrong("largest value with its place", located::<T>(words), largest)
+        }
+        Operation::SquaresWide => wrong("sum of squares", T::wide_of_word(words[0]), squares),
+        Operation::NanCount => wrong("count", words[0] as usize, nans),
+        Operation::Statistics => wrong("set of results", statistics_of::<T>(words), expected),
+        other => Some(format!("{other:?} is not looked at")),
     }
 }

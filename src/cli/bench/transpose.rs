@@ -1,72 +1,27 @@
 //! The ladder of the transpose.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rayon::prelude::*;
 
-use super::ladder::{self, Ladder, Subject};
+use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::record::Record;
 use super::{Bench, Site};
 use crate::device::{Buffer, Element, Gpu};
 use crate::error::Result;
-use crate::primitives::gpu::transpose::{Rung, Transpose};
+use crate::primitives::gpu::transpose::{Rung as Kernel, Transpose};
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
-
-/// Matrices in the form of an option: RxC, or NxRxC for N of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent(Matrices);
-
-impl Extent {
-    /// Elements of all matrices.
-    pub(super) fn elements(self) -> usize {
-        self.0.len()
-    }
-}
-
-impl FromStr for Extent {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Option<Vec<usize>> =
-            text.split('x').map(|part| part.parse().ok().filter(|n| *n > 0)).collect();
-        let matrices = match numbers.as_deref() {
-            Some(&[rows, columns]) => Some(Matrices::one(rows, columns)),
-            Some(&[count, rows, columns]) => Some(Matrices { count, rows, columns }),
-            _ => None,
-        };
-        let elements = |m: &Matrices| m.count.checked_mul(m.rows)?.checked_mul(m.columns);
-        matrices.filter(|m| elements(m).is_some()).map(Self).ok_or_else(|| {
-            format!(
-                "\"{text}\" is not an extent; expected rows and columns as 4000x3000, or number, \
-                 rows and columns as 6x27x4118"
-            )
-        })
-    }
-}
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Matrices { count, rows, columns } = self.0;
-        if count != 1 {
-            write!(f, "{count}x")?;
-        }
-        write!(f, "{rows}x{columns}")
-    }
-}
 
 /// Sides of the square matrices for comparisons with libraries, and the largest one for the CPU.
 const SIDES: [usize; 6] = [1000, 4000, 4096, 8192, 16384, 30000];
 const LARGEST_ON_CPU: usize = 4096 * 4096;
 
 /// Those, and the six fields of a storm and of a large grid, transposed to columns and back.
-fn usual(has_gpu: bool) -> Vec<Extent> {
+fn usual(has_gpu: bool) -> Vec<Matrices> {
     let fields = [Matrices::levels(6, 27, 58, 71), Matrices::levels(6, 27, 1024, 1024)];
     let fields = fields.into_iter().flat_map(|fields| [fields, fields.transposed()]);
     let squares = SIDES.map(|side| Matrices::one(side, side));
     let all = squares.into_iter().chain(fields);
-    all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).map(Extent).collect()
+    all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).collect()
 }
 
 /// Period of the values, a prime: no two rows are equal, so that a misplaced row or column is detected.
@@ -92,34 +47,6 @@ fn values_on<R: Real + Element>(gpu: &Gpu, count: usize) -> Result<Buffer<R>> {
     Ok(buffer)
 }
 
-/// A rung of the ladder on copies of the data.
-struct Step<'a, R> {
-    rung: Rung,
-    transpose: &'a Transpose<R>,
-    copies: &'a [[Buffer<R>; 2]],
-}
-
-impl<R: Real + Element> ladder::Rung for Step<'_, R> {
-    fn name(&self) -> &str {
-        self.rung.name()
-    }
-
-    fn launch(&self, slot: usize) -> Result<()> {
-        let [from, to] = &self.copies[slot];
-        self.transpose.run_by(self.rung, from, to)
-    }
-
-    fn invalidate(&self, slot: usize) -> Result<()> {
-        self.copies[slot][1].poison()
-    }
-
-    fn fault(&self, slot: usize) -> Result<Option<String>> {
-        let [from, to] = &self.copies[slot];
-        let faults = self.transpose.faults(self.rung, from, to)?;
-        Ok((faults > 0).then(|| format!("{faults} of {} elements are wrong", to.len())))
-    }
-}
-
 impl Bench {
     /// Measures the ladder on all requested sizes.
     pub(super) fn transposes<R: Real + Element>(
@@ -129,28 +56,26 @@ impl Bench {
     ) -> Result<()> {
         let usual = || usual(site.device.is_some());
         let extents = if self.extent.is_empty() { usual() } else { self.extent.clone() };
-        extents.into_iter().try_for_each(|extent| self.transposed::<R>(extent, site, record))
+        extents.into_iter().try_for_each(|matrices| self.transposed::<R>(matrices, site, record))
     }
 
     fn transposed<R: Real + Element>(
         &self,
-        extent: Extent,
+        matrices: Matrices,
         site: &Site,
         record: &mut Record,
     ) -> Result<()> {
-        let Extent(matrices) = extent;
         let count = matrices.len();
         let bytes = 2 * size_of::<R>() * count;
         let subject = Subject {
             bench: "transpose",
-            title: format!("transpose of {extent} values of {}", R::NAME),
-            size: extent.to_string(),
+            title: format!("transpose of {matrices} values of {}", R::NAME),
+            size: matrices.to_string(),
             elements: count,
             bytes,
             precision: R::NAME,
         };
-        let setting = ladder::LadderDevice::of(site.device, bytes, self.runs)?;
-        let mut ladder = Ladder::new(subject, setting, record)?;
+        let mut ladder = Ladder::new(subject, site, record)?;
         if !self.extent.is_empty() || count <= LARGEST_ON_CPU {
             let from = values::<R>(count);
             let expected = plainly(matrices, &from);
@@ -160,9 +85,9 @@ impl Bench {
                 to
             };
             let fault = |to: &Vec<R>| (*to != expected).then(|| "elements are wrong".to_owned());
-            ladder.cpu(&site.pools, self.runs, record, work, fault)?;
+            ladder.cpu(record, work, fault)?;
         }
-        if let Some(ladder::LadderDevice { gpu, slots, .. }) = setting {
+        if let Some(LadderDevice { gpu, slots, .. }) = ladder.device {
             let transpose = Transpose::<R>::new(gpu, matrices)?;
             let first = values_on::<R>(gpu, count)?;
             let mut copies = vec![[first, gpu.zeros(count)?]];
@@ -171,14 +96,23 @@ impl Bench {
                 other.copy_from(&copies[0][0])?;
                 copies.push([other, gpu.zeros(count)?]);
             }
-            for rung in Rung::ALL {
-                let step = Step { rung, transpose: &transpose, copies: &copies };
-                // The bound is not a rung of the ladder.
-                if rung == Rung::Copy {
-                    ladder.outside_ladder(&step, record)?;
-                } else {
-                    ladder.rung(&step, record)?;
-                }
+            for kernel in Kernel::ALL {
+                let rung = Rung {
+                    name: kernel.name(),
+                    // The bound is not a rung of the ladder.
+                    is_step: kernel != Kernel::Copy,
+                    launch: &|slot| {
+                        let [from, to] = &copies[slot];
+                        transpose.run_by(kernel, from, to)
+                    },
+                    invalidate: &|slot| copies[slot][1].poison(),
+                    fault: &|slot| {
+                        let [from, to] = &copies[slot];
+                        let faults = transpose.faults(kernel, from, to)?;
+                        Ok((faults > 0).then(|| format!("{faults} of {count} elements are wrong")))
+                    },
+                };
+                ladder.rung(&rung, record)?;
             }
         }
         Ok(())
@@ -194,23 +128,4 @@ fn plainly<R: Real>(matrices: Matrices, from: &[R]) -> Vec<R> {
         from[at / matrix * matrix + row * columns + column]
     };
     (0..matrices.len()).into_par_iter().map(element).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn extents_are_read_and_written() {
-        for (text, [count, rows, columns]) in
-            [("4000x3000", [1, 4000, 3000]), ("6x27x4118", [6, 27, 4118])]
-        {
-            let read: Extent = text.parse().unwrap();
-            assert_eq!(read.0, Matrices { count, rows, columns });
-            assert_eq!(read.to_string(), text);
-        }
-        for text in ["", "4000", "0x3", "3x-1", "1x2x3x4", "4000X3000", "9999999999x9999999999x9"] {
-            assert!(text.parse::<Extent>().unwrap_err().contains(text), "{text}");
-        }
-    }
 }

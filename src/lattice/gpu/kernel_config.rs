@@ -122,7 +122,7 @@ impl KernelConfig {
     }
 
     /// Returns `true` if fields have the same memory layout in another form.
-    pub fn lies_as(&self, other: &Self) -> bool {
+    pub(crate) fn lies_as(&self, other: &Self) -> bool {
         let layout = |form: &Self| {
             (form.extents, form.link_reals, form.is_diagonal, form.is_backward_stored, form.chunk)
         };
@@ -130,7 +130,7 @@ impl KernelConfig {
     }
 
     /// The same with a given brick.
-    pub fn with_brick(self, brick: [usize; DIRECTIONS]) -> Self {
+    pub(crate) fn with_brick(self, brick: [usize; DIRECTIONS]) -> Self {
         let slab = self.extents.along()[2].div_ceil(brick[2]);
         Self { block_sites: brick.iter().product(), brick: Some(brick), slab, ..self }
     }

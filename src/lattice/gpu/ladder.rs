@@ -197,7 +197,7 @@ impl<R: LatticePrecision> LowerRung<R> {
         fields: Fields<R>,
         shape: [usize; 2],
     ) -> Result<Self> {
-        let module = gpu.module(&source(gauge.extents, <R as Real>::PRECISION, shape))?;
+        let module = gpu.module(&source(gauge.extents, R::PRECISION, shape))?;
         let [here, there] = &fields.links;
         let there = if rung == Rung::Aos { here } else { there };
         let args = WilsonArgs {
@@ -214,16 +214,12 @@ impl<R: LatticePrecision> LowerRung<R> {
     }
 
     /// The arrays, for use with another launch configuration.
-    pub fn into_fields(self) -> Fields<R> {
+    pub(crate) fn into_fields(self) -> Fields<R> {
         self.fields
     }
 
     /// Resources of the kernel.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu).
-    pub fn resources(&self) -> Result<Resources> {
+    pub(crate) fn resources(&self) -> Result<Resources> {
         self.kernel.resources(self.threads as u32, 0)
     }
 
@@ -239,7 +235,7 @@ impl<R: LatticePrecision> LowerRung<R> {
     }
 
     /// The spinors of the result.
-    pub fn out(&self) -> &Buffer<R> {
+    pub(crate) fn out(&self) -> &Buffer<R> {
         &self.fields.out
     }
 }

@@ -9,7 +9,7 @@ pub mod ladder;
 mod solver;
 
 pub use kernel_config::{KernelConfig, Load, TWO_ROWS, brick};
-pub use solver::{Iteration, source as solver_source, untouched};
+pub use solver::{source as solver_source, untouched};
 
 use std::sync::Arc;
 
@@ -17,16 +17,14 @@ use self::arguments::WilsonArgs;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::error::Result;
 use crate::lattice::{Dirac, Extents, GaugeField, LINK_REALS, Parity, SPINOR_REALS, Stop};
-use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
-use crate::primitives::reduce::Segments;
+use crate::primitives::gpu::reduce::Reducer;
 use crate::real::{Precision, Real};
-use solver::Solver;
+use solver::{Iteration, Solver};
 
 /// A precision with kernels.
-pub trait LatticePrecision: Real + Element + Reducible {}
+pub trait LatticePrecision: Real + Element {}
 
-impl LatticePrecision for f32 {}
-impl LatticePrecision for f64 {}
+impl<R: Real + Element> LatticePrecision for R {}
 
 /// The kernels of the operator in one form.
 pub fn source(form: &KernelConfig, precision: Precision) -> KernelSource {
@@ -65,7 +63,7 @@ impl<R: LatticePrecision> Operator<R> {
         antiperiodic_t: bool,
         form: KernelConfig,
     ) -> Result<Self> {
-        let module = gpu.module(&source(&form, <R as Real>::PRECISION))?;
+        let module = gpu.module(&source(&form, R::PRECISION))?;
         Ok(Self {
             gpu: gpu.clone(),
             form,
@@ -78,7 +76,7 @@ impl<R: LatticePrecision> Operator<R> {
     }
 
     /// The links, for kernels of another form with the same layout.
-    pub fn links(&self) -> Arc<[Buffer<R>; 2]> {
+    pub(crate) fn links(&self) -> Arc<[Buffer<R>; 2]> {
         Arc::clone(&self.links)
     }
 
@@ -88,20 +86,12 @@ impl<R: LatticePrecision> Operator<R> {
     }
 
     /// Resources of the kernel of the hopping term, with this much dynamic shared memory.
-    ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    pub fn resources(&self, shared_bytes: u32) -> Result<Resources> {
+    pub(crate) fn resources(&self, shared_bytes: u32) -> Result<Resources> {
         self.kernel_of_hop(false).resources(self.form.threads(), shared_bytes)
     }
 
     /// Allows the kernel of the hopping term more shared memory than the default limit.
-    ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    pub fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
+    pub(crate) fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
         self.kernel_of_hop(false).allow_shared_memory(bytes)
     }
 
@@ -129,13 +119,9 @@ impl<R: LatticePrecision> Operator<R> {
         unsafe { kernel.launch(launch, args) }
     }
 
-    /// `out = D in` or `D† in` for all right-hand sides of the fields, which are contiguous. Dynamic shared memory
-    /// limits the occupancy.
-    ///
-    /// # Panics
-    ///
-    /// When the number of right-hand sides in the fields does not suit the form.
-    pub(crate) fn hop_beside(
+    /// `out = D in` or `D† in` for all right-hand sides of the fields, which are contiguous and as many as the form has.
+    /// Dynamic shared memory limits the occupancy.
+    pub(crate) fn hop(
         &self,
         parity: Parity,
         is_dagger: bool,
@@ -144,7 +130,7 @@ impl<R: LatticePrecision> Operator<R> {
         shared_bytes: u32,
     ) -> Result<()> {
         let of_side = self.form.extents.half_volume() * SPINOR_REALS;
-        assert_eq!([input.len(), out.len()], [out.len(); 2], "fields of equal length");
+        assert_eq!(input.len(), out.len(), "fields of equal length");
         let sides = out.len() / of_side;
         assert_eq!(out.len(), sides * of_side, "whole right-hand sides");
         let is_right = if self.form.loops_sides {
@@ -157,31 +143,8 @@ impl<R: LatticePrecision> Operator<R> {
         self.launch(self.kernel_of_hop(is_dagger), &args, shared_bytes)
     }
 
-    /// `out = D in` or `D† in`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Operator::new`].
-    ///
-    /// # Panics
-    ///
-    /// When the fields do not have the number of right-hand sides of the form.
-    pub fn hop(
-        &self,
-        parity: Parity,
-        is_dagger: bool,
-        input: &Buffer<R>,
-        out: &Buffer<R>,
-    ) -> Result<()> {
-        self.hop_beside(parity, is_dagger, input, out, 0)
-    }
-
-    /// `out = base + coefficient D in`.
-    ///
-    /// # Panics
-    ///
-    /// When the fields do not have the number of right-hand sides of the form.
-    pub(crate) fn add_hop(
+    /// `out = base + coefficient D in` for one right-hand side.
+    fn add_hop(
         &self,
         parity: Parity,
         is_dagger: bool,
@@ -219,13 +182,9 @@ impl<R: LatticePrecision> GpuDirac<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu).
     pub fn new(gpu: &Gpu, gauge: GaugeField<'_>, distance: f64) -> Result<Self> {
-        let is_rebuilt = <R as Real>::PRECISION == Precision::F32 && distance <= REBUILT;
+        let is_rebuilt = R::PRECISION == Precision::F32 && distance <= REBUILT;
         let link_reals = if is_rebuilt { TWO_ROWS } else { LINK_REALS };
-        Self::with(
-            gpu,
-            gauge,
-            KernelConfig::choose(<R as Real>::PRECISION, gauge.extents, link_reals),
-        )
+        Self::with(gpu, gauge, KernelConfig::choose(R::PRECISION, gauge.extents, link_reals))
     }
 
     /// The same in a given form.
@@ -234,28 +193,26 @@ impl<R: LatticePrecision> GpuDirac<R> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu).
     pub fn with(gpu: &Gpu, gauge: GaugeField<'_>, form: KernelConfig) -> Result<Self> {
-        gpu.compile_ahead(vec![
-            source(&form, <R as Real>::PRECISION),
-            solver::source(&form, <R as Real>::PRECISION),
-        ])?;
+        gpu.compile_ahead(vec![source(&form, R::PRECISION), solver::source(&form, R::PRECISION)])?;
         Ok(Self {
             operator: Operator::new(gpu, gauge, form)?,
-            solver: Solver::new(gpu, &form, <R as Real>::PRECISION)?,
+            solver: Solver::new(gpu, &form, R::PRECISION)?,
             reducer: Reducer::new(gpu)?,
         })
     }
 
     /// The operator.
-    pub fn operator(&self) -> &Operator<R> {
+    pub(crate) fn operator(&self) -> &Operator<R> {
         &self.operator
     }
 
     /// The kernels of an iteration, for timing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu).
-    pub fn iteration(&self, kappa: f64, b: &Buffer<R>, stop: Stop) -> Result<Iteration<'_, R>> {
+    pub(crate) fn iteration(
+        &self,
+        kappa: f64,
+        b: &Buffer<R>,
+        stop: Stop,
+    ) -> Result<Iteration<'_, R>> {
         self.solver.begin(&self.operator, &self.reducer, kappa, b, stop)
     }
 }
@@ -285,27 +242,17 @@ impl<R: LatticePrecision> Dirac<R> for GpuDirac<R> {
         parity: Parity,
         is_dagger: bool,
         input: &Buffer<R>,
+        base: Option<(&Buffer<R>, f64)>,
         out: &mut Buffer<R>,
     ) -> Result<()> {
-        self.operator.hop(parity, is_dagger, input, out)
-    }
-
-    fn add_hop(
-        &self,
-        parity: Parity,
-        is_dagger: bool,
-        input: &Buffer<R>,
-        base: (&Buffer<R>, f64),
-        out: &mut Buffer<R>,
-    ) -> Result<()> {
-        self.operator.add_hop(parity, is_dagger, input, base, out)
+        match base {
+            None => self.operator.hop(parity, is_dagger, input, out, 0),
+            Some(base) => self.operator.add_hop(parity, is_dagger, input, base, out),
+        }
     }
 
     fn norm2(&self, half: &Buffer<R>) -> Result<f64> {
-        let results = self.operator.gpu.zeros(1)?;
-        let all = Segments::whole(half.len());
-        self.reducer.reduce(Operation::SquaresWide, half, all, &results)?;
-        Ok(R::wide_of_word(results.to_vec()?[0]))
+        self.reducer.sum_of_squares(half)
     }
 
     fn residual2(&self, kappa: f64, x: &Buffer<R>, b: &Buffer<R>) -> Result<f64> {

@@ -6,8 +6,7 @@ use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::{Error, Result};
 use crate::lattice::{Parity, SPINOR_REALS, Stop};
-use crate::primitives::gpu::reduce::{Operation, Reducer};
-use crate::primitives::reduce::Segments;
+use crate::primitives::gpu::reduce::Reducer;
 use crate::real::Precision;
 
 /// Iterations of a graph, after which the host tests for the end.
@@ -113,9 +112,7 @@ impl Solver {
         let zeros = || gpu.zeros::<R>(reals);
         let units = reals * size_of::<R>() / UNIT_BYTES;
         let vector_blocks = units.div_ceil(VECTOR_UNITS * form.threads() as usize);
-        let square = gpu.zeros(1)?;
-        reducer.reduce(Operation::SquaresWide, b, Segments::whole(reals), &square)?;
-        let square = R::wide_of_word(square.to_vec()?[0]);
+        let square = reducer.sum_of_squares(b)?;
         let (numbers, words) = untouched(stop.tolerance * stop.tolerance * square, stop.most);
         let r = zeros()?;
         r.copy_from(b)?;
@@ -144,7 +141,7 @@ impl Solver {
 
 /// A system on the device; the arrays are those of [`SolverArgs`].
 #[derive(Debug)]
-pub struct Iteration<'a, R> {
+pub(crate) struct Iteration<'a, R> {
     solver: &'a Solver,
     operator: &'a Operator<R>,
     kappa: f64,
@@ -247,11 +244,7 @@ impl<R: LatticePrecision> Iteration<'_, R> {
 
     /// Times of the first iterations for this right-hand side, in a graph, s each. Each measurement starts anew, since
     /// a residual of zero would end it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`] when the device has failed.
-    pub fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
+    pub(crate) fn times(&self, b: &Buffer<R>, runs: u32) -> Result<Vec<f64>> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| (0..ITERATIONS).try_for_each(|_| self.iterate()))?;
         (0..runs)

@@ -369,10 +369,6 @@ impl<R: Real + Element> DeviceCsr<R> {
 
     /// Products with vectors at an address, as [`DeviceCsr::multiply_by`].
     ///
-    /// # Errors
-    ///
-    /// As [`DeviceCsr::new`].
-    ///
     /// # Safety
     ///
     /// There are `vectors` vectors of the length of a row at `x`, and memory for as many of the length of a column at

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
-use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude, Stream};
+use crate::device::{Branch, Buffer, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude, Stream};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::MemoryArgs;
 use crate::real::Precision;
@@ -34,33 +34,18 @@ pub fn source() -> KernelSource {
     KernelSource::new("primitives/memory.cu", prelude)
 }
 
-/// Elements of a load and a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// One, 4 bytes.
-    One,
-    /// Two, 8 bytes.
-    Two,
-    /// Four, 16 bytes.
-    Four,
-}
-
-/// Order in which a copy is distributed among threads and blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// All threads side by side, in a grid-stride loop.
-    Grid,
-    /// A contiguous part for each block, its threads side by side.
-    Block,
-    /// A contiguous part for each thread.
-    Thread,
-}
-
-/// Kernels of the copies by [`Pattern`] and [`Width`].
-const COPIES: [[&str; 3]; 3] = [
-    ["memory_grid_1", "memory_grid_2", "memory_grid_4"],
-    ["memory_block_1", "memory_block_2", "memory_block_4"],
-    ["memory_thread_1", "memory_thread_2", "memory_thread_4"],
+/// Copies: the kernels, with the order in which elements are distributed among threads (all side by side in a grid-stride
+/// loop, or a contiguous part for each block or thread), and the bytes of a load and a store.
+pub const COPIES: [(&str, &str, usize); 9] = [
+    ("memory_grid_1", "all side by side", 4),
+    ("memory_grid_2", "all side by side", 8),
+    ("memory_grid_4", "all side by side", 16),
+    ("memory_block_1", "a piece a block", 4),
+    ("memory_block_2", "a piece a block", 8),
+    ("memory_block_4", "a piece a block", 16),
+    ("memory_thread_1", "a piece a thread", 4),
+    ("memory_thread_2", "a piece a thread", 8),
+    ("memory_thread_4", "a piece a thread", 16),
 ];
 
 /// An experiment.
@@ -70,8 +55,8 @@ pub enum Experiment {
     Offset(usize),
     /// A strided copy: one in so many elements.
     Stride(usize),
-    /// A copy of all elements.
-    Copy(Width, Pattern),
+    /// A copy of all elements, by the kernel of this name, one of [`COPIES`].
+    Copy(&'static str),
     /// Sums of words of shared memory that lanes read with a stride (bank conflicts).
     Banks {
         /// Stride of the lanes in words, up to [`LONGEST_STEP`].
@@ -95,24 +80,13 @@ pub enum Experiment {
     },
 }
 
-/// A launch of an experiment.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryLaunch {
-    /// Name of the kernel.
-    pub kernel: &'static str,
-    /// Arguments.
-    pub args: MemoryArgs<f32>,
-    /// Number of blocks, of [`THREADS`] threads each.
-    pub blocks: usize,
-}
-
 impl Experiment {
     /// The name of its kernel.
     pub fn kernel(self) -> &'static str {
         match self {
             Self::Offset(_) => "memory_offset",
             Self::Stride(_) => "memory_stride",
-            Self::Copy(width, pattern) => COPIES[pattern as usize][width as usize],
+            Self::Copy(kernel) => kernel,
             Self::Banks { .. } => "memory_banks",
             Self::Gather { read_only: false } => "memory_gather",
             Self::Gather { read_only: true } => "memory_gather_read_only",
@@ -131,7 +105,7 @@ impl Experiment {
         }
     }
 
-    /// The launch for `count` elements.
+    /// The arguments, and the number of blocks of [`THREADS`] threads, of the launch for `count` elements.
     ///
     /// # Panics
     ///
@@ -144,7 +118,7 @@ impl Experiment {
         indices: ReadPointer<i32>,
         count: usize,
         multiprocessors: u32,
-    ) -> MemoryLaunch {
+    ) -> (MemoryArgs<f32>, usize) {
         let mut args = MemoryArgs { from, to, indices, count: count as i64, ..Default::default() };
         let mut blocks = count.div_ceil(THREADS as usize).max(1);
         match self {
@@ -164,7 +138,7 @@ impl Experiment {
                 (args.rounds, args.factor, args.summand) = (rounds as i32, factor, summand);
             }
         }
-        MemoryLaunch { kernel: self.kernel(), args, blocks }
+        (args, blocks)
     }
 
     /// Expected value of element `at` of the result; `None` if the experiment does not write it.
@@ -209,13 +183,15 @@ impl Lab {
             Experiment::Gather { read_only: true },
             Experiment::Work { rounds: 0, factor: 0.0, summand: 0.0 },
         ];
-        let names = COPIES.into_iter().flatten().chain(others.map(Experiment::kernel));
+        let copies = COPIES.into_iter().map(|(kernel, ..)| kernel);
+        let names = copies.chain(others.map(Experiment::kernel));
         let kernels = names.map(|name| module.kernel(name)).collect::<Result<_>>()?;
         Ok(Self { gpu: gpu.clone(), kernels })
     }
 
-    fn kernel(&self, name: &str) -> &Kernel {
-        self.kernels.iter().find(|kernel| kernel.name() == name).expect("all kernels are there")
+    fn kernel(&self, experiment: Experiment) -> &Kernel {
+        let is_its_own = |kernel: &&Kernel| kernel.name() == experiment.kernel();
+        self.kernels.iter().find(is_its_own).expect("all kernels are there")
     }
 
     /// Queues an experiment on `count` elements.
@@ -240,7 +216,7 @@ impl Lab {
         let have = [from.len(), to.len(), indices.places.len()];
         assert!(needs.iter().zip(&have).all(|(n, h)| n <= h), "{needs:?} needed, {have:?} there");
         assert!(needs[2] == 0 || indices.below <= from.len(), "indices beyond the elements");
-        let MemoryLaunch { kernel, args, blocks } = experiment.launch(
+        let (args, blocks) = experiment.launch(
             from.pointer().read(),
             to.pointer(),
             indices.places.pointer().read(),
@@ -249,7 +225,7 @@ impl Lab {
         );
         let launch = Launch::flat(blocks * THREADS as usize, THREADS);
         // SAFETY: the kernel takes this struct; the arrays were checked here, the indices when they were created.
-        unsafe { self.kernel(kernel).launch(launch, &args) }
+        unsafe { self.kernel(experiment).launch(launch, &args) }
     }
 }
 
@@ -370,7 +346,7 @@ impl<'a> Overlap<'a> {
             unsafe { self.given.send(&self.from, range.clone(), &stream.0)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
-            let MemoryLaunch { kernel, args, blocks } = work.launch(
+            let (args, blocks) = work.launch(
                 self.from.pointer_to(range.start).read(),
                 self.to.pointer_to(range.start),
                 ReadPointer::default(),
@@ -382,7 +358,7 @@ impl<'a> Overlap<'a> {
             let launch = Launch::flat(blocks * THREADS as usize, THREADS);
             // SAFETY: the kernel takes this struct, and reads and writes only elements of the part, whose range was
             // checked.
-            unsafe { self.lab.kernel(kernel).launch_in(&stream.0, launch, &args)? };
+            unsafe { self.lab.kernel(work).launch_on(Branch::of(stream), launch, &args)? };
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.

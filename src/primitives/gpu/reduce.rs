@@ -8,13 +8,12 @@
 
 pub mod ladder;
 
-use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 
 /// Operations on the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,11 +98,11 @@ impl Operation {
 /// A type of elements with kernels, and the decoding of its results from words.
 pub trait Reducible: Number + Element {
     /// Precision that its kernels are compiled with.
-    const PRECISION: Precision;
+    const KERNEL_PRECISION: Precision;
     /// `true` for integers.
     const IS_WHOLE: bool;
     /// Name in messages and tables.
-    const NAME: &'static str;
+    const TYPE_NAME: &'static str;
 
     /// Element in the first bytes of a word.
     fn of_word(word: u64) -> Self;
@@ -112,13 +111,16 @@ pub trait Reducible: Number + Element {
     fn wide_of_word(word: u64) -> f64;
 }
 
-impl Reducible for f32 {
-    const PRECISION: Precision = Precision::F32;
+impl<R: Real + Element> Reducible for R {
+    const KERNEL_PRECISION: Precision = R::PRECISION;
     const IS_WHOLE: bool = false;
-    const NAME: &'static str = "f32";
+    const TYPE_NAME: &'static str = R::NAME;
 
     fn of_word(word: u64) -> Self {
-        Self::from_bits(word as u32)
+        match R::PRECISION {
+            Precision::F32 => R::of(f32::from_bits(word as u32).into()),
+            Precision::F64 => R::of(f64::from_bits(word)),
+        }
     }
 
     fn wide_of_word(word: u64) -> f64 {
@@ -126,25 +128,11 @@ impl Reducible for f32 {
     }
 }
 
-impl Reducible for f64 {
-    const PRECISION: Precision = Precision::F64;
-    const IS_WHOLE: bool = false;
-    const NAME: &'static str = "f64";
-
-    fn of_word(word: u64) -> Self {
-        Self::from_bits(word)
-    }
-
-    fn wide_of_word(word: u64) -> f64 {
-        Self::from_bits(word)
-    }
-}
-
 impl Reducible for i32 {
     /// Integer kernels use no real number; any precision will do.
-    const PRECISION: Precision = Precision::F32;
+    const KERNEL_PRECISION: Precision = Precision::F32;
     const IS_WHOLE: bool = true;
-    const NAME: &'static str = "i32";
+    const TYPE_NAME: &'static str = "i32";
 
     fn of_word(word: u64) -> Self {
         word as Self
@@ -208,31 +196,28 @@ impl ReduceConfig {
         worthwhile.min(possible).max(1) as u32
     }
 
-    /// The launch that reduces segments, if the device holds `resident` blocks at a time.
+    /// The arguments, and the number of blocks, of the launch that reduces segments of the arrays in `arrays`, if the
+    /// device holds `resident` blocks at a time.
     ///
     /// If segments have several blocks each, the launch has at most `resident` blocks: it needs as many partial results
     /// and tickets.
     pub fn launch<T: Reducible>(
         self,
-        arrays: Arrays<T>,
+        arrays: ReduceArgs<T>,
         segments: Segments,
         resident: u32,
-    ) -> ReduceLaunch<T> {
-        let Arrays { values, others, results, partials, tickets } = arrays;
+    ) -> (ReduceArgs<T>, usize) {
         let blocks = self.blocks_for(segments, size_of::<T>(), resident);
         let Segments { first, length, count, stride } = segments;
         let args = ReduceArgs {
-            values: values.offset(first).read(),
-            others: others.offset(first).read(),
-            results,
-            partials,
-            tickets,
+            values: arrays.values.offset(first),
+            others: arrays.others.offset(first),
             length: length as i64,
             stride: stride as i64,
             blocks: blocks as i32,
-            filler: 0,
+            ..arrays
         };
-        ReduceLaunch { args, blocks: count * blocks as usize, threads: self.threads }
+        (args, count * blocks as usize)
     }
 
     /// Compile-time constants of the kernels.
@@ -246,37 +231,11 @@ impl ReduceConfig {
     }
 }
 
-/// Input and result of a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrays<T> {
-    /// The array.
-    pub values: DevicePointer<T>,
-    /// The second array; null for operations of one array.
-    pub others: DevicePointer<T>,
-    /// The results, [`Operation::words`] words for each segment.
-    pub results: DevicePointer<u64>,
-    /// Partial results of the blocks, in the same format.
-    pub partials: DevicePointer<u64>,
-    /// A word for each segment, which must be 0 before the launch and is 0 after it.
-    pub tickets: DevicePointer<u64>,
-}
-
-/// A launch of a kernel that reduces segments.
-#[derive(Clone, Copy, Debug)]
-pub struct ReduceLaunch<T> {
-    /// Arguments.
-    pub args: ReduceArgs<T>,
-    /// Number of blocks of all segments.
-    pub blocks: usize,
-    /// Threads of a block.
-    pub threads: u32,
-}
-
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>(shape: ReduceConfig) -> KernelSource {
-    let arguments = structs!(T::PRECISION; ReduceArgs);
+    let arguments = structs!(T::KERNEL_PRECISION; ReduceArgs);
     let prelude =
-        Prelude::new(T::PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
+        Prelude::new(T::KERNEL_PRECISION).with(&arguments).with_settings(&shape.constants::<T>());
     KernelSource::new("primitives/reduce.cu", prelude).exactly()
 }
 
@@ -391,15 +350,19 @@ impl<T: Reducible> Reducer<T> {
             return Ok(());
         }
         let (kernel, resident) = self.kernel(operation);
-        let arrays = Arrays {
-            values: x.pointer(),
-            others: y.pointer(),
+        let arrays = ReduceArgs {
+            values: x.pointer().read(),
+            others: y.pointer().read(),
             results: results.pointer(),
             partials: self.partials.pointer(),
             tickets: self.tickets.pointer(),
+            length: 0,
+            stride: 0,
+            blocks: 0,
+            filler: 0,
         };
-        let ReduceLaunch { args, blocks, threads } = self.shape.launch(arrays, segments, *resident);
-        let launch = Launch::flat(blocks * threads as usize, threads);
+        let (args, blocks) = self.shape.launch(arrays, segments, *resident);
+        let launch = Launch::flat(blocks * self.shape.threads as usize, self.shape.threads);
         // SAFETY: the kernel takes this struct; segments and results were checked against their buffers. If a segment
         // has several blocks, all blocks together are no more than the device holds, and the two buffers of this value
         // have room for as many. A caller that records the launch in a graph keeps the buffers and this value as long
@@ -430,9 +393,12 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// As [`Reducer::new`].
     pub fn sum(&self, values: &Buffer<T>) -> Result<f64> {
-        let results = self.gpu.zeros(1)?;
-        self.reduce(Operation::SumWide, values, Segments::whole(values.len()), &results)?;
-        Ok(T::wide_of_word(results.to_vec()?[0]))
+        self.wide(Operation::SumWide, [values, values])
+    }
+
+    /// The sum of the squares, accumulated as [`Operation::SumWide`]. Waits for the device.
+    pub(crate) fn sum_of_squares(&self, values: &Buffer<T>) -> Result<f64> {
+        self.wide(Operation::SquaresWide, [values, values])
     }
 
     /// The scalar product, accumulated as [`Operation::SumWide`]. Waits for the device.
@@ -446,8 +412,12 @@ impl<T: Reducible> Reducer<T> {
     /// When the lengths differ.
     pub fn dot(&self, x: &Buffer<T>, y: &Buffer<T>) -> Result<f64> {
         assert_eq!(x.len(), y.len(), "a scalar product needs two vectors of the same length");
+        self.wide(Operation::DotWide, [x, y])
+    }
+
+    fn wide(&self, operation: Operation, [x, y]: [&Buffer<T>; 2]) -> Result<f64> {
         let results = self.gpu.zeros(1)?;
-        self.reduce_pair(Operation::DotWide, [x, y], Segments::whole(x.len()), &results)?;
+        self.launch(operation, [x, y], Segments::whole(x.len()), &results)?;
         Ok(T::wide_of_word(results.to_vec()?[0]))
     }
 }

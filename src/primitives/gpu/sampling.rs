@@ -42,12 +42,8 @@ impl<R: Real + Element> Sampling<R> {
         device + DeviceCsr::bytes(operator)
     }
 
-    /// Queues the products with these levels, one group after the other.
-    ///
-    /// # Panics
-    ///
-    /// When the number of levels differs from that of construction, an array ends before them, or two products are
-    /// under way already.
+    /// Queues the products with these levels, as many as at construction, one group after the other; at most two
+    /// products are under way.
     pub(crate) fn send(&mut self, groups: &[Levels<'_, R>]) -> Result<()> {
         let Self { matrix, rung, levels, parcel } = self;
         let (rows, columns) = (matrix.rows(), matrix.columns());

@@ -22,7 +22,7 @@ fn expected<R: Emulated>(drawn: &Drawn<R>, parity: Parity, is_dagger: bool) -> V
     let dirac = CpuDirac::<R>::new(drawn.gauge()).unwrap();
     let (input, mut out) =
         (dirac.load(parity.other(), &drawn.psi).unwrap(), dirac.zeros().unwrap());
-    dirac.hop(parity, is_dagger, &input, &mut out).unwrap();
+    dirac.hop(parity, is_dagger, &input, None, &mut out).unwrap();
     let mut whole = drawn.psi.clone();
     dirac.store(parity, &out, &mut whole).unwrap();
     whole

@@ -77,8 +77,8 @@ fn every_barrier_of_the_ladder_is_missed() {
                 let scratch = [0, 1].map(|_| memory.array(&vec![0.0; scratch(LENGTH, 1)]));
                 let result = memory.array(&[0.0_f32]);
                 let places = LadderArrays { values, length: LENGTH, scratch, result };
-                for launch in rung.launches(places, 1) {
-                    memory.launch(launch.kernel, &launch.args, launch.blocks as usize, THREADS);
+                for (args, blocks) in rung.launches(places, 1) {
+                    memory.launch(rung.kernel, &args, blocks as usize, THREADS);
                 }
                 match program.attempt(&memory.records, seed) {
                     Ok(found) => {

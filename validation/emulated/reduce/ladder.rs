@@ -12,7 +12,7 @@ use super::{LENGTHS, whole};
 const MULTIPROCESSORS: u32 = 1;
 
 fn rungs_are_exact<T: Exchanged>() {
-    let program = program(T::NAME, &source::<T>(), &[]);
+    let program = program(T::TYPE_NAME, &source::<T>(), &[]);
     let mut random = Random::new(31);
     // The last one takes three launches of the trees.
     for (n, length) in LENGTHS.into_iter().chain([70_001]).enumerate() {
@@ -33,12 +33,12 @@ fn rungs_are_exact<T: Exchanged>() {
                 scratch: [0, 1].map(|_| memory.array(&vec![unwritten; room])),
                 result: memory.array(&[given]),
             };
-            for launch in rung.launches(places, MULTIPROCESSORS) {
-                memory.launch(launch.kernel, &launch.args, launch.blocks as usize, THREADS);
+            for (args, blocks) in rung.launches(places, MULTIPROCESSORS) {
+                memory.launch(rung.kernel, &args, blocks as usize, THREADS);
             }
             let found = program.run(&memory.records, random.bits());
             let sum = taken(&found, places.result)[0];
-            assert_eq!(sum.wide(), expected, "{} of {length} {}", rung.name, T::NAME);
+            assert_eq!(sum.wide(), expected, "{} of {length} {}", rung.name, T::TYPE_NAME);
         }
     }
 }

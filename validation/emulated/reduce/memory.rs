@@ -1,8 +1,6 @@
 //! The experiments with memory: each writes the right values, and no others.
 
-use nwp_mini::primitives::gpu::memory::{
-    Experiment, LONGEST_STEP, Pattern, THREADS, Width, source,
-};
+use nwp_mini::primitives::gpu::memory::{COPIES, Experiment, LONGEST_STEP, THREADS, source};
 
 use super::host::{Memory, program, taken};
 use super::random::Random;
@@ -11,12 +9,7 @@ use super::random::Random;
 fn experiments() -> Vec<Experiment> {
     let mut all: Vec<Experiment> = [0, 1, 7, 32].map(Experiment::Offset).to_vec();
     all.extend([1, 2, 3, 32].map(Experiment::Stride));
-    for width in [Width::One, Width::Two, Width::Four] {
-        all.extend(
-            [Pattern::Grid, Pattern::Block, Pattern::Thread]
-                .map(|pattern| Experiment::Copy(width, pattern)),
-        );
-    }
+    all.extend(COPIES.map(|(kernel, ..)| Experiment::Copy(kernel)));
     all.extend([0, 1, 2, 32, LONGEST_STEP].map(|step| Experiment::Banks { step, rounds: 3 }));
     all.extend([false, true].map(|read_only| Experiment::Gather { read_only }));
     all.push(Experiment::Work { rounds: 9, factor: 0.75, summand: 0.25 });
@@ -43,8 +36,8 @@ fn experiments_leave_what_they_should() {
             let mut memory = Memory::default();
             let [before, after] = [&from, &vec![f32::NAN; written]].map(|x| memory.array(x));
             let indices = memory.array(&places);
-            let launch = experiment.launch(before.read(), after, indices.read(), count, 1);
-            memory.launch(launch.kernel, &launch.args, launch.blocks, THREADS);
+            let (args, blocks) = experiment.launch(before.read(), after, indices.read(), count, 1);
+            memory.launch(experiment.kernel(), &args, blocks, THREADS);
             let found: Vec<f32> = taken(&program.run(&memory.records, random.bits()), after);
             assert_eq!(found.len(), written);
             if count == 0 {

@@ -3,7 +3,7 @@
 use nwp_mini::cuda_abi::{Bytes, CudaType, DevicePointer};
 use nwp_mini::primitives::gpu::arguments::ReduceArgs;
 use nwp_mini::primitives::gpu::reduce::{
-    Arrays, Operation, ReduceConfig, Reducible, located, source, statistics_of,
+    Operation, ReduceConfig, Reducible, located, source, statistics_of,
 };
 use nwp_mini::primitives::reduce::{self, Segments};
 
@@ -51,21 +51,21 @@ pub(crate) fn reduced<T: Exchanged>(
     seed: u64,
 ) -> Result<Vec<Vec<u64>>, String> {
     let mut memory = Memory::default();
-    let mut arrays = Arrays {
-        values: memory.array(x),
-        others: memory.array(y),
-        results: DevicePointer::default(),
+    let mut arrays = ReduceArgs {
+        values: memory.array(x).read(),
+        others: memory.array(y).read(),
         // Initial contents must not matter.
         partials: memory.array(&vec![u64::MAX; 7 * RESIDENT as usize]),
         tickets: memory.array(&[0_u64; RESIDENT as usize]),
+        ..ReduceArgs::default()
     };
     let mut results = Vec::new();
     // The second time starts from the memory left by the first, like the next launch of a run.
     for operation in operations.iter().chain(operations) {
         arrays.results = memory.array(&vec![u64::MAX; segments.count * operation.words()]);
         results.push(arrays.results);
-        let launch = SHAPE.launch(arrays, segments, RESIDENT);
-        memory.launch(operation.kernel(), &launch.args, launch.blocks, launch.threads);
+        let (args, blocks) = SHAPE.launch(arrays, segments, RESIDENT);
+        memory.launch(operation.kernel(), &args, blocks, SHAPE.threads);
     }
     let found = program.attempt(&memory.records, seed)?;
     let mut words: Vec<Vec<u64>> = results.into_iter().map(|at| taken(&found, at)).collect();
@@ -103,7 +103,7 @@ fn same<T: Exchanged>(operation: Operation, a: &[u64], b: &[u64]) -> bool {
 }
 
 fn of_type<T: Exchanged>() -> std::sync::Arc<Program> {
-    program(T::NAME, &source::<T>(SHAPE), &[])
+    program(T::TYPE_NAME, &source::<T>(SHAPE), &[])
 }
 
 /// Sums of integers, in any type, are exact in any order.
@@ -132,7 +132,7 @@ fn sums_are_exact<T: Exchanged>() {
                 let expected = [reduce::sum(x), reduce::dot(x, y), reduce::sum_of_squares(x)];
                 for (number, expected) in expected.into_iter().enumerate() {
                     let [narrow, wide] = [2 * number, 2 * number + 1].map(|n| found[n][segment]);
-                    let what = format!("{} {segments:?} {segment} {number}", T::NAME);
+                    let what = format!("{} {segments:?} {segment} {number}", T::TYPE_NAME);
                     assert_eq!(T::of_word(narrow).wide(), expected, "{what}");
                     assert_eq!(T::wide_of_word(wide), expected, "{what}");
                 }
@@ -189,7 +189,7 @@ fn extrema_agree<T: Exchanged>() {
             let found = reduced(&program, &operations, [&x, &x], segments, random.bits()).unwrap();
             let expected = reduce::statistics_of_segments(&x, segments);
             for (segment, expected) in expected.into_iter().enumerate() {
-                let what = format!("{} {segments:?} {segment}", T::NAME);
+                let what = format!("{} {segments:?} {segment}", T::TYPE_NAME);
                 let words = |operation: usize| {
                     let words = operations[operation].words();
                     &found[operation][segment * words..(segment + 1) * words]
@@ -269,7 +269,7 @@ fn sums_are_near_and_the_same<T: Exchanged>(unit: f64) {
             (narrow(4), squares, bound(unit, squares)),
         ] {
             let error = (found - expected).abs();
-            assert!(error <= bound, "{} {length}: {error:e} above {bound:e}", T::NAME);
+            assert!(error <= bound, "{} {length}: {error:e} above {bound:e}", T::TYPE_NAME);
         }
     }
 }
@@ -325,25 +325,20 @@ fn both_ways_of_sharing_out_agree() {
 /// The arguments are laid out as the kernels expect, with five pointers first.
 #[test]
 fn launches_share_out_the_blocks() {
-    let arrays = Arrays {
-        values: DevicePointer::<f32>::new(1024),
-        others: DevicePointer::default(),
-        results: DevicePointer::default(),
-        partials: DevicePointer::default(),
-        tickets: DevicePointer::default(),
-    };
+    let values = DevicePointer::<f32>::new(1024).read();
+    let arrays = ReduceArgs { values, ..ReduceArgs::default() };
     let shape = ReduceConfig { threads: 128, packs: 4, blocks: 2, least: 2, tiled: true };
     let launch = |length, count| {
         let segments = Segments { first: 3, length, count, stride: length };
         shape.launch(arrays, segments, 40)
     };
-    let ReduceArgs { values, length, blocks, .. } = launch(100, 1).args;
+    let (ReduceArgs { values, length, blocks, .. }, _) = launch(100, 1);
     assert_eq!((values.address(), length, blocks), (1024 + 12, 100, 1));
     // 128 threads with two loads of four elements.
     for (length, count, blocks) in
         [(0, 1, 1), (1024, 1, 1), (1025, 1, 2), (1 << 20, 1, 40), (1 << 20, 7, 5), (5000, 99, 1)]
     {
-        let launch = launch(length, count);
-        assert_eq!((launch.args.blocks as usize, launch.blocks), (blocks, count * blocks));
+        let (args, all) = launch(length, count);
+        assert_eq!((args.blocks as usize, all), (blocks, count * blocks));
     }
 }

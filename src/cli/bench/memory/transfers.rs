@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::super::ladder::{megabytes, repeated_times};
 use super::super::measurement::{Timing, median};
-use super::{CHECKED, Curves, Lesson, Timed, mixed};
+use super::super::table::counted;
+use super::{CHECKED, Curves, Lesson, mixed};
 use crate::device::PinnedTransfer;
 use crate::error::Result;
 use crate::primitives::gpu::memory::{Experiment, Leg, Overlap};
@@ -67,8 +68,8 @@ impl Curves<'_, '_> {
             ] {
                 let label = format!("{what}, {}", kilobytes(bytes));
                 let wrong = wrong.then(|| format!("memory, transfers, {label}: other values"));
-                let timed = Timed { label, elements, bytes, times, timing: Timing::Wall };
-                self.add(&TRANSFERS, timed, false, wrong)?;
+                let size = [elements, bytes];
+                self.add(&TRANSFERS, label, size, (Timing::Wall, times), false, wrong)?;
             }
         }
         TRANSFERS.tail(self.record)
@@ -97,8 +98,7 @@ impl Curves<'_, '_> {
             ("back alone".to_owned(), seconds(Leg::Back, work, 1)?),
         ];
         for streams in STREAMS {
-            let plural = if streams == 1 { "" } else { "s" };
-            let label = format!("all, {streams} stream{plural}");
+            let label = format!("all, {}", counted(streams, "stream"));
             points.push((label, seconds(Leg::All, work, streams)?));
         }
         let made = overlap.made();
@@ -113,10 +113,9 @@ impl Curves<'_, '_> {
         for (label, times) in points {
             // Both directions if both are included; the work transfers nothing.
             let ways = if label.starts_with("all") { 2 } else { 1 };
-            let bytes = ways * size_of::<f32>() * ELEMENTS;
+            let size = [ELEMENTS, ways * size_of::<f32>() * ELEMENTS];
             let wrong = wrong.clone().filter(|_| label.starts_with("all"));
-            let timed = Timed { label, elements: ELEMENTS, bytes, times, timing: Timing::Wall };
-            self.add(&OVERLAP, timed, false, wrong)?;
+            self.add(&OVERLAP, label, size, (Timing::Wall, times), false, wrong)?;
         }
         OVERLAP.tail(self.record)
     }

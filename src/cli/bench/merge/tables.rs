@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::record::digits;
+use super::super::table::digits;
 use super::{FastestPart, PartKey, Row, Timed, what};
 
 /// Methods of timing of the rungs, and the column heads.

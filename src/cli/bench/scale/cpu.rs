@@ -2,6 +2,7 @@
 
 use super::super::Bench;
 use super::super::cpu::{microphysics_times, step_times, transport_times};
+use super::super::gpu_times::fewer;
 use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
@@ -30,7 +31,7 @@ pub(super) fn measure<R: RunPrecision>(
     subject: Subject,
 ) -> Result<Timed> {
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
-    let runs = |seconds| fewer(bench.runs, seconds);
+    let runs = |seconds| fewer(bench.runs, seconds, PATIENCE, FEWEST);
     let (times, resident) = match subject {
         Subject::Wsm5 => (microphysics_times(bed, fallout, false, dt, runs)?, 0),
         Subject::Advection => (transport_times(bed, limiter, TRACERS, dt, runs)?, 0),
@@ -43,23 +44,15 @@ pub(super) fn measure<R: RunPrecision>(
     Ok(Timed { timing: Timing::Wall, times, device_bytes_per_cell: None, resident })
 }
 
-/// Number of calls of `seconds` that fit into the total time, but at least a few.
-fn fewer(runs: u32, seconds: f64) -> u32 {
-    ((PATIENCE / seconds) as u32).max(FEWEST).min(runs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::bench::record::cpu_with;
 
     #[test]
     fn slow_calls_are_repeated_less() {
-        assert_eq!(
-            [fewer(25, 1e-3), fewer(25, 0.2), fewer(25, 9.0), fewer(1, 9.0)],
-            [25, 10, 3, 1]
-        );
+        let calls = [(25, 1e-3), (25, 0.2), (25, 9.0), (1, 9.0)];
+        let calls = calls.map(|(runs, seconds)| fewer(runs, seconds, PATIENCE, FEWEST));
+        assert_eq!(calls, [25, 10, 3, 1]);
         assert!(patience_ends(0.9).is_none() && patience_ends(1.5).unwrap().contains("1.5 s"));
-        assert_eq!([cpu_with(1), cpu_with(8)], ["CPU, 1 thread", "CPU, 8 threads"]);
     }
 }

@@ -62,29 +62,23 @@ pub(super) struct Finding {
 pub(super) fn of(points: &[Point]) -> Vec<Finding> {
     let of_subject = |subject: Subject| {
         let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
-        let names = super::series(points.iter().copied());
         let times = |name: &str| -> Vec<(usize, f64)> {
             let of_series = points.iter().filter(|point| point.series == name);
             of_series.map(|point| (point.columns, point.figure.ns_per_cell)).collect()
         };
-        let is_gpu = |name: &str| name.starts_with(super::gpu::PLACE);
-        let on_gpu: Vec<(&str, Vec<(usize, f64)>)> =
-            names.iter().filter(|name| is_gpu(name)).map(|name| (*name, times(name))).collect();
+        let names = super::series(points.iter().copied()).into_iter();
+        let series: Vec<_> = names.map(|name| (name, times(name))).collect();
+        let courses = series.iter().map(|(name, times)| course(name, times)).collect();
+        let (on_gpu, on_cpu): (Vec<_>, Vec<_>) =
+            series.into_iter().partition(|(name, _)| name.starts_with(super::gpu::PLACE));
         let fastest = fastest(&on_gpu);
         let gpu: Vec<(usize, f64)> = fastest.iter().map(|(at, ns, _)| (*at, *ns)).collect();
-        let crossovers = names
+        let crossovers = on_cpu
             .iter()
-            .filter(|name| !is_gpu(name))
-            .filter_map(|name| Some(((*name).to_owned(), crossover(&times(name), &gpu)?)));
-        let several = on_gpu.len() > 1;
-        let best =
-            fastest.iter().filter(|_| several).map(|(at, _, name)| (*at, (*name).to_owned()));
-        Finding {
-            subject,
-            courses: names.iter().map(|name| course(name, &times(name))).collect(),
-            crossovers: crossovers.collect(),
-            best: best.collect(),
-        }
+            .filter_map(|(name, times)| Some(((*name).to_owned(), crossover(times, &gpu)?)));
+        let several = fastest.iter().filter(|_| on_gpu.len() > 1);
+        let best = several.map(|(at, _, name)| (*at, (*name).to_owned()));
+        Finding { subject, courses, crossovers: crossovers.collect(), best: best.collect() }
     };
     let found = Subject::ALL.into_iter().map(of_subject);
     found.filter(|finding| !finding.courses.is_empty()).collect()

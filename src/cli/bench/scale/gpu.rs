@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::real::{Precision, Real};
+use crate::real::Precision;
 use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::{Mapping, Tile};
 
@@ -24,24 +24,12 @@ pub(super) const PLACE: &str = "GPU";
 /// An allocation, or the reason why it failed for lack of memory.
 type Allocated<T> = std::result::Result<T, String>;
 
-/// Times of all variants of a subject on a grid.
-pub(super) fn measure<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    fallout: Sedimentation,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-    subject: Subject,
-) -> Result<Allocated<Vec<(String, Timed)>>> {
-    let measured = match subject {
-        Subject::Wsm5 => clouds(bench, fallout, gpu, bed),
-        Subject::Advection => transport(bench, gpu, bed),
-        Subject::Step => step(bench, fallout, gpu, bed),
-    };
-    match measured {
-        Err(Failure::NoRoom(why)) => Ok(Err(why)),
-        Err(Failure::Other(error)) => Err(error),
-        Ok(timed) => Ok(Ok(timed)),
-    }
+/// A grid to be measured on a device.
+pub(super) struct Case<'a, R> {
+    pub(super) bench: &'a Bench,
+    pub(super) fallout: Sedimentation,
+    pub(super) gpu: &'a Gpu,
+    pub(super) bed: &'a ReplicatedGrid<R>,
 }
 
 /// Errors that end a series, and errors that end the command.
@@ -83,53 +71,60 @@ fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize
     mappings
 }
 
-fn clouds<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    fallout: Sedimentation,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-) -> Variants {
-    let shape = bed.grid.shape;
-    let key = (<R as Real>::PRECISION, fallout, shape.nz);
-    let mappings = match bench.mapping {
-        Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
-        None => mappings(gpu, shape.columns(), key),
-    };
-    let columns = allocated(PhysicsArrays::new(gpu, bed, 0))?;
-    let mut variants = Vec::new();
-    for mapping in mappings {
-        let clouds = allocated(columns.clouds(gpu, fallout, mapping))?;
-        let call = || clouds.call(&columns.place(), bench.dt);
-        let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
-        variants.push((mapping_text(mapping), timed(times)));
+impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
+    /// Times of all variants of a subject.
+    pub(super) fn measure(&self, subject: Subject) -> Result<Allocated<Vec<(String, Timed)>>> {
+        let measured = match subject {
+            Subject::Wsm5 => self.clouds(),
+            Subject::Advection => self.transport(),
+            Subject::Step => self.step(),
+        };
+        match measured {
+            Err(Failure::NoRoom(why)) => Ok(Err(why)),
+            Err(Failure::Other(error)) => Err(error),
+            Ok(timed) => Ok(Ok(timed)),
+        }
     }
-    Ok(variants)
-}
 
-fn transport<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-) -> Variants {
-    let (precision, limiter) = (<R as Real>::PRECISION, Limiter::PositiveDefinite);
-    let settings = TransportSettings::for_device(gpu, &bed.grid, precision, [TRACERS, 0], limiter);
-    let tracers = allocated(Tracers::new(gpu, bed, settings))?;
-    let transport = allocated(transport_on(gpu, bed, settings))?;
-    let call = || tracers.step(&transport, bench.dt);
-    let times = call_times(gpu, bench.runs, || Ok(()), call)?;
-    Ok(vec![("transport".to_owned(), timed(times))])
-}
+    fn clouds(&self) -> Variants {
+        let Self { bench, fallout, gpu, bed } = *self;
+        let shape = bed.grid.shape;
+        let key = (R::PRECISION, fallout, shape.nz);
+        let mappings = match bench.mapping {
+            Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
+            None => mappings(gpu, shape.columns(), key),
+        };
+        let columns = allocated(PhysicsArrays::new(gpu, bed, 0))?;
+        let mut variants = Vec::new();
+        for mapping in mappings {
+            let clouds = allocated(columns.clouds(gpu, fallout, mapping))?;
+            let call = || clouds.call(&columns.place(), bench.dt);
+            let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
+            variants.push((mapping_text(mapping), timed(times)));
+        }
+        Ok(variants)
+    }
 
-fn step<R: RunPrecision + GpuPrecision>(
-    bench: &Bench,
-    fallout: Sedimentation,
-    gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
-) -> Variants {
-    let (mut run, needs) =
-        allocated(stepping(bench, gpu, bed, Limiter::PositiveDefinite, fallout))?;
-    run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
-    let times = step_times(gpu, bench.runs, &mut run, &bed.state, bench.dt)?;
-    let device_bytes_per_cell = Some(needs.per_cell());
-    Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed((Timing::Graph, times)) })])
+    fn transport(&self) -> Variants {
+        let Self { bench, gpu, bed, .. } = *self;
+        let (precision, limiter) = (R::PRECISION, Limiter::PositiveDefinite);
+        let settings =
+            TransportSettings::for_device(gpu, &bed.grid, precision, [TRACERS, 0], limiter);
+        let tracers = allocated(Tracers::new(gpu, bed, settings))?;
+        let transport = allocated(transport_on(gpu, bed, settings))?;
+        let call = || tracers.step(&transport, bench.dt);
+        let times = call_times(gpu, bench.runs, || Ok(()), call)?;
+        Ok(vec![("transport".to_owned(), timed(times))])
+    }
+
+    fn step(&self) -> Variants {
+        let Self { bench, fallout, gpu, bed } = *self;
+        let run = stepping(bench, gpu, bed, Limiter::PositiveDefinite, fallout);
+        let (mut run, needs) = allocated(run)?;
+        run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
+        let times = step_times(gpu, bench.runs, &mut run, &bed.state, bench.dt)?;
+        let timed = timed((Timing::Graph, times));
+        let device_bytes_per_cell = Some(needs.per_cell());
+        Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed })])
+    }
 }

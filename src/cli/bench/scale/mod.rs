@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::measurement::{Cost, MeasuredOn, MeasuredPart, Measurement, PeakPerformance, Timing};
-use super::record::{Record, cpu_with, digits};
+use super::measurement::{Measured, MeasuredOn, MeasuredPart, Measurement, Processor, Timing};
+use super::record::Record;
 use super::size::Elements;
+use super::table::{self, Column, cpu_with, digits};
 use super::{Bench, Pool};
 use crate::advection::Limiter;
 use crate::backend::gpu::GpuPrecision;
@@ -101,18 +102,12 @@ impl Subject {
         }
     }
 
-    fn cost(self, fallout: Sedimentation) -> Cost {
-        let (limiter, is_default) =
-            (Limiter::PositiveDefinite, fallout == Sedimentation::default());
+    fn part(self, fallout: Sedimentation) -> MeasuredPart {
         match self {
-            Self::Wsm5 => Cost::clouds(is_default, false),
-            Self::Advection => Cost::tracers(TRACERS, limiter),
-            Self::Step => Cost::step(is_default, limiter),
+            Self::Wsm5 => MeasuredPart::clouds(fallout, false),
+            Self::Advection => MeasuredPart::tracers(TRACERS, Limiter::PositiveDefinite),
+            Self::Step => MeasuredPart::step(fallout, Limiter::PositiveDefinite),
         }
-    }
-
-    fn tracers(self) -> Option<usize> {
-        (self != Self::Wsm5).then_some(TRACERS)
     }
 }
 
@@ -150,8 +145,8 @@ struct Scale<'a, 'o> {
     fallout: Sedimentation,
     record: &'a mut Record<'o>,
     points: Vec<Point>,
-    /// Series that have ended, with the reason.
-    closed: Vec<(Subject, String, String)>,
+    /// Series that have ended.
+    closed: Vec<(Subject, String)>,
     /// Memory of the process before the first grid was made, bytes.
     resident: usize,
 }
@@ -173,7 +168,7 @@ impl Bench {
             _ => self.pools(record)?,
         };
         let best = gpu.map(|gpu| self.best::<R>(gpu, record)).transpose()?;
-        let device = gpu.zip(best);
+        let device = gpu.zip(best.as_ref());
         let fallout = self.fallout.unwrap_or_default();
         let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
         let mut scale = Scale { bench: self, fallout, record, points, closed, resident };
@@ -201,8 +196,8 @@ impl Bench {
                 for pool in &pools {
                     scale.on_cpu(pool, &bed, subject, cloudy)?;
                 }
-                if let Some((gpu, best)) = device {
-                    scale.on_gpu((gpu, best), &bed, subject, cloudy)?;
+                if let Some(device) = device {
+                    scale.on_gpu(device, &bed, subject, cloudy)?;
                 }
             }
         }
@@ -221,27 +216,12 @@ impl Scale<'_, '_> {
             input.shown(),
             R::NAME
         )?;
-        writeln!(
-            self.record.out,
-            "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9} {:>19} {:>9} {:>6} {:>6} {:>9} {:>9}",
-            "columns",
-            "grid",
-            "part",
-            "where",
-            "timed by",
-            "ns/cell",
-            "min .. max",
-            "M cells/s",
-            "% copy",
-            "% op",
-            "device B",
-            "host B"
-        )?;
+        writeln!(self.record.out, "{}", table::head(&COLUMNS))?;
         Ok(())
     }
 
     fn is_closed(&self, subject: Subject, place: &str) -> bool {
-        self.closed.iter().any(|(of, at, _)| *of == subject && at == place)
+        self.closed.iter().any(|(of, at)| *of == subject && at == place)
     }
 
     /// Returns `true` if any series has not ended.
@@ -253,9 +233,9 @@ impl Scale<'_, '_> {
     }
 
     /// Ends a series.
-    fn close(&mut self, subject: Subject, place: String, why: String) -> Result<()> {
+    fn close(&mut self, subject: Subject, place: String, why: &str) -> Result<()> {
         writeln!(self.record.out, "{}, {place}, ends here: {why}", subject.bench())?;
-        self.closed.push((subject, place, why));
+        self.closed.push((subject, place));
         Ok(())
     }
 
@@ -271,18 +251,18 @@ impl Scale<'_, '_> {
             return Ok(());
         }
         let timed = pool.install(|| cpu::measure(self.bench, self.fallout, bed, subject))?;
-        let best = PeakPerformance { copy: *copy, arithmetic: None };
-        let at = MeasuredOn::new(Err(*threads), bed, self.bench.dt, cloudy, best);
+        let processor = Processor::cpu(*threads, *copy);
+        let at = MeasuredOn::new(processor, bed, self.bench.dt, cloudy);
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
-            Some(why) => self.close(subject, place, why),
+            Some(why) => self.close(subject, place, &why),
             None => Ok(()),
         }
     }
 
     fn on_gpu<R: RunPrecision + GpuPrecision>(
         &mut self,
-        (gpu, best): (&Gpu, PeakPerformance),
+        (gpu, best): (&Gpu, &Processor),
         bed: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
@@ -290,8 +270,9 @@ impl Scale<'_, '_> {
         if self.is_closed(subject, gpu::PLACE) {
             return Ok(());
         }
-        let at = MeasuredOn::new(Ok(gpu), bed, self.bench.dt, cloudy, best);
-        match gpu::measure(self.bench, self.fallout, gpu, bed, subject)? {
+        let at = MeasuredOn::new(best.clone(), bed, self.bench.dt, cloudy);
+        let case = gpu::Case { bench: self.bench, fallout: self.fallout, gpu, bed };
+        match case.measure(subject)? {
             Ok(variants) => {
                 for (variant, timed) in variants {
                     let series = format!("{}, {variant}", gpu::PLACE);
@@ -303,7 +284,7 @@ impl Scale<'_, '_> {
             Err(why) if !self.points.iter().any(|p| p.subject == subject && p.is_of_gpu()) => {
                 Err(Error::Gpu(why))
             }
-            Err(why) => self.close(subject, gpu::PLACE.to_owned(), why),
+            Err(why) => self.close(subject, gpu::PLACE.to_owned(), &why),
         }
     }
 
@@ -316,14 +297,13 @@ impl Scale<'_, '_> {
         timed: Timed,
     ) -> Result<f64> {
         let Timed { timing, times, device_bytes_per_cell, resident } = timed;
-        let (bench, cost) = (subject.bench(), subject.cost(self.fallout));
         let variant = match subject {
             Subject::Wsm5 => series.clone(),
             Subject::Advection => format!("RK3, positive definite, {TRACERS} tracers, {series}"),
             Subject::Step => format!("{}, {series}", super::step_variant(self.fallout)),
         };
-        let about = MeasuredPart { bench, variant, timing, tracers: subject.tracers(), cost };
-        let figure = Measurement::new::<R>(about, at, times);
+        let part = subject.part(self.fallout);
+        let figure = Measurement::new::<R>(part, variant, timing, at, times);
         let columns = at.shape.columns();
         // A step allocates as much as a run.
         let grown = resident.saturating_sub(self.resident) as f64;
@@ -336,7 +316,7 @@ impl Scale<'_, '_> {
             subject,
             figure,
         };
-        writeln!(self.record.out, "{}", point.line())?;
+        writeln!(self.record.out, "{}", table::line(&COLUMNS, &point))?;
         let seconds = point.figure.measured.median_s;
         self.points.push(point);
         Ok(seconds)
@@ -365,29 +345,27 @@ impl Point {
     fn is_of_gpu(&self) -> bool {
         self.series.starts_with(gpu::PLACE)
     }
-
-    fn line(&self) -> String {
-        let Self { figure, columns, series, .. } = self;
-        let measured = &figure.measured;
-        let [least, most] =
-            [measured.min_s, measured.max_s].map(|s| s / measured.median_s * figure.ns_per_cell);
-        format!(
-            "{:<8} {:>13} {:<10} {:<34} {:>9} {:>9.4} {:>19} {:>9.2} {:>6} {:>6} {:>9} {:>9}",
-            Elements(*columns).to_string(),
-            measured.grid_or_n,
-            self.subject.bench(),
-            series,
-            measured.timing.name(),
-            figure.ns_per_cell,
-            format!("{least:.4} .. {most:.4}"),
-            figure.cells_per_s / 1e6,
-            digits(figure.percent_of_copy, 1),
-            digits(figure.percent_of_arithmetic, 1),
-            digits(self.device_bytes_per_cell, 1),
-            digits(self.host_bytes_per_cell, 1),
-        )
-    }
 }
+
+/// Columns of the table.
+const COLUMNS: [Column<Point>; 12] = [
+    ("columns", -8, |p| Elements(p.columns).to_string()),
+    ("grid", 13, |p| p.figure.measured.grid_or_n.clone()),
+    ("part", -10, |p| p.subject.bench().to_owned()),
+    ("where", -34, |p| p.series.clone()),
+    ("timed by", 9, |p| p.figure.measured.timing.name().to_owned()),
+    ("ns/cell", 9, |p| format!("{:.4}", p.figure.ns_per_cell)),
+    ("min .. max", 19, |p| {
+        let Measured { min_s, median_s, max_s, .. } = p.figure.measured;
+        let [least, most] = [min_s, max_s].map(|s| s / median_s * p.figure.ns_per_cell);
+        format!("{least:.4} .. {most:.4}")
+    }),
+    ("M cells/s", 9, |p| format!("{:.2}", p.figure.cells_per_s / 1e6)),
+    ("% copy", 6, |p| digits(p.figure.percent_of_copy, 1)),
+    ("% op", 6, |p| digits(p.figure.percent_of_arithmetic, 1)),
+    ("device B", 9, |p| digits(p.device_bytes_per_cell, 1)),
+    ("host B", 9, |p| digits(p.host_bytes_per_cell, 1)),
+];
 
 /// Names of the series, in the order of their first points.
 fn series<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<&'a str> {

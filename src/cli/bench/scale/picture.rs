@@ -44,7 +44,7 @@ pub(super) fn draw(
     let panels: Vec<Panel> = found.iter().map(panel).collect();
     let first = &points[0].figure;
     let mut devices: Vec<&str> =
-        points.iter().map(|point| point.figure.measured.device.as_str()).collect();
+        points.iter().map(|point| point.figure.measured.processor.device.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
     let scheme = match fallout {
@@ -90,7 +90,7 @@ fn places(
 
 /// The bounds, once for each size.
 fn bounds(points: &[Point], subject: Subject) -> Vec<Series> {
-    let threads = |point: &Point| point.figure.measured.threads;
+    let threads = |point: &Point| point.figure.measured.processor.threads;
     let most = points.iter().filter_map(threads).max();
     let share = |point: &Point, percent: Option<f64>| {
         percent.map(|percent| percent / 100.0 * point.figure.ns_per_cell)

@@ -6,7 +6,7 @@ use super::forms::{SHAPES, around, cached, described, shaped, with_sides};
 use super::row::{RealsPerSite, Row};
 use super::subject::Subject;
 use crate::cli::bench::ladder::patient_graph;
-use crate::cli::bench::measurement::median;
+use crate::cli::bench::measurement::{Processor, Timing, median};
 use crate::cli::bench::record::Record;
 use crate::device::{Buffer, Gpu, Resources};
 use crate::error::Result;
@@ -16,7 +16,6 @@ use crate::lattice::gpu::{
 };
 use crate::lattice::number::Vectorised;
 use crate::lattice::{Dirac, LINK_REALS, Parity, SPINOR_REALS, Stop};
-use crate::real::Real;
 
 /// Calls of a graph.
 const CALLS: usize = 20;
@@ -34,11 +33,25 @@ pub(super) struct FormSearch<'a, R> {
     pub(super) subject: &'a Subject<R>,
 }
 
-/// Fields of several right-hand sides in the layout of a form.
+/// The kernels of a form, with fields of several right-hand sides in its layout.
 pub(super) struct LaidOutFields<R> {
-    operator: Operator<R>,
-    input: Buffer<R>,
-    out: Buffer<R>,
+    pub(super) operator: Operator<R>,
+    pub(super) input: Buffer<R>,
+    pub(super) out: Buffer<R>,
+}
+
+impl<R: LatticePrecision> LaidOutFields<R> {
+    /// Queues the hopping term, with so many bytes of unused shared memory in each block.
+    pub(super) fn hop(&self, shared_bytes: u32) -> Result<()> {
+        let Self { operator, input, out } = self;
+        operator.hop(Parity::Even, false, input, out, shared_bytes)
+    }
+}
+
+/// State of a search: the least time with its form, and the fields of the last form.
+struct Tried<R> {
+    best: Option<(f64, KernelConfig)>,
+    laid: Option<LaidOutFields<R>>,
 }
 
 /// The winner of a search.
@@ -62,13 +75,14 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         let links = (8 * form.link_reals) as f64 / sides as f64;
         let spinors = if form.is_diagonal { 168.0 } else { 192.0 };
         let moved = RealsPerSite { without_reuse: spinors + links + 24.0, ideal: 48.0 + links };
-        let (extents, name) = (self.subject.extents, name.to_owned());
-        let sites = extents.half_volume() * sides;
-        Row::new::<R>(name, extents, sites, moved, times, self.copy).on(
-            self.gpu,
-            resources,
-            described(&form),
-        )
+        let sites = self.subject.extents.half_volume() * sides;
+        self.row_of(name, sites, moved, times).of_kernel(resources, described(&form))
+    }
+
+    /// A row of the device.
+    fn row_of(&self, name: &str, sites: usize, moved: RealsPerSite, times: Vec<f64>) -> Row {
+        let place = (&Processor::gpu(self.gpu, self.copy), Timing::Graph);
+        Row::new::<R>(name.to_owned(), self.subject.extents, sites, moved, place, times)
     }
 
     /// Time of a call in a graph of many, s.
@@ -94,7 +108,7 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         step("12-real", shaped(rebuilt), record)?;
         let diagonal = KernelConfig { is_diagonal: true, ..rebuilt };
         step("diagonal-t", shaped(diagonal), record)?;
-        let precision = <R as Real>::PRECISION;
+        let precision = R::PRECISION;
         let best = step("cache", cached(precision, extents, TWO_ROWS), record)?;
         let stored = |form: KernelConfig| KernelConfig { is_backward_stored: true, ..form };
         let forms = around(best).into_iter().map(stored).collect();
@@ -118,45 +132,39 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     /// The fastest of some forms, then of the neighbours of the fastest.
     fn best(&self, forms: Vec<KernelConfig>, sides: usize) -> Result<Winner> {
         let is_tuned = forms.iter().any(|form| form.chunk < self.subject.extents.half_volume());
-        let mut laid: Option<(KernelConfig, LaidOutFields<R>)> = None;
-        let mut best: Option<(f64, KernelConfig)> = None;
-        self.try_all(forms, sides, &mut laid, &mut best)?;
-        let first = best.map(|(_, form)| form).expect("there are forms");
-        if is_tuned && !first.loops_sides && sides == 1 {
-            self.try_all(around(first), sides, &mut laid, &mut best)?;
+        let mut tried = Tried { best: None, laid: None };
+        let mut form = self.try_all(forms, sides, &mut tried)?;
+        if is_tuned && !form.loops_sides && sides == 1 {
+            form = self.try_all(around(form), sides, &mut tried)?;
         }
-        let form = best.map(|(_, form)| form).expect("there are forms");
-        let laid = self.lay(form, sides, laid)?;
-        let LaidOutFields { operator, input, out } = &laid.1;
-        out.poison()?;
-        let launch = || operator.hop(Parity::Even, false, input, out);
-        let times = self.times(self.runs, launch)?;
+        let laid = self.lay(form, sides, tried.laid)?;
+        laid.out.poison()?;
+        let times = self.times(self.runs, || laid.hop(0))?;
         let mut whole = self.subject.psi.clone();
         let of_side = self.subject.extents.half_volume() * SPINOR_REALS;
-        let field = out.to_vec()?;
+        let field = laid.out.to_vec()?;
         // The last right-hand side, which represents all: they are equal.
         form.pick_spinors(Parity::Even, &field[field.len() - of_side..], &mut whole);
         let fault = self.subject.fault(&whole);
-        Ok(Winner { form, times, resources: operator.resources(0)?, fault })
+        Ok(Winner { form, times, resources: laid.operator.resources(0)?, fault })
     }
 
+    /// Times some forms, of which there must be one; returns the fastest of all forms that were tried.
     fn try_all(
         &self,
         forms: Vec<KernelConfig>,
         sides: usize,
-        laid: &mut Option<(KernelConfig, LaidOutFields<R>)>,
-        best: &mut Option<(f64, KernelConfig)>,
-    ) -> Result<()> {
-        let sources = forms.iter().map(|form| source(form, <R as Real>::PRECISION)).collect();
+        tried: &mut Tried<R>,
+    ) -> Result<KernelConfig> {
+        let sources = forms.iter().map(|form| source(form, R::PRECISION)).collect();
         self.gpu.compile_ahead(sources)?;
         for form in forms {
-            let here = self.lay(form, sides, laid.take())?;
-            let LaidOutFields { operator, input, out } = &here.1;
-            let resources = operator.resources(0)?;
+            let laid = self.lay(form, sides, tried.laid.take())?;
+            let resources = laid.operator.resources(0)?;
             let time = if resources.blocks == 0 {
                 f64::INFINITY
             } else {
-                median(self.times(TRIALS, || operator.hop(Parity::Even, false, input, out))?)
+                median(self.times(TRIALS, || laid.hop(0))?)
             };
             debug!(
                 "{:.2} us, {} registers, {} local: {}",
@@ -165,33 +173,32 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
                 resources.local_bytes,
                 described(&form)
             );
-            if best.is_none_or(|(least, _)| time < least) {
-                *best = Some((time, form));
+            if tried.best.is_none_or(|(least, _)| time < least) {
+                tried.best = Some((time, form));
             }
-            *laid = Some(here);
+            tried.laid = Some(laid);
         }
-        Ok(())
+        Ok(tried.best.map(|(_, form)| form).expect("there are forms"))
     }
 
     /// Fields in the layout of a form, shared with another form of the same layout.
-    fn lay(
+    pub(super) fn lay(
         &self,
         form: KernelConfig,
         sides: usize,
-        before: Option<(KernelConfig, LaidOutFields<R>)>,
-    ) -> Result<(KernelConfig, LaidOutFields<R>)> {
+        before: Option<LaidOutFields<R>>,
+    ) -> Result<LaidOutFields<R>> {
         let gauge = self.subject.gauge();
-        if let Some((_, laid)) = before.filter(|(other, _)| other.lies_as(&form)) {
-            let LaidOutFields { operator, input, out } = laid;
-            let links = operator.links();
+        if let Some(laid) = before.filter(|laid| laid.operator.form().lies_as(&form)) {
+            let links = laid.operator.links();
             let operator = Operator::with_links(self.gpu, links, gauge.antiperiodic_t, form)?;
-            return Ok((form, LaidOutFields { operator, input, out }));
+            return Ok(LaidOutFields { operator, ..laid });
         }
         let operator = Operator::new(self.gpu, gauge, form)?;
         let one = form.lay_spinors(Parity::Odd, &self.subject.psi);
         let input = self.gpu.upload(&one.repeat(sides))?;
         let out = self.gpu.zeros(input.len())?;
-        Ok((form, LaidOutFields { operator, input, out }))
+        Ok(LaidOutFields { operator, input, out })
     }
 
     /// First difference of several right-hand sides from a single one.
@@ -212,13 +219,13 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         };
         let input = self.gpu.upload(&laid(form).concat())?;
         let out = self.gpu.zeros(input.len())?;
-        several.hop(Parity::Even, false, &input, &out)?;
+        several.hop(Parity::Even, false, &input, &out, 0)?;
         let field = out.to_vec()?;
         let of_side = field.len() / sides;
         for (side, one) in laid(single).into_iter().enumerate() {
             let input = self.gpu.upload(&one)?;
             let out = self.gpu.zeros(input.len())?;
-            alone.hop(Parity::Even, false, &input, &out)?;
+            alone.hop(Parity::Even, false, &input, &out, 0)?;
             let (mut found, mut expected) = (self.subject.psi.clone(), self.subject.psi.clone());
             form.pick_spinors(Parity::Even, &field[side * of_side..][..of_side], &mut found);
             single.pick_spinors(Parity::Even, &out.to_vec()?, &mut expected);
@@ -235,8 +242,7 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     /// The rungs with kernels of their own; returns the time of the last one for a site.
     fn lower_rungs(&self, record: &mut Record) -> Result<Option<f64>> {
         let extents = self.subject.extents;
-        let sources =
-            SHAPES.map(|shape| ladder::source(extents, <R as Real>::PRECISION, shape)).into();
+        let sources = SHAPES.map(|shape| ladder::source(extents, R::PRECISION, shape)).into();
         self.gpu.compile_ahead(sources)?;
         let mut before = None;
         for rung in Rung::ALL {
@@ -263,10 +269,9 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             let ideal = if rung == Rung::Aos { 120.0 } else { 192.0 };
             let moved = RealsPerSite { without_reuse: 360.0, ideal };
             let shape_text = format!("{} threads, {} resident", shape[0], shape[1]);
-            let sites = rung.sites(extents);
-            let (name, resources) = (rung.name().to_owned(), lower.resources()?);
-            let row = Row::new::<R>(name, extents, sites, moved, times, self.copy)
-                .on(self.gpu, &resources, shape_text);
+            let row = self
+                .row_of(rung.name(), rung.sites(extents), moved, times)
+                .of_kernel(&lower.resources()?, shape_text);
             before = show(row, fault, before, record)?;
         }
         Ok(before)
@@ -289,7 +294,7 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
         let extents = self.subject.extents;
         let bound = (extents.half_volume() * 840 * size_of::<R>()) as f64 / self.copy;
         let mut fastest: Option<(f64, Row)> = None;
-        let usual = KernelConfig::choose(<R as Real>::PRECISION, extents, best.link_reals);
+        let usual = KernelConfig::choose(R::PRECISION, extents, best.link_reals);
         let mut forms = Vec::new();
         for sites in [64, 128, 256] {
             let form = usual.with_block(sites);
@@ -313,34 +318,23 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             let times = iteration.times(&b, self.runs)?;
             let time = median(times.clone());
             let moved = RealsPerSite { without_reuse: 840.0, ideal: 840.0 };
-            let (name, sites) = ("CG iteration".to_owned(), extents.half_volume());
-            let resources = dirac.operator().resources(0)?;
-            let row = Row::new::<R>(name, extents, sites, moved, times, self.copy).on(
-                self.gpu,
-                &resources,
-                described(&form),
-            );
+            let row = self
+                .row_of("CG iteration", extents.half_volume(), moved, times)
+                .of_kernel(&dirac.operator().resources(0)?, described(&form));
             debug!("iteration {:.1} us: {}", time * 1e6, described(&form));
             if fastest.as_ref().is_none_or(|(least, _)| time < *least) {
                 fastest = Some((time, row));
             }
         }
         if let Some((time, row)) = fastest {
-            writeln!(
-                record.out,
+            let line = format!(
                 "{}\n  an iteration takes {:.2} times its 840 reals a site at the speed of a copy",
                 row.line(),
                 time / bound
-            )?;
-            record.add(&row);
+            );
+            record.show(&line, &row)?;
         }
         Ok(())
-    }
-
-    /// The fastest form with its fields, for the sweep over occupancy.
-    pub(super) fn laid(&self, form: KernelConfig) -> Result<(Operator<R>, Buffer<R>, Buffer<R>)> {
-        let (_, LaidOutFields { operator, input, out }) = self.lay(form, 1, None)?;
-        Ok((operator, input, out))
     }
 }
 
@@ -357,9 +351,8 @@ fn show(
     let of_site = row.measured.median_s / row.sites as f64;
     row.is_right = fault.is_none();
     row.step_speed_up = before.map(|before| before / of_site);
-    writeln!(record.out, "{}", row.line())?;
+    record.show(&row.line(), &row)?;
     let variant = &row.measured.variant;
     record.faults.extend(fault.map(|fault| format!("wilson, {variant}: {fault}")));
-    record.add(&row);
     Ok(Some(of_site))
 }

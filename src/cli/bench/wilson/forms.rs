@@ -75,11 +75,7 @@ pub(super) fn around(form: KernelConfig) -> Vec<KernelConfig> {
             forms.push(KernelConfig { chunk, ..form });
         }
     }
-    for slab in [form.slab / 2, form.slab / 4] {
-        if slab > 0 && form.brick.is_some() {
-            forms.push(KernelConfig { slab, ..form });
-        }
-    }
+    forms.extend(in_slabs(form, [2, 4]));
     let held = 512 / form.block_sites.min(512);
     for resident in 1..=2 * held {
         forms.push(KernelConfig { resident, ..form });
@@ -109,11 +105,7 @@ pub(super) fn with_sides(
                 if (8..=20).contains(&warps) {
                     let form = KernelConfig { resident, ..shaped };
                     forms.push(form);
-                    for slab in [form.slab / 4, form.slab / 2] {
-                        if slab > 0 && form.brick.is_some() && register_sides == 1 {
-                            forms.push(KernelConfig { slab, ..form });
-                        }
-                    }
+                    forms.extend(in_slabs(form, [4, 2]).filter(|_| register_sides == 1));
                 }
             }
         }
@@ -130,16 +122,19 @@ pub(super) fn with_sides(
                     }
                     let form = KernelConfig { register_sides, resident, ..loops.with_block(sites) };
                     forms.push(form);
-                    for slab in [form.slab / 4, form.slab / 2] {
-                        if slab > 0 && form.brick.is_some() {
-                            forms.push(KernelConfig { slab, ..form });
-                        }
-                    }
+                    forms.extend(in_slabs(form, [4, 2]));
                 }
             }
         }
     }
     forms
+}
+
+/// A form in bricks with its slab divided by each of the divisors.
+fn in_slabs(form: KernelConfig, divisors: [usize; 2]) -> impl Iterator<Item = KernelConfig> {
+    let slabs = divisors.into_iter().map(move |divisor| form.slab / divisor);
+    let slabs = slabs.filter(move |slab| *slab > 0 && form.brick.is_some());
+    slabs.map(move |slab| KernelConfig { slab, ..form })
 }
 
 /// A form for each shape of the blocks.

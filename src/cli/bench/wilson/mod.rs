@@ -6,8 +6,6 @@ mod occupancy;
 mod row;
 mod subject;
 
-use std::str::FromStr;
-
 use super::record::Record;
 use super::{Bench, Site};
 use crate::error::Result;
@@ -17,23 +15,6 @@ use crate::lattice::{DIRECTIONS, Extents};
 use form_search::FormSearch;
 use row::Row;
 use subject::Subject;
-
-/// Extents of a lattice as values of options: 24x24x24x128.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lattice(pub(super) Extents);
-
-impl FromStr for Lattice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Vec<usize> = text.split('x').map_while(|part| part.parse().ok()).collect();
-        let extents: Result<[usize; DIRECTIONS], _> = numbers.try_into();
-        let wrong =
-            || format!("\"{text}\" are not extents; expected four even numbers, as 32x32x32x32");
-        let extents = extents.map_err(|_| wrong())?;
-        Extents::new(extents).map(Self).map_err(|error| format!("{error}: {}", wrong()))
-    }
-}
 
 /// The lattice of the talk, two of current size, one that the L2 cache of an H100 holds, and one of unequal extents.
 const USUAL: [[usize; DIRECTIONS]; 5] =
@@ -46,26 +27,25 @@ impl Bench {
         site: &Site,
         record: &mut Record,
     ) -> Result<Option<String>> {
-        let usual = USUAL.into_iter().map(|extents| Extents::new(extents).map(Lattice));
-        let usual: Vec<Lattice> = usual.collect::<Result<_>>()?;
+        let usual = USUAL.into_iter().map(Extents::new).collect::<Result<Vec<_>>>()?;
         let lattices = if self.lattice.is_empty() { &usual } else { &self.lattice };
         let mut picture = None;
-        for &Lattice(extents) in lattices {
+        for &extents in lattices {
             let subject = Subject::<R>::new(extents)?;
             writeln!(
                 record.out,
                 "\nWilson hopping term, {extents} sites, {}, one parity: {:.1} MB with 18 reals a link",
-                <R as crate::real::Real>::NAME,
+                R::NAME,
                 (extents.half_volume() * 192 * size_of::<R>()) as f64 / 1e6
             )?;
             writeln!(record.out, "{}", Row::head())?;
             subject.on_cpu(&site.pools, self.runs, record)?;
             let Some((gpu, copy)) = site.device else { continue };
-            let contest = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
-            let best = contest.measure_rungs(record)?;
-            contest.solver(best, record)?;
+            let search = FormSearch { gpu, copy, runs: self.runs, subject: &subject };
+            let best = search.measure_rungs(record)?;
+            search.solver(best, record)?;
             if self.occupancy.is_some() && picture.is_none() {
-                picture = Some(contest.sweep(best, record)?);
+                picture = Some(search.sweep(best, record)?);
             }
         }
         Ok(picture)

@@ -5,7 +5,6 @@ use super::forms::described;
 use super::row::MOST_WARPS;
 use crate::cli::bench::record::Record;
 use crate::error::Result;
-use crate::lattice::Parity;
 use crate::lattice::gpu::{KernelConfig, LatticePrecision};
 use crate::lattice::number::Vectorised;
 use crate::plot::canvas::Stroke;
@@ -21,10 +20,10 @@ const OWN: u32 = 1 << 10;
 impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
     /// Times the fastest form with fewer and fewer blocks on a multiprocessor; returns the plot.
     pub(super) fn sweep(&self, best: KernelConfig, record: &mut Record) -> Result<String> {
-        let (operator, input, result) = self.laid(best)?;
-        let most = operator.resources(0)?;
+        let laid = self.lay(best, 1, None)?;
+        let most = laid.operator.resources(0)?;
         let all = self.gpu.device().shared_bytes + OWN;
-        operator.allow_shared_memory(self.gpu.device().shared_bytes)?;
+        laid.operator.allow_shared_memory(self.gpu.device().shared_bytes)?;
         writeln!(
             record.out,
             "\nby occupancy, {} sites, {}:\n{:>10} {:>6} {:>10} {:>12} {:>9} {:>9}",
@@ -45,24 +44,22 @@ impl<R: LatticePrecision + Vectorised> FormSearch<'_, R> {
             } else {
                 (all / (blocks + 1) - most.shared_bytes) / STEP * STEP
             };
-            let resources = operator.resources(shared)?;
+            let resources = laid.operator.resources(shared)?;
             if resources.blocks != blocks {
                 continue;
             }
-            let launch = || operator.hop_beside(Parity::Even, false, &input, &result, shared);
-            let times = self.times(self.runs, launch)?;
+            let times = self.times(self.runs, || laid.hop(shared))?;
             let row = self.row("occupancy", best, 1, times, &resources);
             let occupancy = f64::from(resources.warps) / MOST_WARPS;
-            writeln!(
-                record.out,
+            let line = format!(
                 "{blocks:>10} {:>6} {:>8.0} % {shared:>12} {:>9.1} {:>9.1}",
                 resources.warps,
                 100.0 * occupancy,
                 row.gb_per_s,
                 row.gb_per_s_without_reuse
-            )?;
+            );
             points.push([100.0 * occupancy, row.gb_per_s]);
-            record.add(&row);
+            record.show(&line, &row)?;
         }
         points.push([0.0, 0.0]);
         points.reverse();

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::cli::bench::measurement::{Measured, Timing};
-use crate::cli::bench::record::digits;
-use crate::device::{Gpu, Resources};
+use crate::cli::bench::ladder::verdict;
+use crate::cli::bench::measurement::{Measured, Processor, Timing};
+use crate::cli::bench::table::{self, Column, digits, or_dash};
+use crate::device::Resources;
 use crate::lattice::Extents;
 use crate::real::Real;
 
@@ -47,17 +48,17 @@ pub(super) struct Row {
 pub(super) const MOST_WARPS: f64 = 64.0;
 
 impl Row {
-    /// A row of the CPU, the template of one of the GPU.
+    /// A row without the resources of a kernel, as on the CPU.
     pub(super) fn new<R: Real>(
         variant: String,
         extents: Extents,
         sites: usize,
         moved: RealsPerSite,
+        (processor, timing): (&Processor, Timing),
         times: Vec<f64>,
-        copy: f64,
     ) -> Self {
-        let names = ["wilson", R::NAME];
-        let measured = Measured::on_cpu(names, variant, extents.to_string(), times, copy);
+        let (names, size) = (["wilson", R::NAME], extents.to_string());
+        let measured = Measured::new(names, variant, size, (processor, timing), times);
         let per_s = |of_site: f64| sites as f64 * of_site / measured.median_s;
         let [without, ideal] =
             [moved.without_reuse, moved.ideal].map(|n| per_s(n * size_of::<R>() as f64));
@@ -66,8 +67,8 @@ impl Row {
             gflop_per_s: per_s(FLOPS) / 1e9,
             gb_per_s_without_reuse: without / 1e9,
             gb_per_s: ideal / 1e9,
-            percent_of_copy_without_reuse: 100.0 * without / copy,
-            percent_of_copy: 100.0 * ideal / copy,
+            percent_of_copy_without_reuse: 100.0 * without / processor.copy,
+            percent_of_copy: 100.0 * ideal / processor.copy,
             registers: None,
             local_bytes: None,
             occupancy: None,
@@ -78,10 +79,9 @@ impl Row {
         }
     }
 
-    /// The same as one of the GPU.
-    pub(super) fn on(self, gpu: &Gpu, resources: &Resources, form: String) -> Self {
+    /// The same with the resources and the form of a kernel.
+    pub(super) fn of_kernel(self, resources: &Resources, form: String) -> Self {
         Self {
-            measured: self.measured.on(gpu, Timing::Graph),
             registers: Some(resources.registers),
             local_bytes: Some(resources.local_bytes),
             occupancy: Some(f64::from(resources.warps) / MOST_WARPS),
@@ -92,40 +92,27 @@ impl Row {
 
     /// Names of the columns.
     pub(super) fn head() -> String {
-        format!(
-            "{:<22} {:>9} {:>8} {:>6} {:>9} {:>6} {:>9} {:>6} {:>5} {:>6} {:>6}  form",
-            "rung",
-            "us",
-            "GFLOP/s",
-            "step",
-            "no reuse",
-            "% copy",
-            "ideal",
-            "% copy",
-            "regs",
-            "local",
-            "occ."
-        )
+        format!("{}  form", table::head(&COLUMNS))
     }
 
     /// The row as text.
     pub(super) fn line(&self) -> String {
-        let whole = |n: Option<u32>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
-        format!(
-            "{:<22} {:>9.2} {:>8.1} {:>6} {:>9.1} {:>6.1} {:>9.1} {:>6.1} {:>5} {:>6} {:>6}  {}{}",
-            self.measured.variant,
-            self.measured.median_s * 1e6,
-            self.gflop_per_s,
-            digits(self.step_speed_up, 2),
-            self.gb_per_s_without_reuse,
-            self.percent_of_copy_without_reuse,
-            self.gb_per_s,
-            self.percent_of_copy,
-            whole(self.registers),
-            whole(self.local_bytes),
-            self.occupancy.map_or_else(|| "-".to_owned(), |o| format!("{:.0} %", 100.0 * o)),
-            self.form.as_deref().unwrap_or("-"),
-            if self.is_right { "" } else { "  WRONG" }
-        )
+        let form = self.form.as_deref().unwrap_or("-");
+        format!("{}  {form}{}", table::line(&COLUMNS, self), verdict(self.is_right))
     }
 }
+
+/// Columns of the table, without the form.
+const COLUMNS: [Column<Row>; 11] = [
+    ("rung", -22, |row| row.measured.variant.clone()),
+    ("us", 9, |row| format!("{:.2}", row.measured.median_s * 1e6)),
+    ("GFLOP/s", 8, |row| format!("{:.1}", row.gflop_per_s)),
+    ("step", 6, |row| digits(row.step_speed_up, 2)),
+    ("no reuse", 9, |row| format!("{:.1}", row.gb_per_s_without_reuse)),
+    ("% copy", 6, |row| format!("{:.1}", row.percent_of_copy_without_reuse)),
+    ("ideal", 9, |row| format!("{:.1}", row.gb_per_s)),
+    ("% copy", 6, |row| format!("{:.1}", row.percent_of_copy)),
+    ("regs", 5, |row| or_dash(row.registers)),
+    ("local", 6, |row| or_dash(row.local_bytes)),
+    ("occ.", 6, |row| or_dash(row.occupancy.map(|o| format!("{:.0} %", 100.0 * o)))),
+];

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use super::row::{RealsPerSite, Row};
 use crate::cli::bench::Pool;
 use crate::cli::bench::ladder::repeated_times;
-use crate::cli::bench::record::{Record, cpu_with};
+use crate::cli::bench::measurement::{Processor, Timing};
+use crate::cli::bench::record::Record;
+use crate::cli::bench::table::cpu_with;
 use crate::counter_rng::Random;
 use crate::error::Result;
 use crate::lattice::gauge::random_link;
@@ -50,11 +52,9 @@ impl<R: Vectorised> Subject<R> {
                     count += 1;
                     2.0 * random.named("link").at(number).at(count).uniform() - 1.0
                 };
-                let link = random_link(&mut next);
-                std::array::from_fn(|n| {
-                    let z = link[n / 6][n / 2 % 3];
-                    if n % 2 == 0 { z.re } else { z.im }
-                })
+                let link = random_link(&mut next).map(|row| row.map(|z| [z.re, z.im]));
+                let reals = link.as_flattened().as_flattened();
+                reals.try_into().expect("reals of a link")
             })
             .collect();
         let count = DIRECTIONS * extents.volume();
@@ -72,7 +72,7 @@ impl<R: Vectorised> Subject<R> {
         let wide: Vec<f64> = psi.iter().map(|x| x.f64()).collect();
         let input = reference.load(Parity::Odd, &wide)?;
         let mut out = reference.zeros()?;
-        reference.hop(Parity::Even, false, &input, &mut out)?;
+        reference.hop(Parity::Even, false, &input, None, &mut out)?;
         let mut expected = wide;
         reference.store(Parity::Even, &out, &mut expected)?;
         Ok(Self { extents, links, psi, expected })
@@ -118,23 +118,21 @@ impl<R: Vectorised> Subject<R> {
         let mut result = dirac.zeros()?;
         for (pool, threads, copy) in pools {
             let times = pool.install(|| {
-                dirac.hop(Parity::Even, false, &input, &mut result)?;
+                dirac.hop(Parity::Even, false, &input, None, &mut result)?;
                 repeated_times(runs, || {
                     let start = Instant::now();
-                    dirac.hop(Parity::Even, false, &input, &mut result)?;
+                    dirac.hop(Parity::Even, false, &input, None, &mut result)?;
                     Ok(start.elapsed().as_secs_f64())
                 })
             })?;
             let mut whole = self.psi.clone();
             dirac.store(Parity::Even, &result, &mut whole)?;
             let fault = self.fault(&whole);
-            let sites = self.extents.half_volume();
-            let mut row =
-                Row::new::<R>(cpu_with(*threads), self.extents, sites, IN_FULL, times, *copy);
-            row.measured.threads = Some(*threads);
+            let place = (&Processor::cpu(*threads, *copy), Timing::Wall);
+            let (variant, sites) = (cpu_with(*threads), self.extents.half_volume());
+            let mut row = Row::new::<R>(variant, self.extents, sites, IN_FULL, place, times);
             row.is_right = fault.is_none();
-            writeln!(record.out, "{}", row.line())?;
-            record.add(&row);
+            record.show(&row.line(), &row)?;
             let fault = fault.map(|fault| format!("wilson {}, CPU: {fault}", self.extents));
             record.faults.extend(fault);
         }

@@ -29,46 +29,28 @@ enum Sharing {
 pub struct Rung {
     /// Name in tables.
     pub name: &'static str,
-    kernel: &'static str,
+    /// Kernel name.
+    pub kernel: &'static str,
     sharing: Sharing,
+}
+
+const fn rung(name: &'static str, kernel: &'static str, sharing: Sharing) -> Rung {
+    Rung { name, kernel, sharing }
 }
 
 /// The rungs, the slowest first.
 pub const RUNGS: [Rung; 10] = [
-    Rung {
-        name: "interleaved, divergent",
-        kernel: "ladder_interleaved_divergent",
-        sharing: Sharing::Tree(1),
-    },
-    Rung {
-        name: "interleaved, bank conflicts",
-        kernel: "ladder_interleaved_conflicts",
-        sharing: Sharing::Tree(1),
-    },
-    Rung { name: "sequential addressing", kernel: "ladder_sequential", sharing: Sharing::Tree(1) },
-    Rung {
-        name: "first addition during load",
-        kernel: "ladder_first_add",
-        sharing: Sharing::Tree(2),
-    },
-    Rung { name: "last warp unrolled", kernel: "ladder_last_warp", sharing: Sharing::Tree(2) },
-    Rung { name: "fully unrolled", kernel: "ladder_unrolled", sharing: Sharing::Tree(2) },
-    Rung { name: "many elements a thread", kernel: "ladder_many", sharing: Sharing::Two },
-    Rung { name: "warp shuffle", kernel: "ladder_shuffle", sharing: Sharing::Two },
-    Rung { name: "warp atomics", kernel: "ladder_warp_atomics", sharing: Sharing::Atomic },
-    Rung { name: "block atomics", kernel: "ladder_block_atomics", sharing: Sharing::Atomic },
+    rung("interleaved, divergent", "ladder_interleaved_divergent", Sharing::Tree(1)),
+    rung("interleaved, bank conflicts", "ladder_interleaved_conflicts", Sharing::Tree(1)),
+    rung("sequential addressing", "ladder_sequential", Sharing::Tree(1)),
+    rung("first addition during load", "ladder_first_add", Sharing::Tree(2)),
+    rung("last warp unrolled", "ladder_last_warp", Sharing::Tree(2)),
+    rung("fully unrolled", "ladder_unrolled", Sharing::Tree(2)),
+    rung("many elements a thread", "ladder_many", Sharing::Two),
+    rung("warp shuffle", "ladder_shuffle", Sharing::Two),
+    rung("warp atomics", "ladder_warp_atomics", Sharing::Atomic),
+    rung("block atomics", "ladder_block_atomics", Sharing::Atomic),
 ];
-
-/// One launch of a rung.
-#[derive(Clone, Copy, Debug)]
-pub struct LadderLaunch<T> {
-    /// Name of the kernel.
-    pub kernel: &'static str,
-    /// Arguments.
-    pub args: LadderArgs<T>,
-    /// Number of blocks, of [`THREADS`] threads each.
-    pub blocks: u32,
-}
 
 /// Arrays of a rung.
 #[derive(Clone, Copy, Debug)]
@@ -94,12 +76,12 @@ impl Rung {
         self.sharing == Sharing::Atomic
     }
 
-    /// The launches of the sum, in order.
+    /// Arguments and numbers of blocks, of [`THREADS`] threads each, of the launches of the sum, in order.
     pub fn launches<T: Reducible>(
         self,
         places: LadderArrays<T>,
         multiprocessors: u32,
-    ) -> Vec<LadderLaunch<T>> {
+    ) -> Vec<(LadderArgs<T>, u32)> {
         let LadderArrays { mut values, mut length, scratch, result } = places;
         let mut launches = Vec::new();
         // Partial sums of a launch are the values of the next.
@@ -116,7 +98,7 @@ impl Rung {
             let is_last = blocks == 1 || self.adds_to_result();
             let sums = if is_last { result } else { sums };
             let args = LadderArgs { values, sums, length: length as i64 };
-            launches.push(LadderLaunch { kernel: self.kernel, args, blocks: blocks as u32 });
+            launches.push((args, blocks as u32));
             if is_last {
                 break;
             }
@@ -129,8 +111,8 @@ impl Rung {
 /// The kernels for a type of elements.
 pub fn source<T: Reducible>() -> KernelSource {
     let settings = [("REDUCE_WHOLE", i32::from(T::IS_WHOLE)), ("LADDER_THREADS", THREADS as i32)];
-    let arguments = structs!(T::PRECISION; LadderArgs);
-    let prelude = Prelude::new(T::PRECISION).with(&arguments).with_settings(&settings);
+    let arguments = structs!(T::KERNEL_PRECISION; LadderArgs);
+    let prelude = Prelude::new(T::KERNEL_PRECISION).with(&arguments).with_settings(&settings);
     KernelSource::new("primitives/reduce/ladder.cu", prelude)
 }
 
@@ -189,9 +171,9 @@ impl<T: Reducible> Ladder<T> {
             scratch: [self.scratch[0].pointer(), self.scratch[1].pointer()],
             result: self.result.pointer(),
         };
-        for LadderLaunch { kernel, args, blocks } in rung.launches(places, self.multiprocessors) {
-            let kernel = self.kernels.iter().find(|known| known.name() == kernel);
-            let kernel = kernel.expect("a kernel for each rung");
+        let kernel = self.kernels.iter().find(|known| known.name() == rung.kernel);
+        let kernel = kernel.expect("a kernel for each rung");
+        for (args, blocks) in rung.launches(places, self.multiprocessors) {
             let launch = Launch::new([blocks, 1], THREADS);
             // SAFETY: the kernel takes this struct; the numbers of values and of partial sums were checked.
             unsafe { kernel.launch(launch, &args)? };
