@@ -174,11 +174,11 @@ impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn is_free(&self) -> bool {
-        self.output.desk().is_free()
+        self.output.slot().is_free()
     }
 
     fn wait(&self) {
-        self.output.desk().wait();
+        self.output.slot().wait();
     }
 
     fn statistics(&self) -> OutputStatistics {

@@ -9,7 +9,7 @@ const ROUNDING: f64 = 1e-4;
 
 /// Outermost latitudes and longitudes of the centres of a grid, degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// From -180 to 180.
     pub west: f64,
     /// From `west` on, up to 360 degrees more.
@@ -27,7 +27,7 @@ impl Extent {
     /// coordinates.
     ///
     /// `is_periodic` tells whether the last cell of a row is a neighbour of the first.
-    pub fn of(centres: &[[f64; 2]], nx: usize, is_periodic: bool) -> Option<Self> {
+    pub(crate) fn of(centres: &[[f64; 2]], nx: usize, is_periodic: bool) -> Option<Self> {
         let is_known = |at: &&[f64; 2]| at.iter().all(|x| x.is_finite());
         let latitudes = || centres.iter().filter(is_known).map(|at| at[1]);
         let mut south = latitudes().reduce(f64::min)?;

@@ -22,10 +22,6 @@ const TAGS: [(u64, &str); 3] = [(0x0a, "dimensions"), (0x0b, "variables"), (0x0c
 type Checked<T> = Result<T, String>;
 
 /// Fails if the header of a classic file contradicts itself or the length of the file; accepts files of other formats.
-///
-/// # Errors
-///
-/// Description of the fault, in words.
 pub(super) fn check(file: File, length: u64) -> Checked<()> {
     let mut header = Header { file: BufReader::new(file), at: 0, length, version: 0 };
     let mut magic = [0; 4];

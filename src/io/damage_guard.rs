@@ -40,10 +40,6 @@ fn silence() {
 }
 
 /// Calls the NetCDF crate about the file `path`.
-///
-/// # Errors
-///
-/// [`Error::Input`] when it panics.
 fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
     silence();
     let before = IS_GUARDED.replace(true);
@@ -69,10 +65,6 @@ fn reason(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Fails if a part of the file's metadata cannot be read. After this check the metadata cannot make the crate panic.
-///
-/// # Errors
-///
-/// [`Error::Input`].
 pub(super) fn check_metadata(path: &Path, file: &File) -> Result<()> {
     guarded(path, || {
         let named =
@@ -100,10 +92,14 @@ pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
+/// Lengths of the dimensions of a variable.
+pub(in crate::io) fn lengths(variable: &Variable<'_>) -> Vec<usize> {
+    variable.dimensions().iter().map(netcdf::Dimension::len).collect()
+}
+
 /// Describes a variable that is larger than the file can hold; `None` otherwise.
 pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
-    let lengths: Vec<usize> = variable.dimensions().iter().map(netcdf::Dimension::len).collect();
-    let values = lengths.iter().copied().fold(1, usize::saturating_mul);
+    let values = lengths(variable).into_iter().fold(1, usize::saturating_mul);
     let bytes = (values as u64).saturating_mul(variable.vartype().size() as u64);
     (bytes > most_bytes).then(|| {
         format!(

@@ -11,7 +11,7 @@ const MARK: u64 = 4;
 
 /// A file, read record by record.
 #[derive(Debug)]
-pub struct Records {
+pub(crate) struct Records {
     path: PathBuf,
     file: BufReader<File>,
     /// Bytes that have not been read.
@@ -22,11 +22,7 @@ pub struct Records {
 
 impl Records {
     /// Opens a file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when it is not a regular file or is empty.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
         // Opening a pipe would wait for a writer.
         if !about.is_file() {
@@ -41,41 +37,27 @@ impl Records {
     }
 
     /// An [`Error::Input`] about this file.
-    pub fn error(&self, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         Error::input(&self.path, message)
     }
 
     /// Bytes that have not been read.
-    pub fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
     /// The next record, of `count` integers; `what` describes its contents in an error.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when the file ends too early, or when the record has another length.
-    pub fn integers(&mut self, what: &str, count: usize) -> Result<Vec<i32>> {
-        let bytes = self.record(what, count)?;
-        Ok(bytes.chunks_exact(4).map(|x| i32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
+    pub(crate) fn integers(&mut self, what: &str, count: usize) -> Result<Vec<i32>> {
+        Ok(self.record(what, count)?.into_iter().map(i32::from_be_bytes).collect())
     }
 
     /// The next record, of `count` single-precision numbers, in the order and the units of the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Records::integers`].
-    pub fn reals(&mut self, what: &str, count: usize) -> Result<Vec<f32>> {
-        let bytes = self.record(what, count)?;
-        Ok(bytes.chunks_exact(4).map(|x| f32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
+    pub(crate) fn reals(&mut self, what: &str, count: usize) -> Result<Vec<f32>> {
+        Ok(self.record(what, count)?.into_iter().map(f32::from_be_bytes).collect())
     }
 
     /// Fails if bytes are left.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         if self.left == 0 {
             return Ok(());
         }
@@ -85,8 +67,8 @@ impl Records {
         )))
     }
 
-    /// The bytes of the next record, of `count` four-byte numbers.
-    fn record(&mut self, what: &str, count: usize) -> Result<Vec<u8>> {
+    /// The next record, of `count` four-byte numbers.
+    fn record(&mut self, what: &str, count: usize) -> Result<Vec<[u8; 4]>> {
         let number = self.count + 1;
         let about = format!("record {number} ({what})");
         let wanted = 4 * count as u64;
@@ -114,8 +96,10 @@ impl Records {
                 wanted + MARK
             )));
         }
-        let mut bytes = vec![0; wanted as usize];
-        self.file.read_exact(&mut bytes).map_err(|e| Error::io(&self.path, "read", e))?;
+        let mut numbers = vec![[0; 4]; count];
+        self.file
+            .read_exact(numbers.as_flattened_mut())
+            .map_err(|e| Error::io(&self.path, "read", e))?;
         self.left -= wanted;
         let last = u64::from(u32::from_be_bytes(self.bytes(&about)?));
         if last != wanted {
@@ -125,7 +109,7 @@ impl Records {
             )));
         }
         self.count = number;
-        Ok(bytes)
+        Ok(numbers)
     }
 
     /// A record marker.

@@ -13,18 +13,18 @@ use crate::io::mapping::{self, GeoPoint};
 use crate::io::wrf::Attribute;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
-pub type Rotation = [Array2<f64>; 2];
+pub(crate) type Rotation = [Array2<f64>; 2];
 
 /// A wind along the axes of the grid as eastward and northward wind.
 ///
 /// Units: as those of the wind; `sine` and `cosine` of the angle α.
-pub fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
+pub(crate) fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
     [u * cosine - v * sine, v * cosine + u * sine]
 }
 
 /// The direction of the axes of a map projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Axes {
+pub(crate) enum Axes {
     /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone constant is positive in the northern
     /// hemisphere, and 1 or -1 on a polar plane.
     Conical {
@@ -47,7 +47,7 @@ pub enum Axes {
 impl Axes {
     /// Axes of the projection that WRF's attributes describe; `None` on a plane, if an attribute is missing, and for
     /// other projections.
-    pub fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
+    pub(crate) fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
         let number = |name: &str| mapping::number(attributes, name);
         match number("MAP_PROJ")? as i32 {
             1 => {
@@ -73,7 +73,7 @@ impl Axes {
     }
 
     /// Sine and cosine of α at a point, degrees.
-    pub fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Conical { cone, meridian } => {
                 let (sine, cosine) =
@@ -98,7 +98,7 @@ impl Axes {
 /// longitude between cells.
 ///
 /// Shape of `latitude` and `longitude`: (ny, nx). Units: degrees.
-pub fn rotation(
+pub(crate) fn rotation(
     attributes: &[(String, Attribute)],
     latitude: &Array2<f64>,
     longitude: &Array2<f64>,
@@ -113,14 +113,14 @@ pub fn rotation(
 }
 
 /// A point on the unit sphere. Units: degrees.
-pub fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
+pub(crate) fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
     let (sin_x, cos_x) = longitude.to_radians().sin_cos();
     let (sin_y, cos_y) = latitude.to_radians().sin_cos();
     [cos_y * cos_x, cos_y * sin_x, sin_y]
 }
 
 /// Longitude and latitude of a vector from the centre of the sphere, degrees.
-pub fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
+pub(crate) fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
     [y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees()]
 }
 

@@ -29,6 +29,15 @@ pub(super) enum Axes {
 }
 
 impl Axes {
+    /// Dimensions of a map factor, from its name.
+    pub(super) fn of_map_factor(name: &str) -> Self {
+        match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
+            Some('U') => Self::PlaneX,
+            Some('V') => Self::PlaneY,
+            _ => Self::Plane,
+        }
+    }
+
     /// Names of the dimensions after Time.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
@@ -112,6 +121,11 @@ impl Variable {
     /// The variable of a tracer.
     pub(super) fn of(tracer: &Tracer) -> Self {
         variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
+    }
+
+    /// True for a component of the wind.
+    pub(super) fn is_wind(&self) -> bool {
+        matches!(self.name, "U" | "V" | "W")
     }
 
     /// The variables of the passive tracers of a set.
@@ -252,6 +266,12 @@ pub(super) const COURANT: Variable = variable(
     "1",
     "Largest share of its air that leaves a cell in a time step",
 );
+
+/// All variables in working precision, in the order of [`super::output::Snapshot::values`].
+pub(super) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
+    let summed = CONTENTS.into_iter().chain(PROFILES.into_iter().flatten()).chain([COURANT]);
+    COMPUTED.into_iter().chain(summed).chain(Variable::passive(tracers))
+}
 
 /// Fields that pass through from the input, in the order of [`super::output::PassThrough`].
 pub(super) const GIVEN: [Variable; 6] = {

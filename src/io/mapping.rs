@@ -5,8 +5,9 @@
 use ndarray::Array2;
 use netcdf::{AttributeValue, FileMut};
 
-pub use crate::grid::EARTH_RADIUS;
+pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
+use crate::io::fields::describe;
 use crate::io::wrf::{Attribute, Domain};
 
 /// Name of the variable that carries the attributes of the mapping.
@@ -36,8 +37,7 @@ impl Axis {
         let Some((_, name)) = known else { return Ok(()) };
         let along = (0..cells).map(|n| self.first + n as f64 * self.step);
         let mut variable = file.add_variable::<f64>(name, &[dimension])?;
-        variable.put_attribute("units", units)?;
-        variable.put_attribute("long_name", meaning)?;
+        describe(&mut variable, &[("units", units), ("long_name", meaning)])?;
         variable.put_values(&along.collect::<Vec<f64>>(), ..)
     }
 
@@ -53,25 +53,17 @@ impl Axis {
         {
             let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
             let mut variable = file.add_variable::<f64>(&name, &[&name])?;
-            variable.put_attribute("units", units)?;
-            variable.put_attribute("long_name", long_name(units, standard_name))?;
-            variable.put_attribute("axis", letter)?;
+            let is_known = GEOGRAPHIC.iter().any(|[known, _]| *known == units);
+            let long_name = if is_known { standard_name } else { "coordinate on the map" };
+            let mut attributes = vec![("units", units), ("long_name", long_name), ("axis", letter)];
             // A mapping has one coordinate of each CF name, that of the cells.
             if length == cells {
-                variable.put_attribute("standard_name", standard_name)?;
+                attributes.push(("standard_name", standard_name));
             }
+            describe(&mut variable, &attributes)?;
             variable.put_values(&along.collect::<Vec<f64>>(), ..)?;
         }
         Ok(())
-    }
-}
-
-/// Description of a coordinate.
-fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
-    if GEOGRAPHIC.iter().any(|[known, _]| *known == units) {
-        standard_name
-    } else {
-        "coordinate on the map"
     }
 }
 
@@ -144,7 +136,7 @@ impl Mapping {
 ///
 /// The map coordinates of the output; on a plane they are relative to its south-western corner. `None` if the
 /// coordinates of the map are angles.
-pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
+pub(crate) fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
     let [dx, dy] = [domain.grid.dx, domain.grid.dy];
     let Some(mapping) = Mapping::of(domain) else {
         return Some([[0.5 * dx, dx], [0.5 * dy, dy]]);
@@ -156,7 +148,7 @@ pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
 
 /// Coordinates of all cell centres, row by row: x and y in m, or longitude and latitude in degrees; `None` if the grid
 /// has none of that kind.
-pub fn centres(
+pub(crate) fn centres(
     domain: &Domain,
     in_metres: bool,
 ) -> Option<Box<dyn Iterator<Item = [f64; 2]> + '_>> {
@@ -190,7 +182,7 @@ pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f
 /// The difference of two longitudes, at most half a turn.
 ///
 /// Units: degrees; in [-180, 180).
-pub fn turn(degrees: f64) -> f64 {
+pub(crate) fn turn(degrees: f64) -> f64 {
     (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 

@@ -1,12 +1,10 @@
 //! The fields of a run on another grid, in a CF file.
 
-use std::path::Path;
-
 use tracing::warn;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{AppendFile, MISSING, VariableInfo, coordinates};
+use crate::io::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::existing;
 use crate::io::grid_north::{self, Axes as GridAxes};
@@ -25,7 +23,7 @@ const CORNERS: &str = "nv";
 
 /// A file of the fields on another grid, being written.
 #[derive(Debug)]
-pub struct Regridded {
+pub(crate) struct Regridded {
     file: AppendFile,
     shape: Shape,
     arrangement: Arrangement,
@@ -52,11 +50,7 @@ const WHOLE: f64 = 1.0 - 1e-6;
 
 impl Regridded {
     /// Starts the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](crate::error::Error::Io).
-    pub fn create<R: Stored>(
+    pub(crate) fn create<R: Stored>(
         pending: AtomicFile,
         header: &Header,
         (weights, operator): (&WeightFile, usize),
@@ -94,26 +88,18 @@ impl Regridded {
         for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
             let turned =
                 WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
-            let (long_name, standard_name) = match turned {
-                Some(axis) => (TURNED[axis][0].to_owned(), Some(TURNED[axis][1])),
-                None => (variable.description.to_lowercase(), variable.standard_name),
-            };
             let levels: &[&str] = match variable.axes {
                 Axes::Volume => &["bottom_top"],
                 Axes::VolumeZ => &["bottom_top_stag"],
                 _ => &[],
             };
             let dimensions = [&["time"], levels, &names].concat();
-            let about = VariableInfo {
-                name: variable.name,
-                dimensions: &dimensions,
-                units: variable.units,
-                long_name: long_name.into(),
-                standard_name,
-                coordinates: horizontal.coordinates,
-                has_gaps: true,
-                ..VariableInfo::default()
-            };
+            let mut about = VariableInfo::of(variable, &dimensions, horizontal.coordinates);
+            about.has_gaps = true;
+            if let Some(axis) = turned {
+                let [long_name, standard_name] = TURNED[axis];
+                (about.long_name, about.standard_name) = (long_name.into(), Some(standard_name));
+            }
             file.variable::<R>(&about)?;
             if variable.name == "RAINNC" {
                 file.attribute(variable.name, "cell_methods", "time: sum")?;
@@ -146,10 +132,6 @@ impl Regridded {
 }
 
 impl<R: Stored> AuxOutput<R> for Regridded {
-    fn target(&self) -> &Path {
-        self.file.target()
-    }
-
     fn sample(&mut self, operator: usize, sample: &PointSample<R>) -> Result<()> {
         if operator != self.operator {
             return Ok(());
@@ -285,7 +267,7 @@ struct Horizontal {
 
 /// Adds dimensions, coordinates and bounds of the grid.
 fn define_grid(file: &mut AppendFile, grid: &Target) -> Result<Horizontal> {
-    let about = coordinates(grid.coordinates);
+    let about = grid.coordinates.axes();
     let [(name_x, _), (name_y, _)] = about;
     if let (Arrangement::Rows { nx, ny }, Some(axes)) = (grid.arrangement, grid.axes()) {
         let bounds = grid.corners.as_ref().and_then(|corners| ends(corners, nx, ny));

@@ -26,10 +26,6 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Checks the form of a file; `dimensions` are those of levels and of columns.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] when it has another form, or an unsupported number of levels.
     pub(super) fn new(
         reader: &'a Reader,
         group: &'a str,
@@ -53,12 +49,28 @@ impl<'a> Fields<'a> {
 
     /// The field of this name; must be positive or within bounds if the physics needs that.
     pub(super) fn read<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
-        match name {
-            "th" | "pii" | "p" => self.positive(name),
-            "den" => self.within(name, &DENSITY),
-            "delz" => self.within(name, &DEPTH),
-            _ => self.any(name),
+        let field = self.any::<R>(name)?;
+        let first = |is_bad: &dyn Fn(f64) -> bool| {
+            let ((k, _, i), x) = field.indexed_iter().find(|(_, x)| is_bad(x.f64()))?;
+            Some(format!("variable {name} is {x} at level={k} column={i}"))
+        };
+        let range = match name {
+            "th" | "pii" | "p" => 0.0..=f64::INFINITY,
+            "den" => DENSITY,
+            "delz" => DEPTH,
+            _ => return Ok(field),
+        };
+        if let Some(found) = first(&|x| x <= 0.0) {
+            return Err(self.reader.error(format!("{found}; it must be positive")));
         }
+        if let Some(found) = first(&|x| !range.contains(&x)) {
+            return Err(self.reader.error(format!(
+                "{found}; {:e} to {:e} is expected; check its units",
+                range.start(),
+                range.end()
+            )));
+        }
+        Ok(field)
     }
 
     /// The field of this name, if the file has it.
@@ -77,30 +89,6 @@ impl<'a> Fields<'a> {
 
     fn any<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
         Ok(promoted(&self.reader.array(&self.inside(name), &self.dimensions)?, self.shape))
-    }
-
-    fn positive<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
-        let field = self.any(name)?;
-        if let Some(((k, _, i), value)) = field.indexed_iter().find(|(_, x)| **x <= R::ZERO) {
-            return Err(self.reader.error(format!(
-                "variable {name} is {value} at level={k} column={i}; it must be positive"
-            )));
-        }
-        Ok(field)
-    }
-
-    fn within<R: Stored>(&self, name: &str, range: &RangeInclusive<f64>) -> Result<Array3<R>> {
-        let field = self.positive::<R>(name)?;
-        let outside = |(_, x): &(_, &R)| !range.contains(&x.f64());
-        let Some(((k, _, i), value)) = field.indexed_iter().find(outside) else {
-            return Ok(field);
-        };
-        Err(self.reader.error(format!(
-            "variable {name} is {value} at level={k} column={i}; {:e} to {:e} is expected; check \
-             its units",
-            range.start(),
-            range.end()
-        )))
     }
 }
 

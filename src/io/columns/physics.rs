@@ -10,6 +10,7 @@ use crate::grid::Shape;
 use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
 use crate::physics::{Block, ColumnPhysics, Field};
+use crate::state::memory;
 
 /// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ pub struct PhysicsCase<R> {
     pub calls: Option<f64>,
 }
 
+/// Changes before every call.
+const TENDENCIES: [Field; 2] = [
+    Field { name: "th_tend", units: "K s-1", about: "change of potential temperature" },
+    Field { name: "q_tend", units: "s-1", about: "change of the water vapour mixing ratio" },
+];
+
 impl<R: Stored> PhysicsCase<R> {
     /// Reads the fields of a scheme; the rest of the file is ignored.
     ///
@@ -40,12 +47,30 @@ impl<R: Stored> PhysicsCase<R> {
     /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when a variable is missing, of another shape, not
     /// finite or not physical.
     pub fn read<P: ColumnPhysics<R>>(path: &Path) -> Result<Self> {
+        Self::read_in::<P>(&Reader::open(path)?, "", ["level", "column"])
+    }
+
+    /// Reads a group of reference data, whose dimensions are `k` and `col`.
+    pub(crate) fn read_group<P: ColumnPhysics<R>>(path: &Path, group: &str) -> Result<Self> {
         let reader = Reader::open(path)?;
-        let fields = Fields::new(&reader, "", ["level", "column"], &P::LEVELS)?;
+        let groups = reader.group_names()?;
+        if !groups.iter().any(|name| name == group) {
+            let found = if groups.is_empty() { "none".to_owned() } else { groups.join(", ") };
+            return Err(reader.error(format!("has no group {group}; its groups: {found}")));
+        }
+        Self::read_in::<P>(&reader, &format!("{group}/"), ["k", "col"])
+    }
+
+    fn read_in<P: ColumnPhysics<R>>(
+        reader: &Reader,
+        group: &str,
+        dimensions: [&str; 2],
+    ) -> Result<Self> {
+        let fields = Fields::new(reader, group, dimensions, &P::LEVELS)?;
         let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
             list.iter().map(|field| fields.read(field.name)).collect()
         };
-        let [theta, qv] = ["th_tend", "q_tend"].map(|name| fields.optional(name));
+        let [theta, qv] = TENDENCIES.map(|field| fields.optional(field.name));
         let shape = fields.shape;
         Ok(Self {
             shape,
@@ -97,8 +122,7 @@ impl<R: Stored> PhysicsCase<R> {
         mut writer: Writer,
         [dt, calls]: [f64; 2],
     ) -> Result<()> {
-        writer.dimension("level", self.shape.nz)?;
-        writer.dimension("column", self.shape.nx)?;
+        self.put_dimensions(&mut writer)?;
         writer.text("title", &format!("columns after {} cloud microphysics", P::NAME))?;
         writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
         writer.text("precision", R::NAME)?;
@@ -106,14 +130,48 @@ impl<R: Stored> PhysicsCase<R> {
         writer.number("calls", calls)?;
         let tracers = P::TRACERS.iter().zip(&self.tracers);
         let diagnosed = P::DIAGNOSED.iter().zip(&self.diagnosed);
-        for (Field { name, units, about }, field) in tracers.chain(diagnosed) {
-            let values = field.as_slice().expect("standard layout");
-            writer.variable(name, &["level", "column"], [units, about], values)?;
-        }
+        put_fields(&mut writer, tracers.chain(diagnosed))?;
         for (Field { name, units, about }, plane) in P::SURFACE.iter().zip(&self.surface) {
             let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
             writer.variable(name, &["column"], [units, about], &values)?;
         }
         writer.commit()
     }
+
+    /// Writes the columns as input, with global attributes that describe them.
+    pub(crate) fn write_input<P: ColumnPhysics<R>>(
+        &self,
+        mut writer: Writer,
+        about: &[(&str, &str)],
+    ) -> Result<()> {
+        self.put_dimensions(&mut writer)?;
+        for (name, text) in about {
+            writer.text(name, text)?;
+        }
+        for (name, number) in [("dt", self.dt), ("calls", self.calls)] {
+            if let Some(number) = number {
+                writer.number(name, number)?;
+            }
+        }
+        let air = P::AIR.iter().zip(&self.air);
+        let tendencies = TENDENCIES.iter().zip(&self.tendencies);
+        let tendencies = tendencies.filter_map(|(field, values)| Some((field, values.as_ref()?)));
+        put_fields(&mut writer, P::TRACERS.iter().zip(&self.tracers).chain(air).chain(tendencies))?;
+        writer.commit()
+    }
+
+    fn put_dimensions(&self, writer: &mut Writer) -> Result<()> {
+        writer.dimension("level", self.shape.nz)?;
+        writer.dimension("column", self.shape.nx)
+    }
+}
+
+fn put_fields<'a, R: Stored>(
+    writer: &mut Writer,
+    fields: impl Iterator<Item = (&'a Field, &'a Array3<R>)>,
+) -> Result<()> {
+    for (Field { name, units, about }, field) in fields {
+        writer.variable(name, &["level", "column"], [units, about], memory(field))?;
+    }
+    Ok(())
 }

@@ -3,9 +3,10 @@
 use ndarray::Array2;
 use tracing::debug;
 
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
+use crate::io::layout::Axes;
 use crate::io::reader::Reader;
 
 /// Profiles of the eta coordinate, from the ground up. Length of each: nz, unless stated otherwise. Units: 1, unless
@@ -40,7 +41,28 @@ pub struct Vertical {
     pub p_top: f64,
 }
 
+/// Names of the profiles in the layers, and of those at the z-faces.
+pub(super) const LAYER_PROFILES: [&str; 9] =
+    ["ZNU", "DNW", "RDNW", "DN", "RDN", "FNM", "FNP", "C1H", "C2H"];
+/// See [`LAYER_PROFILES`].
+pub(super) const FACE_PROFILES: [&str; 3] = ["ZNW", "C1F", "C2F"];
+
 impl Vertical {
+    /// The coordinate with these profiles in the layers and at the z-faces, in the order of [`Vertical::profiles`].
+    pub(in crate::io) fn of_profiles(
+        [znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h]: [Vec<f64>; 9],
+        [znw, c1f, c2f]: [Vec<f64>; 3],
+        p_top: f64,
+    ) -> Self {
+        Self { znw, znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h, c1f, c2f, p_top }
+    }
+
+    /// The profiles in the layers and at the z-faces.
+    pub(in crate::io) fn profiles(&self) -> ([&[f64]; 9], [&[f64]; 3]) {
+        let Self { znw, znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h, c1f, c2f, .. } = self;
+        ([znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h], [znw, c1f, c2f])
+    }
+
     /// The mass coordinate with this column mass (Pa), map factors along x and y, and mass of a cell by pressure
     /// difference (m s²).
     pub fn coordinate(
@@ -65,8 +87,8 @@ impl Vertical {
     /// Reads the profiles, and derives missing ones from the eta levels.
     pub(super) fn read(source: &TimeReader<'_>) -> Result<Self> {
         let nz = source.shape.nz;
-        let layer = |name: &str| source.profile(name, Stagger::Centre);
-        let face = |name: &str| source.profile(name, Stagger::FaceZ);
+        let layer = |name: &str| source.profile(name, Axes::Layer);
+        let face = |name: &str| source.profile(name, Axes::Face);
         let or = |found: Option<Vec<f64>>, name: &str, derive: &dyn Fn() -> Vec<f64>| {
             found.unwrap_or_else(|| {
                 debug!("{name} is not in the file and is derived from the eta levels");
@@ -82,13 +104,11 @@ impl Vertical {
         };
         let dnw = or(layer("DNW")?, "DNW", &|| rdnw.iter().map(|r| 1.0 / r).collect());
         let znw = or(face("ZNW")?, "ZNW", &|| {
-            let mut eta = 1.0;
-            std::iter::once(1.0)
-                .chain(dnw.iter().map(|d| {
-                    eta += d;
-                    eta
-                }))
-                .collect()
+            let levels = dnw.iter().scan(1.0, |eta, d| {
+                *eta += d;
+                Some(*eta)
+            });
+            std::iter::once(1.0).chain(levels).collect()
         });
         check_levels(source.reader, &rdnw, &dnw, &znw)?;
         let znu = or(layer("ZNU")?, "ZNU", &|| middles(&znw));
