@@ -14,11 +14,12 @@ use crate::io::fields::{DEFLATE, OF_TIME, describe, describe_file, existing};
 use crate::io::flushing_file::FlushingFile;
 use crate::io::layout::Variable;
 use crate::io::output::Header;
+use crate::io::packing::FLOAT_FILL;
 use crate::io::selection::is_left_out;
 use crate::io::writer::Stored;
 
 /// Value of missing data: the fill value of NetCDF for both precisions.
-pub(super) const MISSING: f64 = 9.969_209_968_386_869e36;
+pub(super) const MISSING: f64 = FLOAT_FILL as f64;
 
 /// `<output without .nc>.<what>.nc`, in the folder of the output.
 pub(crate) fn beside(output: &Path, what: &str) -> PathBuf {

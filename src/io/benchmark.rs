@@ -12,8 +12,7 @@ use ndarray::Array3;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::columns::SUPPORTED_LEVELS;
-use crate::io::columns::physics::PhysicsCase;
+use crate::io::columns::{PhysicsCase, SUPPORTED_LEVELS};
 use crate::io::fortran::Records;
 
 /// Names of the first record.

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
@@ -24,6 +25,19 @@ const HDF5: &[u8] = b"\x89HDF";
 
 thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Length of an input file, bytes, which must be a regular file with contents; `needed` describes it in an error.
+pub(super) fn regular_file(path: &Path, needed: &str) -> Result<u64> {
+    let about = fs::metadata(path).map_err(|e| Error::cannot_read(path, &e))?;
+    let what = match about.len() {
+        _ if about.is_dir() => "a folder",
+        // Opening a pipe would wait for a writer.
+        _ if !about.is_file() => "a device or a pipe",
+        0 => "empty",
+        length => return Ok(length),
+    };
+    Err(Error::input(path, format!("is {what}; {needed} is needed")))
 }
 
 /// Suppresses the report of panics in guarded calls.

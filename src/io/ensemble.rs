@@ -124,10 +124,12 @@ enum Form {
 impl Form {
     fn of(variable: &Variable) -> Self {
         let is_profile = PROFILES.iter().flatten().any(|profile| profile.name == variable.name);
-        match variable.name {
-            _ if is_profile => Self::Profile,
-            name if name == COURANT.name || variable.is_wind() => Self::Shared,
-            _ => Self::Field,
+        if is_profile {
+            Self::Profile
+        } else if variable.is_wind() || variable.name == COURANT.name {
+            Self::Shared
+        } else {
+            Self::Field
         }
     }
 }
@@ -227,7 +229,7 @@ impl EnsembleFileState {
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
-        let variables = layout::computed(&header.tracers).zip(snapshot.values(shape));
+        let variables = layout::computed(&header.tracers).zip(snapshot.values());
         for (about, values) in variables.filter(|(about, _)| is_written(header, about)) {
             bytes += size_of_val(&*values);
             let form = Form::of(&about);

@@ -1,10 +1,11 @@
 //! Unformatted sequential Fortran files: records of bytes between two markers with their length, big-endian.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::io::damage_guard;
 
 /// Length of a record marker, bytes.
 const MARK: u64 = 4;
@@ -23,17 +24,9 @@ pub(crate) struct Records {
 impl Records {
     /// Opens a file.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
-        // Opening a pipe would wait for a writer.
-        if !about.is_file() {
-            let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
-            return Err(Error::input(path, format!("is {what}; a file of records is needed")));
-        }
-        if about.len() == 0 {
-            return Err(Error::input(path, "is empty; a file of records is needed"));
-        }
+        let left = damage_guard::regular_file(path, "a file of records")?;
         let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
-        Ok(Self { path: path.to_owned(), file: BufReader::new(file), left: about.len(), count: 0 })
+        Ok(Self { path: path.to_owned(), file: BufReader::new(file), left, count: 0 })
     }
 
     /// An [`Error::Input`] about this file.

@@ -191,19 +191,20 @@ fn half_tangent(latitude: f64) -> f64 {
     (45.0 + 0.5 * latitude).to_radians().tan()
 }
 
-/// A mapping whose first cell has the coordinates `corner`.
-fn mapping(
-    parameters: Vec<(&'static str, AttributeValue)>,
-    corner: [f64; 2],
-    steps: [f64; 2],
+/// A mapping of the sphere whose first cell has the coordinates `corner`.
+fn mapping<const N: usize>(
+    name: &'static str,
+    parameters: [(&'static str, AttributeValue); N],
+    [corner, steps]: [[f64; 2]; 2],
     about: [[&'static str; 2]; 2],
 ) -> Mapping {
+    let parameters = on_sphere(name).into_iter().chain(parameters).collect();
     let axis = |n: usize| (Axis { first: corner[n], step: steps[n] }, about[n]);
     Mapping { parameters, axes: Some([axis(0), axis(1)]) }
 }
 
-fn on_sphere(name: &'static str) -> Vec<(&'static str, AttributeValue)> {
-    vec![("grid_mapping_name", name.into()), ("earth_radius", EARTH_RADIUS.into())]
+fn on_sphere(name: &'static str) -> [(&'static str, AttributeValue); 2] {
+    [("grid_mapping_name", name.into()), ("earth_radius", EARTH_RADIUS.into())]
 }
 
 /// Returns `true` if a cone touches the sphere instead of intersecting it.
@@ -231,15 +232,14 @@ fn lambert(parallels: [f64; 2], origin: GeoPoint, corner: GeoPoint, steps: [f64;
     let radius = |latitude: f64| scale / half_tangent(latitude).powf(cone);
     let angle = cone * turn(corner.longitude - origin.longitude).to_radians();
     let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
-    let mut parameters = on_sphere("lambert_conformal_conic");
-    parameters.extend([
+    let parameters = [
         // A single parallel is written twice: readers take one value for the origin.
         ("standard_parallel", vec![one, if is_one { one } else { two }].into()),
         ("longitude_of_central_meridian", origin.longitude.into()),
         ("latitude_of_projection_origin", origin.latitude.into()),
-    ]);
+    ];
     let corner = [r * angle.sin(), r0 - r * angle.cos()];
-    mapping(parameters, corner, steps, LENGTHS)
+    mapping("lambert_conformal_conic", parameters, [corner, steps], LENGTHS)
 }
 
 /// Polar stereographic projection, for the hemisphere of its true latitude.
@@ -248,14 +248,13 @@ fn polar(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]) -
     let scale = EARTH_RADIUS * (1.0 + (side * true_latitude).to_radians().sin());
     let r = scale / half_tangent(side * corner.latitude);
     let angle = turn(corner.longitude - meridian).to_radians();
-    let mut parameters = on_sphere("polar_stereographic");
-    parameters.extend([
+    let parameters = [
         ("straight_vertical_longitude_from_pole", meridian.into()),
         ("latitude_of_projection_origin", (90.0 * side).into()),
         ("standard_parallel", true_latitude.into()),
-    ]);
+    ];
     let corner = [r * angle.sin(), -side * r * angle.cos()];
-    mapping(parameters, corner, steps, LENGTHS)
+    mapping("polar_stereographic", parameters, [corner, steps], LENGTHS)
 }
 
 /// Mercator projection.
@@ -263,12 +262,11 @@ fn mercator(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]
     let scale = EARTH_RADIUS * true_latitude.to_radians().cos();
     let x = scale * turn(corner.longitude - meridian).to_radians();
     let y = scale * half_tangent(corner.latitude).ln();
-    let mut parameters = on_sphere("mercator");
-    parameters.extend([
+    let parameters = [
         ("longitude_of_projection_origin", meridian.into()),
         ("standard_parallel", true_latitude.into()),
-    ]);
-    mapping(parameters, [x, y], steps, LENGTHS)
+    ];
+    mapping("mercator", parameters, [[x, y], steps], LENGTHS)
 }
 
 /// Tolerance for a centre's distance from its meridian or parallel, as a fraction of a cell: single precision has an
@@ -304,7 +302,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mappi
     let steps = steps.map(|metres| (metres / EARTH_RADIUS).to_degrees());
     let [pole_latitude, pole_longitude] = pole;
     if pole_latitude >= 90.0 {
-        return Mapping { parameters: on_sphere("latitude_longitude"), axes: None };
+        return Mapping { parameters: on_sphere("latitude_longitude").into(), axes: None };
     }
     let north = grid_pole(pole_latitude, stand);
     let true_pole = turn(180.0 - pole_longitude);
@@ -314,13 +312,12 @@ fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mappi
     let latitude = (sin_c * sin_p + cos_c * cos_p * cos_l).asin().to_degrees();
     let from_true_pole = (-cos_c * sin_l).atan2(sin_c * cos_p - cos_c * sin_p * cos_l);
     let longitude = turn(from_true_pole.to_degrees() + true_pole);
-    let mut parameters = on_sphere("rotated_latitude_longitude");
-    parameters.extend([
+    let parameters = [
         ("grid_north_pole_latitude", north.latitude.into()),
         ("grid_north_pole_longitude", north.longitude.into()),
         ("north_pole_grid_longitude", true_pole.into()),
-    ]);
-    mapping(parameters, [longitude, latitude], steps, TURNED)
+    ];
+    mapping("rotated_latitude_longitude", parameters, [[longitude, latitude], steps], TURNED)
 }
 
 #[cfg(test)]

@@ -42,7 +42,6 @@
 
 pub(crate) mod append_file;
 pub(crate) mod atomic_file;
-pub(crate) mod aux_output;
 pub mod benchmark;
 mod bit_information;
 pub(crate) mod chemistry;
@@ -58,7 +57,6 @@ mod flushing_file;
 pub(crate) mod fortran;
 pub(crate) mod frame_slot;
 mod frames;
-mod geometry;
 pub(crate) mod grid_north;
 mod hdf5_heap;
 pub(crate) mod ideal_input;

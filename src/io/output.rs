@@ -12,20 +12,19 @@ use netcdf::types::NcVariableType;
 use time::PrimitiveDateTime;
 
 use crate::calendar;
+use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
-pub(crate) use crate::io::aux_output::AuxOutput;
 use crate::io::fields::{self, OF_TIME, StoredVariable, describe, describe_file, field_type};
 use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
-use crate::io::geometry;
 use crate::io::layout::{self, GIVEN, GRID, Variable};
 use crate::io::mapping::Mapping;
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding_attributes;
-use crate::io::samples::{ColumnFrame, PointSample};
+use crate::io::samples::{AuxOutput, ColumnFrame, PointSample};
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::{Attribute, Domain};
@@ -80,15 +79,15 @@ pub struct Snapshot<R> {
 
 impl<R: Stored> Snapshot<R> {
     /// The values of [`layout::computed`].
-    pub(super) fn values(&self, shape: Shape) -> impl Iterator<Item = Cow<'_, [R]>> {
+    pub(super) fn values(&self) -> impl Iterator<Item = Cow<'_, [R]>> {
         let Surface { rain, snow, sr, .. } = &self.surface;
         let state = self.state.moist_air().iter().map(memory);
         let others = self.winds.iter().chain(self.diagnostics.fields()).map(memory);
         let fields = state.chain(others).chain([rain, snow, sr].map(memory));
         let contents = memory(&self.contents).chunks_exact(rain.len());
-        let profiles: Vec<R> = self.profiles.iter().map(|&x| R::of(x)).collect();
-        let rows: Vec<Vec<R>> = profiles.chunks_exact(shape.nz).map(<[R]>::to_vec).collect();
-        let numbers = rows.into_iter().chain([vec![R::of(self.max_courant)]]).map(Cow::Owned);
+        let profiles = self.profiles.rows().into_iter();
+        let profiles = profiles.map(|row| row.iter().map(|&x| R::of(x)).collect());
+        let numbers = profiles.chain([vec![R::of(self.max_courant)]]).map(Cow::Owned);
         let passive = self.state.passive().iter().map(memory).map(Cow::Borrowed);
         fields.chain(contents).map(Cow::Borrowed).chain(numbers).chain(passive)
     }
@@ -111,8 +110,30 @@ pub(super) fn prescribed<'a>(
     (p, ph, mu): (&'a [Array3<f32>; 2], &'a [Array3<f32>; 2], &'a [Array2<f32>; 2]),
 ) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
     let given = p.iter().chain(ph).map(memory).chain(mu.iter().map(memory)).map(Cow::Borrowed);
-    let grid = geometry::values(domain).map(Cow::Owned);
+    let grid = grid_values(domain).map(Cow::Owned);
     GRID.into_iter().zip(grid).chain(GIVEN.into_iter().zip(given))
+}
+
+/// The values of [`GRID`].
+fn grid_values(domain: &Domain) -> impl Iterator<Item = Vec<f32>> {
+    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+    let position = |plane: &Option<Array2<f32>>| match plane {
+        Some(plane) => memory(plane).to_vec(),
+        None => vec![0.0; domain.grid.shape.columns()],
+    };
+    let v = &domain.vertical;
+    let profiles = [
+        &v.znu, &v.znw, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f,
+        &v.c2f,
+    ];
+    let (latitude, longitude) = (position(&domain.latitude), position(&domain.longitude));
+    let terrain = memory(&domain.terrain).to_vec();
+    let MassCoordinate { map_x, map_y, .. } = &domain.coordinate;
+    let FaceMaps { u_x, u_y, v_x, v_y } = &domain.face_maps;
+    let maps = [map_x, map_y, u_x, u_y, v_x, v_y, map_x];
+    let profiles = profiles.into_iter().map(move |profile| narrow(profile));
+    let others = [vec![v.p_top as f32], latitude, longitude, terrain];
+    profiles.chain(others).chain(maps.into_iter().map(move |plane| narrow(memory(plane))))
 }
 
 /// Global description of the file.
@@ -420,7 +441,7 @@ fn put_frame<R: Stored>(
     file.begin(frame)?;
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
-    let computed = layout::computed(&header.tracers).zip(snapshot.values(header.shape()));
+    let computed = layout::computed(&header.tracers).zip(snapshot.values());
     let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
     let prescribed = snapshot.given.values(&header.domain);
     let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use ndarray::ArrayD;
 use netcdf::types::{FloatType, NcVariableType};
-use netcdf::{AttributeValue, Variable};
+use netcdf::{AttributeValue, Extent, Extents, Variable};
 
 use crate::error::{Error, Result};
 use crate::io::chunks::File;
@@ -35,21 +35,11 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens a NetCDF file for reading.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let about = fs::metadata(path).map_err(|e| Error::cannot_read(path, &e))?;
-        if about.is_dir() {
-            return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
-        }
-        // Opening a pipe would wait for a writer.
-        if !about.is_file() {
-            return Err(Error::input(path, "is a device or a pipe; a NetCDF file is needed"));
-        }
-        if about.len() == 0 {
-            return Err(Error::input(path, "is empty; a NetCDF file is needed"));
-        }
+        let length = damage_guard::regular_file(path, "a NetCDF file")?;
         let mut signature = Vec::new();
         let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
         open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
-        classic_header::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
+        classic_header::check(open()?, length).map_err(|why| Error::input(path, why))?;
         if damage_guard::is_hdf5(&signature) {
             hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
@@ -60,7 +50,7 @@ impl Reader {
             Error::input(path, message)
         })?;
         damage_guard::check_metadata(path, &file)?;
-        let most_bytes = damage_guard::most_bytes(about.len(), &signature);
+        let most_bytes = damage_guard::most_bytes(length, &signature);
         let (path, is_hdf5) = (path.to_owned(), damage_guard::is_hdf5(&signature));
         Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
     }
@@ -118,7 +108,7 @@ impl Reader {
     /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
     /// dimensions and in the units of the file.
     pub(crate) fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
-        self.values(&self.shaped(name, dimensions)?, ..)
+        self.values(&self.shaped(name, dimensions)?, Extents::All)
     }
 
     /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
@@ -141,26 +131,17 @@ impl Reader {
     }
 
     /// The unpacked values of a variable within `extents`; none may be missing.
-    pub(super) fn values<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
-    where
-        E: TryInto<netcdf::Extents>,
-        E::Error: Into<netcdf::Error>,
-    {
+    pub(super) fn values(&self, variable: &Variable<'_>, extents: Extents) -> Result<ArrayD<f32>> {
         let Masked { values, hole } = self.masked(variable, extents)?;
         hole.map_or(Ok(values), |hole| Err(self.error(hole.to_string())))
     }
 
     /// The same, with NaN for values that are infinite, missing, or never written, and the first of these.
-    pub(super) fn masked<E>(&self, variable: &Variable<'_>, extents: E) -> Result<Masked>
-    where
-        E: TryInto<netcdf::Extents>,
-        E::Error: Into<netcdf::Error>,
-    {
+    pub(super) fn masked(&self, variable: &Variable<'_>, extents: Extents) -> Result<Masked> {
         self.check_size(variable)?;
         let packing = self.packing(variable)?;
         let failed =
             |e: netcdf::Error| self.unreadable(&variable.name(), "cannot be read as numbers", &e);
-        let extents: netcdf::Extents = extents.try_into().map_err(|e| failed(e.into()))?;
         if packing.is_single() {
             let values = match self.inflated(variable, &extents) {
                 Some(values) => values,
@@ -173,19 +154,19 @@ impl Reader {
     }
 
     /// The values of a large variable, inflated on all threads; `None` if its layout does not allow it.
-    fn inflated(&self, variable: &Variable<'_>, extents: &netcdf::Extents) -> Option<ArrayD<f32>> {
+    fn inflated(&self, variable: &Variable<'_>, extents: &Extents) -> Option<ArrayD<f32>> {
         let lengths = lengths(variable);
         let mut shape = Vec::new();
         let ranges: Vec<Range<usize>> = match extents {
-            netcdf::Extents::All => {
+            Extents::All => {
                 shape.clone_from(&lengths);
                 lengths.iter().map(|length| 0..*length).collect()
             }
-            netcdf::Extents::Extent(parts) => parts
+            Extents::Extent(parts) => parts
                 .iter()
                 .map(|part| match part {
-                    netcdf::Extent::Index(at) => Some(*at..at + 1),
-                    netcdf::Extent::SliceCount { start, count, stride: 1 } => {
+                    Extent::Index(at) => Some(*at..at + 1),
+                    Extent::SliceCount { start, count, stride: 1 } => {
                         shape.push(*count);
                         Some(*start..start + count)
                     }
@@ -200,20 +181,11 @@ impl Reader {
         ArrayD::from_shape_vec(shape, values).ok()
     }
 
-    /// All values of a one-dimensional variable in double precision; values that are missing by an attribute or by
-    /// NetCDF's default become NaN.
+    /// The unpacked values of a one-dimensional variable in double precision; NaN where they are missing or infinite.
     pub(crate) fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
-        /// NetCDF's default for values that were never written.
-        const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
         let variable = self.shaped(name, &[dimension])?;
-        let marks: Vec<f64> = ["_FillValue", "missing_value"]
-            .iter()
-            .filter_map(|name| variable.attribute(name)?.value().ok()?.try_into().ok())
-            .chain([UNWRITTEN])
-            .collect();
-        let mut values: Vec<f64> = self.all(&variable)?.into_iter().collect();
-        values.iter_mut().filter(|x| marks.contains(x)).for_each(|x| *x = f64::NAN);
-        Ok(values)
+        let packing = self.packing(&variable)?;
+        Ok(self.all(&variable)?.into_iter().map(|x| packing.value_or_nan(x)).collect())
     }
 
     /// A variable, which must have exactly these dimensions.

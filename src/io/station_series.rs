@@ -8,8 +8,8 @@ use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::{describe, existing};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
-use crate::io::output::{AuxOutput, Header};
-use crate::io::samples::{PointSample, levels};
+use crate::io::output::Header;
+use crate::io::samples::{AuxOutput, PointSample};
 use crate::io::weights::Coordinates;
 use crate::io::writer::Stored;
 
@@ -167,16 +167,11 @@ impl<R: Stored> AuxOutput<R> for Points {
             }
             // Levels of a station are made contiguous; values on faces are averaged to the layers.
             let at = |k: usize, place: usize| field[k * places + place];
-            let count = levels(variable.axes, shape);
-            let profile = |place: usize| {
-                (0..shape.nz).map(move |k| {
-                    if count == shape.nz {
-                        at(k, place)
-                    } else {
-                        R::HALF * (at(k, place) + at(k + 1, place))
-                    }
-                })
+            let on_faces = variable.axes == Axes::VolumeZ;
+            let middle = |k: usize, place: usize| {
+                if on_faces { R::HALF * (at(k, place) + at(k + 1, place)) } else { at(k, place) }
             };
+            let profile = |place: usize| (0..shape.nz).map(move |k| middle(k, place));
             let values: Vec<R> = (0..places).flat_map(profile).collect();
             self.profiles.now(variable.name, 1, &[places, shape.nz], &values)?;
             if variable.name == "REFL_10CM" {

@@ -136,14 +136,10 @@ impl Reader {
             }
             Ok(match variable.vartype() {
                 NcVariableType::Float(FloatType::F32) => {
-                    let mut values: Vec<f32> = variable.get_values(ranges)?;
-                    mask(&mut values, packing.as_ref());
-                    Values::Single(values)
+                    Values::Single(masked(variable.get_values(ranges)?, packing.as_ref()))
                 }
                 NcVariableType::Float(FloatType::F64) => {
-                    let mut values: Vec<f64> = variable.get_values(ranges)?;
-                    mask(&mut values, packing.as_ref());
-                    Values::Double(values)
+                    Values::Double(masked(variable.get_values(ranges)?, packing.as_ref()))
                 }
                 NcVariableType::Int(IntType::U64) => Values::Unsigned(variable.get_values(ranges)?),
                 NcVariableType::Int(_) => Values::Signed(variable.get_values(ranges)?),
@@ -160,16 +156,18 @@ impl Reader {
     }
 }
 
-/// Replaces values that are marked as missing, or were never written, by NaN.
-fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
-    let Some(packing) = packing else { return };
-    if packing.is_plain() {
-        let fill = T::of(FLOAT_FILL.into());
-        values.iter_mut().filter(|x| **x == fill).for_each(|x| *x = T::of(f64::NAN));
-        return;
-    }
-    let missing = |x: &T| !matches!(packing.why(x.f64()), None | Some(MissingReason::NotFinite));
-    values.iter_mut().filter(|x| missing(x)).for_each(|x| *x = T::of(f64::NAN));
+/// The values, with NaN for those that are marked as missing or were never written.
+fn masked<T: Real>(mut values: Vec<T>, packing: Option<&Packing>) -> Vec<T> {
+    let Some(packing) = packing else { return values };
+    let fill = T::of(FLOAT_FILL.into());
+    let is_missing = |x: &T| {
+        if packing.is_plain() {
+            return *x == fill;
+        }
+        !matches!(packing.why(x.f64()), None | Some(MissingReason::NotFinite))
+    };
+    values.iter_mut().filter(|x| is_missing(x)).for_each(|x| *x = T::of(f64::NAN));
+    values
 }
 
 /// Every index within the ranges, the last dimension fastest.

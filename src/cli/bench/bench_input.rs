@@ -6,7 +6,7 @@ use super::{Bench, Part};
 use crate::cli::option_values::value_name;
 use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::columns::physics::PhysicsCase;
+use crate::io::columns::PhysicsCase;
 use crate::io::reader::Reader;
 use crate::io::wrf;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};

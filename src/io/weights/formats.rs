@@ -6,7 +6,7 @@ use super::check::{self, Sums};
 use super::{Arrangement, Coordinates, Normalisation, Target, WeightFile, Weights};
 use crate::error::Result;
 use crate::io::grid_north::unit_vector;
-use crate::io::reader::Reader;
+use crate::io::reader::{Reader, try_map};
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
@@ -69,10 +69,7 @@ impl WeightNames {
 
     /// Reads a file of this format.
     pub(super) fn read(&self, reader: &Reader) -> Result<WeightFile> {
-        let [sources, targets, links] = {
-            let [a, b, c] = self.sizes.map(|name| reader.dimension(name));
-            [a?, b?, c?]
-        };
+        let [sources, targets, links] = try_map(self.sizes, |name| reader.dimension(name))?;
         let method = reader.text("map_method").unwrap_or_else(|| "not stated".to_owned());
         let normalisation = self.normalisation(reader)?;
         let [fraction_a, fraction_b] = self.fractions;
@@ -83,12 +80,11 @@ impl WeightNames {
             )));
         }
         let fraction = numbers(reader, fraction_b, targets)?;
-        let areas = match self.areas.map(|name| reader.has(name)) {
-            [true, true] => Some([
-                numbers(reader, self.areas[0], sources)?,
-                numbers(reader, self.areas[1], targets)?,
-            ]),
-            _ => None,
+        let [area_a, area_b] = self.areas;
+        let areas = if reader.has(area_a) && reader.has(area_b) {
+            Some([numbers(reader, area_a, sources)?, numbers(reader, area_b, targets)?])
+        } else {
+            None
         };
         let source_fraction =
             reader.has(fraction_a).then(|| numbers(reader, fraction_a, sources)).transpose()?;

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::grid_north::Rotation;
 use crate::io::layout::Axes;
-use crate::io::reader::Reader;
+use crate::io::reader::{Reader, try_map};
 use crate::thermo;
 
 /// An open file for pictures.
@@ -211,7 +211,7 @@ impl PlotInput {
         if !self.missing(&names).is_empty() {
             return Ok(None);
         }
-        let [sine, cosine] = [self.plane(names[0], time)?, self.plane(names[1], time)?];
+        let [sine, cosine] = try_map(names, |name| self.plane(name, time))?;
         let is_angle = sine.iter().zip(&cosine).all(|(s, c)| (s * s + c * c - 1.0).abs() < NEAR);
         Ok(is_angle.then_some([sine, cosine]))
     }
@@ -227,14 +227,11 @@ impl PlotInput {
         if !self.missing(&["XLAT", "XLONG"]).is_empty() {
             return Ok(None);
         }
-        let [latitude, longitude] = ["XLAT", "XLONG"].map(|name| self.plane(name, time));
-        let (latitude, longitude) = (latitude?, longitude?);
-        let is_somewhere = latitude.iter().chain(&longitude).any(|&x| x != 0.0);
-        if !is_somewhere {
+        let places = try_map(["XLAT", "XLONG"], |name| self.plane(name, time))?;
+        if places.iter().flatten().all(|&x| x == 0.0) {
             return Ok(None);
         }
-        let Ok(domain) = self.grid(time) else { return Ok(None) };
-        let is_earth = domain.latitude.is_some() && domain.longitude.is_some();
-        Ok(is_earth.then_some([latitude, longitude]))
+        let is_on_earth = |domain: Domain| domain.latitude.is_some() && domain.longitude.is_some();
+        Ok(Some(places).filter(|_| self.grid(time).is_ok_and(is_on_earth)))
     }
 }
