@@ -5,8 +5,7 @@ use std::ops::Range;
 use netcdf::{FileMut, VariableMut};
 
 use crate::grid::Shape;
-use crate::io::layout::Variable;
-use crate::io::mapping;
+use crate::io::layout::{GRID_MAPPING, Variable};
 use crate::io::storage::{Blocks, Compression};
 use crate::io::writer::Stored;
 
@@ -106,7 +105,7 @@ pub(super) fn define<R: Stored>(
         std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
     let lengths = space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1)));
     let one_member = between.map(|_| [1, 1].into_iter().chain(lengths).collect());
-    let is_mapped = file.variable(mapping::NAME).is_some();
+    let is_mapped = file.variable(GRID_MAPPING).is_some();
     let is_of_axis = about.standard_name.is_some_and(|name| has_axis(file, name));
     let mut variable = file.add_variable::<R>(name, &dimensions)?;
     if let Some(chunks) = blocks.map(Blocks::extents).or(one_member) {
@@ -132,7 +131,7 @@ pub(super) fn define<R: Stored>(
         ("cell_methods", &methods.join(" ")),
         ("comment", given(is_mass, comment)),
         ("coordinates", given(has_position, "XLONG XLAT XTIME")),
-        ("grid_mapping", given(has_position && is_mapped, mapping::NAME)),
+        ("grid_mapping", given(has_position && is_mapped, GRID_MAPPING)),
     ];
     describe(&mut variable, &attributes)
 }

@@ -99,6 +99,8 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     ]
 }
 
+/// Name of the variable that carries the attributes of the map projection.
+pub(super) const GRID_MAPPING: &str = "crs";
 /// Suffix of the name of an ensemble mean.
 pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
 /// Suffix of the name of an ensemble spread.

@@ -8,10 +8,8 @@ use netcdf::{AttributeValue, FileMut};
 pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
 use crate::io::fields::describe;
+use crate::io::layout::GRID_MAPPING;
 use crate::io::wrf::{Attribute, Domain};
-
-/// Name of the variable that carries the attributes of the mapping.
-pub(super) const NAME: &str = "crs";
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
@@ -117,7 +115,7 @@ impl Mapping {
 
     /// Adds the variables of the mapping to a file that has the dimensions.
     pub(super) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
-        let mut crs = file.add_variable::<i32>(NAME, &[])?;
+        let mut crs = file.add_variable::<i32>(GRID_MAPPING, &[])?;
         crs.put_attribute("long_name", "where on Earth the grid lies")?;
         for (name, value) in &self.parameters {
             crs.put_attribute(name, value.clone())?;

@@ -29,7 +29,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Those of [`AtomicFile::new`].
+    /// [`Error::Exists`](crate::error::Error::Exists), [`Error::Input`](crate::error::Error::Input) or
+    /// [`Error::Io`](crate::error::Error::Io) when a file of this name cannot be written.
     pub fn create(target: &Path, force: bool) -> Result<Self> {
         let pending = AtomicFile::new(target, force)?;
         let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
@@ -88,7 +89,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::error::Error::Io), and those of [`AtomicFile::commit`].
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be completed, [`Error::Exists`](crate::error::Error::Exists)
+    /// when another program has written a file of this name meanwhile.
     pub fn commit(self) -> Result<()> {
         let Self { file, pending } = self;
         file.close().map_err(|e| pending.failed(e))?;

@@ -40,8 +40,8 @@ impl RestartFile {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`], and [`Error::Input`](crate::error::Error::Input) when it is not a restart file, or
-    /// one of another version.
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be read, [`Error::Input`](crate::error::Error::Input) when
+    /// it is damaged, is not a restart file, or is one of another version.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
