@@ -50,9 +50,12 @@ pub(crate) struct MemberTable {
     pub parameters: Vec<VariedParameter>,
 }
 
+/// Number of a member, and its frame.
+type MemberFrame<R> = (usize, Box<Snapshot<R>>);
+
 /// The output file of an ensemble, being written.
 #[derive(Debug)]
-pub(crate) struct EnsembleOutput<R>(WriterThread<(usize, Box<Snapshot<R>>)>);
+pub(crate) struct EnsembleOutput<R>(WriterThread<MemberFrame<R>>);
 
 impl<R: Stored> EnsembleOutput<R> {
     /// Starts a file under a temporary name.
@@ -80,7 +83,7 @@ fn write<R: Stored>(
     pending: AtomicFile,
     header: &Header,
     table: &MemberTable,
-    frames: &Receiver<Option<(usize, Box<Snapshot<R>>)>>,
+    frames: &Receiver<Option<MemberFrame<R>>>,
 ) -> Result<usize> {
     let begin = || -> netcdf::Result<_> {
         let mut file = FlushingFile::create(pending.path())?;

@@ -70,7 +70,7 @@ fn put_frame(
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let fields = state.fields().iter().chain([u, v]).map(memory).map(Cow::Borrowed);
-    let given = prescribed(&header.domain, (pressure, geopotential, column_mass));
+    let given = prescribed(&header.domain, [pressure, geopotential], column_mass);
     for (variable, values) in COMPUTED[..PRESCRIBED].iter().copied().zip(fields).chain(given) {
         put(file, header.shape(), &StoredVariable::plain(&variable), &[number], &values)?;
     }

@@ -100,14 +100,15 @@ impl PassThrough {
         domain: &Domain,
     ) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
         let Self { pressure, geopotential, column_mass } = self;
-        prescribed(domain, (pressure, geopotential, column_mass))
+        prescribed(domain, [pressure, geopotential], column_mass)
     }
 }
 
 /// The values of [`GRID`] and of [`GIVEN`], from pressure, geopotential and column mass.
 pub(super) fn prescribed<'a>(
     domain: &Domain,
-    (p, ph, mu): (&'a [Array3<f32>; 2], &'a [Array3<f32>; 2], &'a [Array2<f32>; 2]),
+    [p, ph]: [&'a [Array3<f32>; 2]; 2],
+    mu: &'a [Array2<f32>; 2],
 ) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
     let given = p.iter().chain(ph).map(memory).chain(mu.iter().map(memory)).map(Cow::Borrowed);
     let grid = grid_values(domain).map(Cow::Owned);

@@ -106,7 +106,8 @@ impl TimeReader<'_> {
 
     /// Values at this time, which must have exactly these dimensions, with or without Time before them.
     fn values(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
-        let (variable, extents) = self.part(name, stored_name(self.reader, name), axes)?;
+        let (variable, extents) =
+            self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
         let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
         let Masked { values, hole } = self.reader.masked(&variable, extents)?;
         if let Some(hole) = hole {
@@ -117,7 +118,7 @@ impl TimeReader<'_> {
 
     /// The same for pictures: values may be missing or infinite; of an ensemble, the mean.
     pub(super) fn incomplete(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
-        let (variable, extents) = self.part(name, self.shown_name(name), axes)?;
+        let (variable, extents) = self.part(name, self.shown_name(name).as_deref(), axes)?;
         Ok(self.reader.masked(&variable, extents)?.values)
     }
 
@@ -125,12 +126,12 @@ impl TimeReader<'_> {
     fn part(
         &self,
         name: &str,
-        stored: Option<String>,
+        stored: Option<&str>,
         axes: Axes,
     ) -> Result<(Variable<'_>, Extents)> {
         let (names, lengths) = (axes.names(), axes.lengths(self.shape));
         let needed = units::of(name);
-        let name = stored.as_deref().unwrap_or(name);
+        let name = stored.unwrap_or(name);
         let variable = self.reader.variable(name)?;
         if let (Some(needed), Some(found)) = (needed, self.reader.units(name))
             && !needed.are(&found)
