@@ -8,12 +8,12 @@ use crate::diagnostics::stations;
 use crate::error::Result;
 use crate::io::append_file::beside;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::output::{AuxOutput, Header, Output, Snapshot};
+use crate::io::output::{Header, Output, Snapshot};
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
 use crate::io::restart::Saved;
-use crate::io::samples::{ColumnFrame, PointSample};
+use crate::io::samples::{AuxOutput, ColumnFrame, PointSample};
 use crate::io::station_series::{PlacedStation, Points};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
@@ -141,11 +141,11 @@ impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn is_free(&self) -> bool {
-        self.output.desk().is_free()
+        self.output.slot().is_free()
     }
 
     fn wait(&self) {
-        self.output.desk().wait();
+        self.output.slot().wait();
     }
 
     fn statistics(&self) -> OutputStatistics {

@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::benchmark::Benchmark;
-use crate::io::columns::write_case;
 use crate::io::destination::is_same;
 use crate::io::writer::Writer;
 use crate::os_text::Shown;
+use crate::wsm5::scheme::Scheme;
 
 /// Turn an input file of the stand-alone WSM5 of 2008 (`wsm5_in_NNN`) into columns for `nwp-mini columns`.
 ///
@@ -60,7 +60,7 @@ impl Import {
             ("input_file", &*self.input.shown_name()),
             ("arrangement", &format!("column j {nx} + i; i < {nx} eastward, j < {ny} northward")),
         ];
-        write_case(Writer::create(&self.output, self.force)?, &case, &about)?;
+        case.write_input::<Scheme<f32>>(Writer::create(&self.output, self.force)?, &about)?;
         writeln!(
             crate::cli::summary_output(),
             "{}: {nx} x {ny} columns of {nz} levels, dt {} s",

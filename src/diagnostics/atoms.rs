@@ -22,7 +22,7 @@ const MOLES: f64 = PPM * 1e3 / MOLAR_MASS_OF_AIR;
 /// (P w)·Δy and `integration` (w - P w)·Δy, where P w is the part that reactions can change by their stoichiometry
 /// ([`conserved_sums`]): nothing at all of an element that all of them balance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AtomBudget {
+pub(crate) struct AtomBudget {
     /// Symbol of the element.
     pub atom: String,
     /// Amount at the start.
@@ -50,7 +50,7 @@ fn count(mechanism: &Mechanism, species: usize, atom: usize) -> f64 {
 }
 
 /// Budgets of N, S and C from those of the tracers of a run, each under the name of its field.
-pub fn budgets(
+pub(crate) fn budgets(
     coupled: &Coupled,
     names: &[Option<&str>],
     tracers: &[TracerBudget],

@@ -3,18 +3,18 @@
 use ndarray::{Array2, Array3, Axis, Zip};
 
 /// The largest value of each column without NaN; NaN if the column has no number. Shape: (ny, nx).
-pub fn column_maximum(field: &Array3<f32>) -> Array2<f64> {
+pub(crate) fn column_maximum(field: &Array3<f32>) -> Array2<f64> {
     field.map_axis(Axis(0), |column| column.iter().copied().map(f64::from).fold(f64::NAN, f64::max))
 }
 
 /// Mean of each level over the cells that are not NaN, in the units of the field. Shape: (nz, ny, nx); returns nz
 /// values.
-pub fn level_means(field: &Array3<f32>) -> Vec<f64> {
+pub(crate) fn level_means(field: &Array3<f32>) -> Vec<f64> {
     field.outer_iter().map(|level| mean(level.iter().copied().map(f64::from))).collect()
 }
 
 /// The mean of the values that are not NaN, in their units; NaN if there are none.
-pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let numbers = values.filter(|x| x.is_finite());
     let (sum, count) = numbers.fold((0.0, 0_u64), |(sum, count), x| (sum + x, count + 1));
     if count == 0 { f64::NAN } else { sum / count as f64 }
@@ -24,7 +24,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
 ///
 /// Shapes: `rho`, `q` (nz, ny, nx), `faces`, the heights of the faces of the layers,
 /// (nz + 1, ny, nx). Units: kg m⁻³, kg kg⁻¹, m; returns kg m⁻².
-pub fn content(rho: &Array3<f32>, q: &Array3<f32>, faces: &Array3<f32>) -> Array2<f64> {
+pub(crate) fn content(rho: &Array3<f32>, q: &Array3<f32>, faces: &Array3<f32>) -> Array2<f64> {
     let (nz, ny, nx) = q.dim();
     let mut content = Array2::zeros((ny, nx));
     for k in 0..nz {
@@ -42,7 +42,7 @@ pub fn content(rho: &Array3<f32>, q: &Array3<f32>, faces: &Array3<f32>) -> Array
 }
 
 /// The largest value of a plane, (ny, nx), and its position `[j, i]`; `None` if all are NaN.
-pub fn largest(field: &Array2<f64>) -> Option<(f64, [usize; 2])> {
+pub(crate) fn largest(field: &Array2<f64>) -> Option<(f64, [usize; 2])> {
     let numbers = field.indexed_iter().filter(|(_, x)| x.is_finite());
     numbers.max_by(|a, b| a.1.total_cmp(b.1)).map(|((j, i), &x)| (x, [j, i]))
 }

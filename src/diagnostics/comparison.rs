@@ -17,7 +17,7 @@ const PART: usize = 1 << 22;
 /// Verdict on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum VariableVerdict {
+pub(crate) enum VariableVerdict {
     /// Bitwise identical.
     Identical,
     /// Different, but within the limits.
@@ -38,14 +38,14 @@ pub enum VariableVerdict {
 
 impl VariableVerdict {
     /// Returns `true` if the variable passes.
-    pub fn passes(self) -> bool {
+    pub(crate) fn passes(self) -> bool {
         matches!(self, Self::Identical | Self::Within)
     }
 }
 
 /// A position in a variable and the values of both files there, in its units; values are `None` for text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DifferenceAt {
+pub(crate) struct DifferenceAt {
     /// Index along every dimension.
     pub at: Vec<usize>,
     /// Value in the first file.
@@ -56,7 +56,7 @@ pub struct DifferenceAt {
 
 /// Error measures of a variable, in its units. Numeric measures are `None` for text, and if they are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// Number of values compared.
     pub values: u64,
     /// Values that differ in any bit.
@@ -91,7 +91,7 @@ pub struct Figures {
 
 /// Comparison of a variable of the two files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct VariableReport {
+pub(crate) struct VariableReport {
     /// Its name.
     pub name: String,
     /// Its type in each file, as in CDL.
@@ -114,7 +114,7 @@ pub struct VariableReport {
 
 /// Comparison of two files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Variables in the order of the first file, then those of the second file only.
     pub variables: Vec<VariableReport>,
     /// Precipitation and water of the whole domain.
@@ -123,7 +123,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Names of the variables that fail.
-    pub fn failures(&self) -> Vec<String> {
+    pub(crate) fn failures(&self) -> Vec<String> {
         let variables = self.variables.iter().filter(|v| !v.pass).map(|v| v.name.clone());
         let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));
         variables.chain(totals).collect()
@@ -135,11 +135,11 @@ impl Comparison {
 /// Groups, attributes and unused dimensions are not compared. Packed values are unpacked before the comparison, and may
 /// differ by half of their step. A floating-point value is missing if the file marks it so or if it is the fill value
 /// of the NetCDF library.
-///
-/// # Errors
-///
-/// [`crate::error::Error::Input`] when a file has groups or no variables, or cannot be read.
-pub fn compare(a: &Reader, b: &Reader, tolerances: Option<&Tolerances>) -> Result<Comparison> {
+pub(crate) fn compare(
+    a: &Reader,
+    b: &Reader,
+    tolerances: Option<&Tolerances>,
+) -> Result<Comparison> {
     for reader in [a, b] {
         let groups = reader.group_names()?;
         if !groups.is_empty() {

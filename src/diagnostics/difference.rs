@@ -25,33 +25,26 @@ fn steps_between([a, b]: [u64; 2], sign: u64) -> u64 {
     }
 }
 
-impl Value for f32 {
-    fn wide(self) -> f64 {
-        self.into()
-    }
+/// Floating-point numbers.
+macro_rules! floating {
+    ($($number:ty, $sign:literal;)*) => {$(
+        impl Value for $number {
+            fn wide(self) -> f64 {
+                self.into()
+            }
 
-    fn is_same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
-    }
+            fn is_same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
 
-    fn steps(self, other: Self) -> u64 {
-        steps_between([self.to_bits().into(), other.to_bits().into()], 1 << 31)
-    }
+            fn steps(self, other: Self) -> u64 {
+                steps_between([self.to_bits().into(), other.to_bits().into()], 1 << $sign)
+            }
+        }
+    )*};
 }
 
-impl Value for f64 {
-    fn wide(self) -> f64 {
-        self
-    }
-
-    fn is_same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
-    }
-
-    fn steps(self, other: Self) -> u64 {
-        steps_between([self.to_bits(), other.to_bits()], 1 << 63)
-    }
-}
+floating!(f32, 31; f64, 63;);
 
 /// Integers.
 macro_rules! whole {

@@ -115,7 +115,6 @@ impl FrameFigures {
     }
 
     /// Mean and root mean square of the levels. Shape: (field, 2, nz).
-    #[expect(clippy::missing_panics_doc, reason = "every profile has the levels of the grid")]
     pub fn profiles(&self) -> Array3<f64> {
         let nz = self.fields.first().map_or(0, |field| field.profile.mean.len());
         let values = self.fields.iter().flat_map(|field| {

@@ -1,11 +1,12 @@
 //! Location of a point among the cell centres: the four centres around it, and its coordinates between them.
 
 use crate::grid::{Shape, Sides};
+use crate::io::grid_north::{of_vector, unit_vector};
 use crate::io::mapping::{self, turn};
 use crate::io::wrf::Domain;
 
 /// Cells around a point, as `c = j nx + i`, with their weights, which add up to 1.
-pub type Around = [(usize, f64); 4];
+pub(crate) type Around = [(usize, f64); 4];
 
 /// Largest distance beyond the outermost centres, cells, at which a point counts as on them: the uncertainty of
 /// coordinates in single precision on a grid of 1 km.
@@ -20,7 +21,7 @@ const AROUND_POLE: f64 = 60.0;
 
 /// The centres of the cells of a grid.
 #[derive(Debug)]
-pub struct Locator {
+pub(crate) struct Locator {
     shape: Shape,
     sides: Sides,
     map: Option<[[f64; 2]; 2]>,
@@ -29,7 +30,7 @@ pub struct Locator {
 
 impl Locator {
     /// The cell centres of a run's grid.
-    pub fn new(domain: &Domain) -> Self {
+    pub(crate) fn new(domain: &Domain) -> Self {
         let (shape, sides) = (domain.grid.shape, domain.grid.sides);
         let centres = mapping::centres(domain, false).map(Iterator::collect::<Vec<_>>);
         let earth = centres.map(|centres| Earth::new(centres, shape, sides));
@@ -42,12 +43,12 @@ impl Locator {
     }
 
     /// First centre and spacing of the centres along x and y, m; `None` if the coordinates are angles.
-    pub fn map(&self) -> Option<[[f64; 2]; 2]> {
+    pub(crate) fn map(&self) -> Option<[[f64; 2]; 2]> {
         self.map
     }
 
     /// The cells around a point of the map, m; `None` outside, or if the map has no lengths.
-    pub fn on_map(&self, x: f64, y: f64) -> Option<Around> {
+    pub(crate) fn on_map(&self, x: f64, y: f64) -> Option<Around> {
         let [along_x, along_y] = self.map?;
         let Shape { nx, ny, .. } = self.shape;
         let along = |[first, step]: [f64; 2], at: f64, n: usize, is_periodic: bool| {
@@ -84,22 +85,15 @@ impl Locator {
         let ((i, s), (j, t)) = (along(along_x, x, nx), along(along_y, y, ny));
         let mut sum = [0.0; 3];
         for (cell, weight) in around(nx, i, j, [s, t]) {
-            let [longitude, latitude] = earth.centres[cell].map(f64::to_radians);
-            let vector = [
-                latitude.cos() * longitude.cos(),
-                latitude.cos() * longitude.sin(),
-                latitude.sin(),
-            ];
-            for (sum, part) in sum.iter_mut().zip(vector) {
+            for (sum, part) in sum.iter_mut().zip(unit_vector(earth.centres[cell])) {
                 *sum += weight * part;
             }
         }
-        let [a, b, c] = sum;
-        Some([b.atan2(a).to_degrees(), c.atan2(a.hypot(b)).to_degrees()])
+        Some(of_vector(sum))
     }
 
     /// The cells around a point on Earth, degrees; `None` outside, or if latitudes are unknown.
-    pub fn on_earth(&self, longitude: f64, latitude: f64) -> Option<Around> {
+    pub(crate) fn on_earth(&self, longitude: f64, latitude: f64) -> Option<Around> {
         self.earth.as_ref()?.find([longitude, latitude])
     }
 }

@@ -1,17 +1,17 @@
 //! Diagnostics of runs: budget, precipitation, comparisons, samples.
 
-pub mod atoms;
-pub mod budget;
-pub mod column_ops;
-pub mod comparison;
+pub(crate) mod atoms;
+pub(crate) mod budget;
+pub(crate) mod column_ops;
+pub(crate) mod comparison;
 pub mod difference;
-pub mod extent;
-pub mod frame;
-pub mod locate;
+pub(crate) mod extent;
+pub(crate) mod frame;
+pub(crate) mod locate;
 pub mod pair;
 pub mod regrid;
-pub mod section;
-pub mod sounding;
-pub mod stations;
-pub mod tolerance;
-pub mod totals;
+pub(crate) mod section;
+pub(crate) mod sounding;
+pub(crate) mod stations;
+pub(crate) mod tolerance;
+pub(crate) mod totals;

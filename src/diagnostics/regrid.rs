@@ -41,14 +41,9 @@ impl FromStr for Bounds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Vec<f64> = text
-            .split(',')
-            .filter_map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite()))
-            .collect();
-        match numbers[..] {
-            [west, south, east, north]
-                if text.split(',').count() == 4 && west < east && south < north =>
-            {
+        let number = |x: &str| x.trim().parse().ok().filter(|x: &f64| x.is_finite());
+        match text.split(',').map(number).collect::<Option<Vec<f64>>>().as_deref() {
+            Some(&[west, south, east, north]) if west < east && south < north => {
                 Ok(Self([west, south, east, north]))
             }
             _ => Err(format!(

@@ -8,7 +8,7 @@ use crate::state::memory;
 
 /// A line through the grid. Points are in cells, relative to the centre of the first cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Start, (i, j) in cells.
     pub from: [f64; 2],
     /// End, (i, j) in cells.
@@ -17,7 +17,7 @@ pub struct Line {
 
 /// A vertical cross section.
 #[derive(Clone, Debug)]
-pub struct CrossSection {
+pub(crate) struct CrossSection {
     /// Four cells around each point along the line, and their weights.
     around: Vec<[([usize; 2], f64); 4]>,
     /// Height of the middles of the layers, m. Shape: (point, layer).
@@ -31,7 +31,7 @@ pub struct CrossSection {
 
 impl Line {
     /// The line through a point in a direction, between the sides of the grid; `angle` counts from x to y, in radians.
-    pub fn through(place: [f64; 2], angle: f64, shape: Shape) -> Self {
+    pub(crate) fn through(place: [f64; 2], angle: f64, shape: Shape) -> Self {
         let direction = [angle.cos(), angle.sin()];
         let most = [shape.nx - 1, shape.ny - 1].map(|last| last as f64);
         let reach = |sign: f64| {
@@ -52,13 +52,13 @@ impl Line {
     }
 
     /// Length of the line, in the units of the cell size.
-    pub fn length(&self, cell: [f64; 2]) -> f64 {
+    pub(crate) fn length(&self, cell: [f64; 2]) -> f64 {
         let [x, y] = [0, 1].map(|axis| (self.to[axis] - self.from[axis]) * cell[axis]);
         x.hypot(y)
     }
 
     /// Unit vector along the line, for cells of a given size.
-    pub fn direction(&self, cell: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn direction(&self, cell: [f64; 2]) -> [f64; 2] {
         let length = self.length(cell);
         [0, 1].map(|axis| (self.to[axis] - self.from[axis]) * cell[axis] / length)
     }
@@ -69,7 +69,12 @@ impl CrossSection {
     /// intervals.
     ///
     /// Shape of `faces`, the heights of the interfaces: (nz + 1, ny, nx). Units: m.
-    pub fn new(line: Line, faces: &Array3<f32>, [columns, rows]: [usize; 2], top: f64) -> Self {
+    pub(crate) fn new(
+        line: Line,
+        faces: &Array3<f32>,
+        [columns, rows]: [usize; 2],
+        top: f64,
+    ) -> Self {
         let (levels, ny, nx) = faces.dim();
         let around: Vec<_> = (0..columns)
             .map(|n| {
@@ -88,7 +93,7 @@ impl CrossSection {
     }
 
     /// Height of the ground along the line, m.
-    pub fn ground(&self) -> Vec<f64> {
+    pub(crate) fn ground(&self) -> Vec<f64> {
         self.faces.column(0).to_vec()
     }
 
@@ -96,7 +101,7 @@ impl CrossSection {
     /// there; NaN below the ground and above the top.
     ///
     /// Shape of `field`: (nz or nz + 1, ny, nx). Returns the shape (rows, columns).
-    pub fn of(&self, field: &Array3<f32>) -> Array2<f64> {
+    pub(crate) fn of(&self, field: &Array3<f32>) -> Array2<f64> {
         let levels = field.dim().0;
         let heights = if levels == self.faces.dim().1 { &self.faces } else { &self.middles };
         let heights = memory(heights).chunks_exact(levels);
@@ -119,7 +124,7 @@ impl CrossSection {
 }
 
 /// The four cells `[j, i]` around a point, and their weights.
-pub fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] {
+pub(crate) fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] {
     let along = |at: f64, n: usize| {
         let at = at.clamp(0.0, (n - 1) as f64);
         let low = (at as usize).min(n.saturating_sub(2));
@@ -135,7 +140,7 @@ pub fn around([x, y]: [f64; 2], [nx, ny]: [usize; 2]) -> [([usize; 2], f64); 4] 
 }
 
 /// Weighted mean of the cells around a point; cells of weight 0 may be NaN.
-pub fn mean(around: &[([usize; 2], f64); 4], value: impl Fn([usize; 2]) -> f64) -> f64 {
+pub(crate) fn mean(around: &[([usize; 2], f64); 4], value: impl Fn([usize; 2]) -> f64) -> f64 {
     around.iter().filter(|(_, weight)| *weight > 0.0).map(|(at, weight)| weight * value(*at)).sum()
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn saturation_ratio(t: f64, p: f64) -> f64 {
 /// e = p qv / (ε + qv) = es(td), solved by bisection.
 ///
 /// Units: `qv` kg kg⁻¹, `p` Pa; returns K, at least 120.
-pub fn dew_point(qv: f64, p: f64) -> f64 {
+pub(crate) fn dew_point(qv: f64, p: f64) -> f64 {
     let e = p * qv.max(0.0) / (EPSILON + qv.max(0.0));
     let (mut low, mut high) = (120.0, 373.15);
     for _ in 0..60 {

@@ -12,13 +12,7 @@ use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
 /// Locates stations on the grid of a run; row r of the operator interpolates to station r, linearly along both axes.
-///
-/// # Errors
-///
-/// [`Error::Input`] about the file of the stations, with the line, when one is outside of the cell centres, or when the
-/// grid lacks its kind of coordinates.
-#[expect(clippy::missing_panics_doc, reason = "a terrain is in standard layout")]
-pub fn locate(
+pub(crate) fn locate(
     path: &Path,
     stations: &Stations,
     domain: &Domain,

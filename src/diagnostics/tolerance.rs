@@ -13,12 +13,12 @@ use crate::io::text;
 use crate::os_text::Shown;
 
 /// Built-in limits, for two builds in single precision.
-pub const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
+pub(crate) const SHIPPED: &str = include_str!("../../validation/tolerances.toml");
 
 /// Tolerances of a variable.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Absolute difference, in the unit of the variable.
     pub atol: f64,
     /// Difference relative to the value in the first file, added to `atol`.
@@ -35,7 +35,7 @@ impl Limits {
     const KEYS: [&str; 4] = ["atol", "rtol", "outliers", "rms_percent"];
 
     /// These limits with a wider limit for single values.
-    pub fn widened(&self, by: Band) -> Self {
+    pub(crate) fn widened(&self, by: Band) -> Self {
         Self { atol: self.atol + by.atol, rtol: self.rtol + by.rtol, ..self.clone() }
     }
 
@@ -45,7 +45,7 @@ impl Limits {
     }
 
     /// Returns `true` if a difference is within these limits.
-    pub fn admit(&self, difference: &Difference) -> bool {
+    pub(crate) fn admit(&self, difference: &Difference) -> bool {
         let rms_limit = self.rms_percent.map_or(f64::INFINITY, |percent| {
             self.atol + percent / 100.0 * difference.rms_of_first()
         });
@@ -58,7 +58,7 @@ impl Limits {
 /// Limits for the comparison of two files.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(default)]
-pub struct Tolerances {
+pub(crate) struct Tolerances {
     default: Limits,
     variables: BTreeMap<String, Limits>,
     totals: BTreeMap<String, f64>,
@@ -70,21 +70,13 @@ impl Tolerances {
     const KEYS: [&str; 3] = ["default", "variables", "totals"];
 
     /// Reads a file of limits.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`text::read`]; [`Error::Usage`] when the file is not TOML, has an unknown key, or an invalid limit.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::Usage(format!("{}: {message}", path.shown())))
     }
 
     /// Parses the text of such a file.
-    ///
-    /// # Errors
-    ///
-    /// Description of the fault, in words.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let found: Self = toml::from_str(text).map_err(|e| e.to_string())?;
         refuse(found.unknown.keys(), "", &Self::KEYS)?;
         refuse(
@@ -103,7 +95,7 @@ impl Tolerances {
     }
 
     /// The limits of a variable.
-    pub fn of(&self, variable: &str) -> &Limits {
+    pub(crate) fn of(&self, variable: &str) -> &Limits {
         self.variables.get(variable).unwrap_or(&self.default)
     }
 

@@ -10,7 +10,7 @@ use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
 
 /// Names of the totals.
-pub const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
+pub(crate) const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
 
 /// Names of the precipitation in output of runs and of `nwp-mini columns`.
 const PRECIPITATION: [&str; 4] = ["RAINNC", "SNOWNC", "rain", "snow"];
@@ -21,7 +21,7 @@ const WATER: [[&str; 5]; 2] =
 
 /// A total of the two files, in the unit given in [`Total::what`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Total {
+pub(crate) struct Total {
     /// Quantity that is summed.
     pub name: &'static str,
     /// Form of the sum, and the unit.
@@ -39,11 +39,11 @@ pub struct Total {
 }
 
 /// The totals that both files have; `limit` is the largest relative difference.
-///
-/// # Errors
-///
-/// [`crate::error::Error::Input`] when a file cannot be read.
-pub fn compare(a: &Reader, b: &Reader, limit: impl Fn(&str) -> Option<f64>) -> Result<Vec<Total>> {
+pub(crate) fn compare(
+    a: &Reader,
+    b: &Reader,
+    limit: impl Fn(&str) -> Option<f64>,
+) -> Result<Vec<Total>> {
     let sources = [FileTime::of(a, b)?, FileTime::of(b, a)?];
     let mut totals = Vec::new();
     let mut add = |name: &'static str, what: &str, [a, b]: [f64; 2]| {

@@ -10,19 +10,19 @@ use netcdf::{AttributeValue, FileMut};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{DEFLATE, existing};
+use crate::io::fields::{DEFLATE, OF_TIME, describe, describe_file, existing};
 use crate::io::flushing_file::FlushingFile;
+use crate::io::layout::Variable;
 use crate::io::output::Header;
+use crate::io::packing::FLOAT_FILL;
 use crate::io::selection::is_left_out;
-use crate::io::weights::Coordinates;
-use crate::io::wrf::Attribute;
 use crate::io::writer::Stored;
 
 /// Value of missing data: the fill value of NetCDF for both precisions.
-pub(super) const MISSING: f64 = 9.969_209_968_386_869e36;
+pub(super) const MISSING: f64 = FLOAT_FILL as f64;
 
 /// `<output without .nc>.<what>.nc`, in the folder of the output.
-pub fn beside(output: &Path, what: &str) -> PathBuf {
+pub(crate) fn beside(output: &Path, what: &str) -> PathBuf {
     let mut name = output.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{what}.nc"));
     output.with_file_name(name)
@@ -44,25 +44,26 @@ pub(super) struct VariableInfo<'a> {
     pub(super) chunks: &'a [usize],
 }
 
-/// Names and attributes of the coordinates along x and y.
-pub(super) fn coordinates(
-    of: Coordinates,
-) -> [(&'static str, [(&'static str, &'static str); 3]); 2] {
-    let about = |name, units, long_name, standard_name| {
-        let units = ("units", units);
-        (name, [units, ("long_name", long_name), ("standard_name", standard_name)])
-    };
-    match of {
-        Coordinates::Degrees => [
-            about("lon", "degrees_east", "longitude", "longitude"),
-            about("lat", "degrees_north", "latitude", "latitude"),
-        ],
-        Coordinates::Metres => [
-            about("x", "m", "distance along x", "projection_x_coordinate"),
-            about("y", "m", "distance along y", "projection_y_coordinate"),
-        ],
+impl<'a> VariableInfo<'a> {
+    /// Name and attributes of a variable of the output.
+    pub(super) fn of(about: &Variable, dimensions: &'a [&'a str], coordinates: &'a str) -> Self {
+        let Variable { name, units, standard_name, .. } = *about;
+        let long_name = about.description.to_lowercase().into();
+        Self { name, dimensions, units, long_name, standard_name, coordinates, ..Self::default() }
     }
 }
+
+/// The largest reflectivity of a column; its dimensions and coordinates depend on the file.
+pub(super) const STRONGEST: VariableInfo<'static> = VariableInfo {
+    name: "REFL_10CM_MAX",
+    dimensions: &[],
+    units: "dBZ",
+    long_name: Cow::Borrowed("largest radar reflectivity of the column (lamda = 10 cm)"),
+    standard_name: None,
+    coordinates: "",
+    has_gaps: false,
+    chunks: &[],
+};
 
 /// A NetCDF file with the unlimited dimension `time`.
 #[derive(Debug)]
@@ -84,39 +85,18 @@ impl AppendFile {
         let left_out = header.left_out.clone();
         let mut growing = Self { file, pending, offset, times: 0, left_out };
         growing.define(|file| {
-            let attributes = [
-                ("Conventions", "CF-1.11"),
-                ("title", title),
-                ("institution", "not stated"),
-                ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
-                ("references", "Skamarock and others, ARW Technical Note, version 4"),
-            ];
-            for (name, text) in attributes {
-                file.add_attribute(name, text)?;
-            }
+            describe_file(file, title)?;
             for (name, value) in &header.provenance {
-                match value {
-                    Attribute::Number(x) => file.add_attribute(name, *x)?,
-                    Attribute::Text(text) => file.add_attribute(name, text.as_str())?,
-                };
+                file.add_attribute(name, value)?;
             }
             file.add_unlimited_dimension("time")?;
             let mut time = file.add_variable::<f64>("time", &["time"])?;
             let since = calendar::format(header.domain.start).replace('_', " ");
-            time.put_attribute("units", format!("seconds since {since}"))?;
-            time.put_attribute("long_name", "time")?;
-            time.put_attribute("standard_name", "time")?;
-            time.put_attribute("calendar", "proleptic_gregorian")?;
-            time.put_attribute("units_metadata", "leap_seconds: none")?;
-            time.put_attribute("axis", "T")?;
-            Ok(())
+            let since = format!("seconds since {since}");
+            describe(&mut time, &[("units", &since), ("long_name", "time")])?;
+            describe(&mut time, &OF_TIME)
         })?;
         Ok(growing)
-    }
-
-    /// The final name of the file.
-    pub(super) fn target(&self) -> &Path {
-        self.pending.target()
     }
 
     /// Adds the variables that are written once, at the start.
@@ -149,10 +129,7 @@ impl AppendFile {
                 ("standard_name", about.standard_name.unwrap_or_default()),
                 ("coordinates", about.coordinates),
             ];
-            for (name, text) in attributes.into_iter().filter(|(_, text)| !text.is_empty()) {
-                variable.put_attribute(name, text)?;
-            }
-            Ok(())
+            describe(&mut variable, &attributes)
         })
     }
 
@@ -166,9 +143,7 @@ impl AppendFile {
     ) -> Result<()> {
         self.define(|file| {
             let mut variable = file.add_variable::<T>(name, dimensions)?;
-            for (name, text) in attributes {
-                variable.put_attribute(name, *text)?;
-            }
+            describe(&mut variable, attributes)?;
             variable.put_values(values, ..)
         })
     }

@@ -240,9 +240,6 @@ struct FileLock {
 }
 
 impl FileLock {
-    /// # Errors
-    ///
-    /// [`Error::Input`] when another run holds it; [`Error::Io`] when the folder is not writable.
     fn new(target: &Path, path: PathBuf) -> Result<Self> {
         let failed = |e: io::Error| Error::io(target, "write to", e);
         loop {

@@ -12,10 +12,8 @@ use ndarray::Array3;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::columns::{ColumnCase, SUPPORTED_LEVELS};
+use crate::io::columns::{PhysicsCase, SUPPORTED_LEVELS};
 use crate::io::fortran::Records;
-use crate::state::{Environment, State};
-use crate::tracers::TracerSet;
 
 /// Names of the first record.
 const BOUNDS: [&str; 18] = [
@@ -63,7 +61,7 @@ pub struct Benchmark {
     /// Columns from west to east and from south to north, and levels.
     pub shape: Shape,
     /// The columns, row by row: column j nx + i is that of i and j.
-    pub case: ColumnCase<f32>,
+    pub case: PhysicsCase<f32>,
     /// Constants that differ from this program's: name, value in the file, value here.
     pub differing: Vec<(&'static str, f64, f64)>,
 }
@@ -93,21 +91,20 @@ impl Benchmark {
         });
         let differing = differing.collect();
         let mut cells = |name: &str| volume(&mut records, name, shape);
-        let fields = CELLS.into_iter().map(&mut cells).collect::<Result<Vec<_>>>()?;
-        let state = State::new(TracerSet::moist_air(), fields);
+        let tracers = CELLS.into_iter().map(&mut cells).collect::<Result<_>>()?;
         for name in COLUMNS {
             records.reals(name, shape.columns())?;
         }
-        let [rho, exner, p, dz] = AIR.map(|name| volume(&mut records, name, shape));
-        let environment = Environment { rho: rho?, exner: exner?, p: p?, dz: dz? };
+        let air = AIR.into_iter().map(|name| volume(&mut records, name, shape));
+        let air = air.collect::<Result<_>>()?;
         records.finish()?;
-        let row = Shape { nx: shape.columns(), ny: 1, nz: shape.nz };
-        let case = ColumnCase {
-            shape: row,
-            state,
-            environment,
-            theta_tendency: None,
-            qv_tendency: None,
+        let case = PhysicsCase {
+            shape: Shape { nx: shape.columns(), ny: 1, nz: shape.nz },
+            tracers,
+            air,
+            surface: Vec::new(),
+            diagnosed: Vec::new(),
+            tendencies: [None, None],
             dt: Some(dt),
             calls: Some(1.0),
         };

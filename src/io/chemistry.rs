@@ -29,7 +29,7 @@ const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "
 
 /// Cells of a file.
 #[derive(Debug)]
-pub struct CellFile {
+pub(crate) struct CellFile {
     /// The cells.
     pub cells: Cells,
     /// Variable species that occur in no reaction: index in the mechanism, and values.
@@ -42,12 +42,7 @@ pub struct CellFile {
 
 impl CellFile {
     /// Reads cells for a mechanism; with `follows_sun` the time of day must be known after the start too.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, or lacks a condition
-    /// that a rate needs.
-    pub fn read(
+    pub(crate) fn read(
         path: &Path,
         mechanism: &Mechanism,
         kinetics: &Kinetics,
@@ -69,14 +64,8 @@ impl CellFile {
             Ok(vec![value; count])
         };
         let mut columns = |species: &[usize]| -> Result<Vec<f64>> {
-            let mut values = vec![0.0; count * species.len()];
-            for (i, &species_number) in species.iter().enumerate() {
-                let column = read(species_number)?;
-                for (cell, value) in column.into_iter().enumerate() {
-                    values[cell * species.len() + i] = value;
-                }
-            }
-            Ok(values)
+            let columns = species.iter().map(|number| read(*number)).collect::<Result<Vec<_>>>();
+            Ok(by_cell(count, &columns?))
         };
         let variable = columns(&kinetics.variable)?;
         let fixed = columns(&kinetics.fixed)?;
@@ -111,11 +100,7 @@ impl CellFile {
     }
 
     /// Writes the result and renames the file to its final name.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Io`] when it cannot be written.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         mut writer: Writer,
         mechanism: &Mechanism,
@@ -163,6 +148,11 @@ impl CellFile {
         writer.variable("hnew", &[CELL], ["s", "step that would come next"], &next)?;
         writer.commit()
     }
+}
+
+/// Values cell by cell, from columns of `count` cells.
+fn by_cell(count: usize, columns: &[Vec<f64>]) -> Vec<f64> {
+    (0..count).flat_map(|cell| columns.iter().map(move |column| column[cell])).collect()
 }
 
 /// The variable of a species: one of the same name, else one that differs in case only and is not a condition.
@@ -247,16 +237,11 @@ impl Conditions<'_> {
     }
 
     fn photolysis(&self) -> Result<Vec<f64>> {
-        let names = &self.mechanism.photolysis;
-        let mut values = vec![0.0; self.count * names.len()];
-        for (number, name) in names.iter().enumerate() {
-            let found = self.row(name)?;
-            let column = self.needed(found, Input::Photolysis(number), name)?;
-            for (cell, value) in column.into_iter().enumerate() {
-                values[cell * names.len() + number] = value;
-            }
-        }
-        Ok(values)
+        let column = |(number, name): (usize, &String)| {
+            self.needed(self.row(name)?, Input::Photolysis(number), name)
+        };
+        let columns = self.mechanism.photolysis.iter().enumerate().map(column);
+        Ok(by_cell(self.count, &columns.collect::<Result<Vec<_>>>()?))
     }
 
     fn start(&mut self, follows_sun: bool) -> Result<Vec<f64>> {

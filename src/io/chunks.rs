@@ -95,10 +95,6 @@ pub(super) struct File(Handle);
 
 impl File {
     /// Opens an existing file for reading and writing.
-    ///
-    /// # Errors
-    ///
-    /// The call of the library that failed, as in all functions below.
     pub(super) fn open(path: &Path) -> Result<Self> {
         Self::open_as(path, H5F_ACC_RDWR, H5F_close_degree_t::H5F_CLOSE_STRONG)
     }

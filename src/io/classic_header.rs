@@ -15,6 +15,10 @@ const WORD: u64 = 4;
 /// Longest name that the library supports, bytes (`NC_MAX_NAME`).
 const LONGEST_NAME: u64 = 256;
 
+/// Bytes of a value of each type, from 1 on, and number of the types that versions before CDF-5 have.
+const WIDTHS: [u64; 11] = [1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8];
+const OLD_TYPES: usize = 6;
+
 /// Tags of the lists of dimensions, of variables and of attributes.
 const TAGS: [(u64, &str); 3] = [(0x0a, "dimensions"), (0x0b, "variables"), (0x0c, "attributes")];
 
@@ -22,10 +26,6 @@ const TAGS: [(u64, &str); 3] = [(0x0a, "dimensions"), (0x0b, "variables"), (0x0c
 type Checked<T> = Result<T, String>;
 
 /// Fails if the header of a classic file contradicts itself or the length of the file; accepts files of other formats.
-///
-/// # Errors
-///
-/// Description of the fault, in words.
 pub(super) fn check(file: File, length: u64) -> Checked<()> {
     let mut header = Header { file: BufReader::new(file), at: 0, length, version: 0 };
     let mut magic = [0; 4];
@@ -174,17 +174,10 @@ impl Header {
 
     /// Bytes of a value of the type that is read next.
     fn width(&mut self) -> Checked<u64> {
-        match self.word()? {
-            1 | 2 => Ok(1),
-            3 => Ok(2),
-            4 | 5 => Ok(4),
-            6 => Ok(8),
-            7 if self.version == 5 => Ok(1),
-            8 if self.version == 5 => Ok(2),
-            9 if self.version == 5 => Ok(4),
-            10 | 11 if self.version == 5 => Ok(8),
-            other => Err(self.damaged(&format!("{other} is no type"))),
-        }
+        let number = self.word()?;
+        let types = if self.version == 5 { &WIDTHS[..] } else { &WIDTHS[..OLD_TYPES] };
+        let width = usize::try_from(number).ok().and_then(|n| types.get(n.checked_sub(1)?));
+        width.copied().ok_or_else(|| self.damaged(&format!("{number} is no type")))
     }
 
     fn count(&mut self) -> Checked<u64> {

@@ -1,152 +1,265 @@
-//! Files of `nwp-mini columns`. Input: independent columns; output: results of the microphysics.
+//! Files of `nwp-mini columns`. Input: independent columns of any scheme of column physics; output: its results.
 
-mod fields;
-pub mod physics;
-
+use std::ops::RangeInclusive;
 use std::path::Path;
 
-use ndarray::Array3;
+use ndarray::{Array2, Array3, Zip, s};
 
-use self::fields::Fields;
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::grid::Shape;
-use crate::io::reader::Reader;
+use crate::io::reader::{Reader, try_map};
 use crate::io::writer::{Stored, Writer};
-use crate::physics::ColumnPhysics;
-use crate::state::{Environment, State};
+use crate::physics::{Block, ColumnPhysics, Field};
+use crate::state::memory;
 use crate::wsm5::scheme::Scheme;
 
-/// Fewest and most levels that the scheme takes.
-pub const SUPPORTED_LEVELS: std::ops::RangeInclusive<usize> =
-    <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
+/// Fewest and most levels that WSM5 takes.
+pub const SUPPORTED_LEVELS: RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
 
 /// Independent columns, and the calls to make.
 #[derive(Clone, Debug)]
-pub struct ColumnCase<R> {
+pub struct PhysicsCase<R> {
     /// `nx` columns in one row, `nz` levels.
     pub shape: Shape,
-    /// State of the columns; `theta` is the full potential temperature here.
-    pub state: State<R>,
-    /// Their air.
-    pub environment: Environment<R>,
-    /// Change of theta before every call, K s⁻¹. Shape: (nz, 1, nx).
-    pub theta_tendency: Option<Array3<R>>,
-    /// Change of vapour before every call, s⁻¹. Shape: (nz, 1, nx).
-    pub qv_tendency: Option<Array3<R>>,
+    /// The tracers of the scheme; the first is the full potential temperature here. Shape of each: (nz, 1, nx).
+    pub tracers: Vec<Array3<R>>,
+    /// The fields of the air that the scheme reads. Shape of each: (nz, 1, nx).
+    pub air: Vec<Array3<R>>,
+    /// The planes at the ground, all 0 at first. Shape of each: (1, nx).
+    pub surface: Vec<Array2<R>>,
+    /// The fields diagnosed after the last call; none before. Shape of each: (nz, 1, nx).
+    pub diagnosed: Vec<Array3<R>>,
+    /// Changes of the first two tracers before every call, in their units a second. Shape of each: (nz, 1, nx).
+    pub tendencies: [Option<Array3<R>>; 2],
     /// Time step of a call (attribute `dt`), s.
     pub dt: Option<f64>,
     /// Number of calls (attribute `calls`).
     pub calls: Option<f64>,
 }
 
-impl<R: Stored> ColumnCase<R> {
-    /// Reads a case.
+/// Changes before every call.
+const TENDENCIES: [Field; 2] = [
+    Field { name: "th_tend", units: "K s-1", about: "change of potential temperature" },
+    Field { name: "q_tend", units: "s-1", about: "change of the water vapour mixing ratio" },
+];
+
+impl<R: Stored> PhysicsCase<R> {
+    /// Reads the fields of a scheme; the rest of the file is ignored.
     ///
     /// # Errors
     ///
     /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when a variable is missing, of another shape, not
     /// finite or not physical.
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_in(&Reader::open(path)?, "", ["level", "column"])
+    pub fn read<P: ColumnPhysics<R>>(path: &Path) -> Result<Self> {
+        Self::read_in::<P>(&Reader::open(path)?, "", ["level", "column"])
     }
 
-    /// Reads the case of a group of reference data, whose dimensions are `k` and `col`.
-    ///
-    /// # Errors
-    ///
-    /// As [`ColumnCase::read`]; also when the group does not exist.
-    pub fn read_group(path: &Path, group: &str) -> Result<Self> {
+    /// Reads a group of reference data, whose dimensions are `k` and `col`.
+    pub(crate) fn read_group<P: ColumnPhysics<R>>(path: &Path, group: &str) -> Result<Self> {
         let reader = Reader::open(path)?;
         let groups = reader.group_names()?;
         if !groups.iter().any(|name| name == group) {
             let found = if groups.is_empty() { "none".to_owned() } else { groups.join(", ") };
             return Err(reader.error(format!("has no group {group}; its groups: {found}")));
         }
-        Self::read_in(&reader, &format!("{group}/"), ["k", "col"])
+        Self::read_in::<P>(&reader, &format!("{group}/"), ["k", "col"])
     }
 
-    fn read_in(reader: &Reader, group: &str, dimensions: [&str; 2]) -> Result<Self> {
-        let fields = Fields::new(reader, group, dimensions, &SUPPORTED_LEVELS)?;
+    fn read_in<P: ColumnPhysics<R>>(
+        reader: &Reader,
+        group: &str,
+        dimensions: [&str; 2],
+    ) -> Result<Self> {
+        let fields = Fields::new(reader, group, dimensions, &P::LEVELS)?;
+        let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
+            list.iter().map(|field| fields.read(field.name)).collect()
+        };
+        let shape = fields.shape;
         Ok(Self {
-            shape: fields.shape,
-            state: State::of_moist_air([
-                fields.read("th")?,
-                fields.read("q")?,
-                fields.read("qc")?,
-                fields.read("qr")?,
-                fields.read("qi")?,
-                fields.read("qs")?,
-            ]),
-            environment: Environment {
-                rho: fields.read("den")?,
-                exner: fields.read("pii")?,
-                p: fields.read("p")?,
-                dz: fields.read("delz")?,
-            },
-            theta_tendency: fields.optional("th_tend")?,
-            qv_tendency: fields.optional("q_tend")?,
+            shape,
+            tracers: all(P::TRACERS)?,
+            air: all(P::AIR)?,
+            surface: P::SURFACE.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
+            diagnosed: Vec::new(),
+            tendencies: try_map(TENDENCIES, |field| fields.optional(field.name))?,
             dt: fields.number("dt")?,
             calls: fields.number("calls")?,
         })
     }
+
+    /// All columns.
+    pub fn block(&mut self) -> Block<'_, R> {
+        Block {
+            theta_base: R::ZERO,
+            tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
+            air: self.air.iter().map(|field| field.view()).collect(),
+            surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
+            budget: None,
+        }
+    }
+
+    /// Adds the prescribed tendencies of a call of `dt` seconds; they do not make vapour negative.
+    pub fn force(&mut self, dt: R) {
+        let [theta, qv] = &self.tendencies;
+        if let Some(tendency) = theta {
+            Zip::from(&mut self.tracers[0]).and(tendency).for_each(|theta, &x| *theta += dt * x);
+        }
+        if let Some(tendency) = qv {
+            Zip::from(&mut self.tracers[1])
+                .and(tendency)
+                .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
+        }
+    }
+
+    /// Writes the result of `calls` calls of `dt` seconds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Writer`].
+    ///
+    /// # Panics
+    ///
+    /// When a field is not in standard layout.
+    pub fn write<P: ColumnPhysics<R>>(
+        &self,
+        mut writer: Writer,
+        [dt, calls]: [f64; 2],
+    ) -> Result<()> {
+        self.put_dimensions(&mut writer)?;
+        writer.text("title", &format!("columns after {} cloud microphysics", P::NAME))?;
+        writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
+        writer.text("precision", R::NAME)?;
+        writer.number("dt", dt)?;
+        writer.number("calls", calls)?;
+        let tracers = P::TRACERS.iter().zip(&self.tracers);
+        let diagnosed = P::DIAGNOSED.iter().zip(&self.diagnosed);
+        put_fields(&mut writer, tracers.chain(diagnosed))?;
+        for (Field { name, units, about }, plane) in P::SURFACE.iter().zip(&self.surface) {
+            let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
+            writer.variable(name, &["column"], [units, about], &values)?;
+        }
+        writer.commit()
+    }
+
+    /// Writes the columns as input, with global attributes that describe them.
+    pub(crate) fn write_input<P: ColumnPhysics<R>>(
+        &self,
+        mut writer: Writer,
+        about: &[(&str, &str)],
+    ) -> Result<()> {
+        self.put_dimensions(&mut writer)?;
+        for (name, text) in about {
+            writer.text(name, text)?;
+        }
+        for (name, number) in [("dt", self.dt), ("calls", self.calls)] {
+            if let Some(number) = number {
+                writer.number(name, number)?;
+            }
+        }
+        let air = P::AIR.iter().zip(&self.air);
+        let tendencies = TENDENCIES.iter().zip(&self.tendencies);
+        let tendencies = tendencies.filter_map(|(field, values)| Some((field, values.as_ref()?)));
+        put_fields(&mut writer, P::TRACERS.iter().zip(&self.tracers).chain(air).chain(tendencies))?;
+        writer.commit()
+    }
+
+    fn put_dimensions(&self, writer: &mut Writer) -> Result<()> {
+        writer.dimension("level", self.shape.nz)?;
+        writer.dimension("column", self.shape.nx)
+    }
 }
 
-/// Writes a case as the input of `nwp-mini columns`, with global attributes that describe it.
-///
-/// # Errors
-///
-/// Those of [`Writer`].
-///
-/// # Panics
-///
-/// When the case has several rows of columns, or its arrays differ in shape.
-pub fn write_case<R: Stored>(
-    mut writer: Writer,
-    case: &ColumnCase<R>,
-    about: &[(&str, &str)],
+fn put_fields<'a, R: Stored>(
+    writer: &mut Writer,
+    fields: impl Iterator<Item = (&'a Field, &'a Array3<R>)>,
 ) -> Result<()> {
-    writer.dimension("level", case.shape.nz)?;
-    writer.dimension("column", case.shape.nx)?;
-    for (name, text) in about {
-        writer.text(name, text)?;
+    for (Field { name, units, about }, field) in fields {
+        writer.variable(name, &["level", "column"], [units, about], memory(field))?;
     }
-    for (name, number) in [("dt", case.dt), ("calls", case.calls)] {
-        if let Some(number) = number {
-            writer.number(name, number)?;
-        }
-    }
-    let air = &case.environment;
-    let air: [(&str, &Array3<R>, [&str; 2]); 4] = [
-        ("den", &air.rho, ["kg m-3", "density of dry air"]),
-        ("pii", &air.exner, ["1", "Exner function"]),
-        ("p", &air.p, ["Pa", "pressure"]),
-        ("delz", &air.dz, ["m", "depth of the layer"]),
-    ];
-    for (name, field, about) in prognostic(&case.state).into_iter().chain(air) {
-        let values = field.as_slice().expect("standard layout");
-        writer.variable(name, &["level", "column"], about, values)?;
-    }
-    let tendencies = [
-        ("th_tend", &case.theta_tendency, ["K s-1", "change of potential temperature"]),
-        ("q_tend", &case.qv_tendency, ["s-1", "change of the water vapour mixing ratio"]),
-    ];
-    for (name, field, about) in tendencies {
-        if let Some(field) = field {
-            let values = field.as_slice().expect("standard layout");
-            writer.variable(name, &["level", "column"], about, values)?;
-        }
-    }
-    writer.commit()
+    Ok(())
 }
 
-/// The six fields that the scheme changes: name, units and description.
-fn prognostic<R>(state: &State<R>) -> [(&'static str, &Array3<R>, [&'static str; 2]); 6] {
-    [
-        ("th", state.theta(), ["K", "potential temperature"]),
-        ("q", state.qv(), ["kg kg-1", "water vapour mixing ratio"]),
-        ("qc", state.qc(), ["kg kg-1", "cloud water mixing ratio"]),
-        ("qr", state.qr(), ["kg kg-1", "rain mixing ratio"]),
-        ("qi", state.qi(), ["kg kg-1", "cloud ice mixing ratio"]),
-        ("qs", state.qs(), ["kg kg-1", "snow mixing ratio"]),
-    ]
+/// Depth of a layer, m, and density of dry air, kg m⁻³: wide bounds for any atmosphere. Beyond them sedimentation would
+/// need too many sub-steps.
+const DEPTH: RangeInclusive<f64> = 0.1..=1e5;
+/// See [`DEPTH`].
+const DENSITY: RangeInclusive<f64> = 1e-6..=100.0;
+
+/// The variables of a file of columns, or of a group of it.
+struct Fields<'a> {
+    reader: &'a Reader,
+    group: &'a str,
+    dimensions: [&'a str; 2],
+    /// `nx` columns in one row, `nz` levels.
+    shape: Shape,
+}
+
+impl<'a> Fields<'a> {
+    /// Checks the form of a file; `dimensions` are those of levels and of columns.
+    fn new(
+        reader: &'a Reader,
+        group: &'a str,
+        dimensions: [&'a str; 2],
+        levels: &RangeInclusive<usize>,
+    ) -> Result<Self> {
+        if reader.has("ZNW") && reader.has("QVAPOR") && group.is_empty() {
+            return Err(reader
+                .error("is a WRF file, the input of a run; columns have their own format")
+                .advise(Advice::GiveColumns));
+        }
+        let [nz, nx] = try_map(dimensions, |name| reader.dimension(&format!("{group}{name}")))?;
+        if !levels.contains(&nz) {
+            let (least, most) = (levels.start(), levels.end());
+            let message = format!("has {nz} levels; the scheme takes {least} to {most}");
+            return Err(reader.error(message));
+        }
+        Ok(Self { reader, group, dimensions, shape: Shape { nx, ny: 1, nz } })
+    }
+
+    /// The field of this name; must be positive or within bounds if the physics needs that.
+    fn read<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
+        let field = self.any::<R>(name)?;
+        let first = |is_bad: &dyn Fn(f64) -> bool| {
+            let ((k, _, i), x) = field.indexed_iter().find(|(_, x)| is_bad(x.f64()))?;
+            Some(format!("variable {name} is {x} at level={k} column={i}"))
+        };
+        let range = match name {
+            "th" | "pii" | "p" => 0.0..=f64::INFINITY,
+            "den" => DENSITY,
+            "delz" => DEPTH,
+            _ => return Ok(field),
+        };
+        if let Some(found) = first(&|x| x <= 0.0) {
+            return Err(self.reader.error(format!("{found}; it must be positive")));
+        }
+        if let Some(found) = first(&|x| !range.contains(&x)) {
+            return Err(self.reader.error(format!(
+                "{found}; {:e} to {:e} is expected; check its units",
+                range.start(),
+                range.end()
+            )));
+        }
+        Ok(field)
+    }
+
+    /// The field of this name, if the file has it.
+    fn optional<R: Stored>(&self, name: &str) -> Result<Option<Array3<R>>> {
+        if self.reader.has(&self.inside(name)) { self.any(name).map(Some) } else { Ok(None) }
+    }
+
+    /// The attribute of this name, if the file has it.
+    fn number(&self, name: &str) -> Result<Option<f64>> {
+        self.reader.number(&self.inside(name))
+    }
+
+    fn inside(&self, name: &str) -> String {
+        format!("{}{name}", self.group)
+    }
+
+    /// The field of this name in working precision, in one row of columns.
+    fn any<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
+        let values = self.reader.array(&self.inside(name), &self.dimensions)?;
+        let values = values.mapv(|x| R::of(x.into())).into_shape_with_order(self.shape.centre());
+        Ok(values.expect("(level, column) has as many values as (nz, 1, nx)"))
+    }
 }

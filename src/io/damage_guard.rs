@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
@@ -26,6 +27,19 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Length of an input file, bytes, which must be a regular file with contents; `needed` describes it in an error.
+pub(super) fn regular_file(path: &Path, needed: &str) -> Result<u64> {
+    let about = fs::metadata(path).map_err(|e| Error::cannot_read(path, &e))?;
+    let what = match about.len() {
+        _ if about.is_dir() => "a folder",
+        // Opening a pipe would wait for a writer.
+        _ if !about.is_file() => "a device or a pipe",
+        0 => "empty",
+        length => return Ok(length),
+    };
+    Err(Error::input(path, format!("is {what}; {needed} is needed")))
+}
+
 /// Suppresses the report of panics in guarded calls.
 fn silence() {
     static ONCE: Once = Once::new();
@@ -40,10 +54,6 @@ fn silence() {
 }
 
 /// Calls the NetCDF crate about the file `path`.
-///
-/// # Errors
-///
-/// [`Error::Input`] when it panics.
 fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
     silence();
     let before = IS_GUARDED.replace(true);
@@ -69,10 +79,6 @@ fn reason(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Fails if a part of the file's metadata cannot be read. After this check the metadata cannot make the crate panic.
-///
-/// # Errors
-///
-/// [`Error::Input`].
 pub(super) fn check_metadata(path: &Path, file: &File) -> Result<()> {
     guarded(path, || {
         let named =
@@ -100,10 +106,14 @@ pub(super) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
+/// Lengths of the dimensions of a variable.
+pub(in crate::io) fn lengths(variable: &Variable<'_>) -> Vec<usize> {
+    variable.dimensions().iter().map(netcdf::Dimension::len).collect()
+}
+
 /// Describes a variable that is larger than the file can hold; `None` otherwise.
 pub(super) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
-    let lengths: Vec<usize> = variable.dimensions().iter().map(netcdf::Dimension::len).collect();
-    let values = lengths.iter().copied().fold(1, usize::saturating_mul);
+    let values = lengths(variable).into_iter().fold(1, usize::saturating_mul);
     let bytes = (values as u64).saturating_mul(variable.vartype().size() as u64);
     (bytes > most_bytes).then(|| {
         format!(

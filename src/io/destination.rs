@@ -26,11 +26,7 @@ const OF_OTHERS: u32 = 0o007;
 /// Path of the file that `target` refers to; the file may not exist yet.
 ///
 /// A link to a missing file refers to that file.
-///
-/// # Errors
-///
-/// [`Error::Input`] for a circle of links, [`Error::Io`] for a link that cannot be read.
-pub fn resolve(target: &Path) -> Result<PathBuf> {
+pub(crate) fn resolve(target: &Path) -> Result<PathBuf> {
     let mut path = target.to_owned();
     for _ in 0..MOST_LINKS {
         if !path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
@@ -53,7 +49,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Returns `true` if two names refer to the same file, whether it exists or not.
-pub fn is_same(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {
         fs::canonicalize(path).ok().or_else(|| {
             let path = resolve(path).ok()?;
@@ -64,11 +60,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// Fails if a file of this name exists, unless it may be replaced.
-///
-/// # Errors
-///
-/// [`Error::Exists`].
-pub fn refuse_existing(target: &Path, force: bool) -> Result<()> {
+pub(crate) fn refuse_existing(target: &Path, force: bool) -> Result<()> {
     // A dangling link is not a file; its target can be created.
     if target.metadata().is_ok() && !force {
         return Err(Error::Exists(target.to_owned()));

@@ -1,24 +1,24 @@
 //! Output of an ensemble: the variables of a run with a dimension for the members, and their mean and
 //! spread.
 
-use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::Receiver;
 
 use netcdf::FileMut;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{StoredVariable, define, put, put_at};
+use crate::io::fields::{StoredVariable, define, describe, put};
 use crate::io::flushing_file::FlushingFile;
-use crate::io::ideal_input::{put_grid, put_time};
+use crate::io::ideal_input::put_time;
 use crate::io::layout::{
-    COMPUTED, CONTENTS, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
+    self, Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
 use crate::io::output::{Header, Snapshot, define_place};
 use crate::io::selection::is_left_out;
+use crate::io::storage::Compression;
 use crate::io::writer::Stored;
+use crate::io::writer_thread::WriterThread;
 use crate::primitives::moments::Moments;
 
 /// Frames of members that may be queued for the writer before the run waits.
@@ -29,7 +29,7 @@ const MEMBER: &str = "member";
 
 /// A parameter that differs between members.
 #[derive(Clone, Debug, Serialize)]
-pub struct VariedParameter {
+pub(crate) struct VariedParameter {
     /// Its name.
     pub name: &'static str,
     /// Description of the parameter.
@@ -43,7 +43,7 @@ pub struct VariedParameter {
 
 /// Description of the members in the file of an ensemble.
 #[derive(Clone, Debug)]
-pub struct MemberTable {
+pub(crate) struct MemberTable {
     /// Number of members.
     pub members: usize,
     /// `true` if their fields are written, beside mean and spread.
@@ -52,121 +52,95 @@ pub struct MemberTable {
     pub parameters: Vec<VariedParameter>,
 }
 
-enum Message<R> {
-    Frame(usize, Box<Snapshot<R>>),
-    Commit,
-}
+/// Number of a member, and its frame.
+type MemberFrame<R> = (usize, Box<Snapshot<R>>);
 
 /// The output file of an ensemble, being written.
 #[derive(Debug)]
-pub struct EnsembleOutput<R> {
-    target: PathBuf,
-    sender: SyncSender<Message<R>>,
-    thread: JoinHandle<Result<usize>>,
-}
+pub(crate) struct EnsembleOutput<R>(WriterThread<MemberFrame<R>>);
 
 impl<R: Stored> EnsembleOutput<R> {
     /// Starts a file under a temporary name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when no thread can be started.
-    pub fn create(pending: AtomicFile, header: Header, roll: MemberTable) -> Result<Self> {
+    pub(crate) fn create(pending: AtomicFile, header: Header, table: MemberTable) -> Result<Self> {
         let target = pending.target().to_owned();
-        let (sender, receiver) = sync_channel(WAITING);
-        let thread = thread::Builder::new()
-            .name("output".to_owned())
-            .spawn(move || write(pending, &header, &roll, &receiver))
-            .map_err(|e| Error::io(&target, "start writing", e))?;
-        Ok(Self { target, sender, thread })
+        let write = move |frames: &_| write(pending, &header, &table, frames);
+        WriterThread::start(target, WAITING, write).map(Self)
     }
 
     /// Queues the frame of a member; the frames of a time come in the order of the members. Waits only if the writer is
     /// behind.
     #[must_use = "false means that the writer has failed, and finish tells why"]
-    pub fn send(&self, member: usize, snapshot: Snapshot<R>) -> bool {
-        self.sender.send(Message::Frame(member, Box::new(snapshot))).is_ok()
+    pub(crate) fn send(&self, member: usize, snapshot: Snapshot<R>) -> bool {
+        self.0.send((member, Box::new(snapshot)))
     }
 
-    /// Completes the file and renames it to its final name; returns the number of times in it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when writing has failed, or members are missing at the last time: then no file is left.
-    pub fn finish(self) -> Result<usize> {
-        let Self { target, sender, thread } = self;
-        // If this fails the writer has ended; its error is returned below.
-        let _ = sender.send(Message::Commit);
-        drop(sender);
-        thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
+    /// Completes the file and renames it to its final name; returns the number of times in it. If writing has failed,
+    /// or members are missing at the last time, no file is left.
+    pub(crate) fn finish(self) -> Result<usize> {
+        self.0.finish()
     }
 }
 
 fn write<R: Stored>(
     pending: AtomicFile,
     header: &Header,
-    roll: &MemberTable,
-    receiver: &Receiver<Message<R>>,
+    table: &MemberTable,
+    frames: &Receiver<Option<MemberFrame<R>>>,
 ) -> Result<usize> {
     let begin = || -> netcdf::Result<_> {
         let mut file = FlushingFile::create(pending.path())?;
-        let book = EnsembleFileState::begin::<R>(file.file()?, header, roll)?;
-        Ok((file, book))
+        let state = EnsembleFileState::begin::<R>(file.file()?, header, table)?;
+        Ok((file, state))
     };
-    let (mut file, mut book) = begin().map_err(|e| pending.failed(e))?;
-    while let Ok(message) = receiver.recv() {
-        match message {
-            Message::Frame(member, snapshot) => {
-                file.file()
-                    .and_then(|file| book.add(file, header, member, &snapshot))
-                    .and_then(|()| file.count_written(snapshot.bytes()))
-                    .map_err(|e| pending.failed(e))?;
-            }
-            Message::Commit if book.members > 0 => {
-                let reason = format!(
-                    "the last time has {} of {} members; it is incomplete and was discarded",
-                    book.members, roll.members
-                );
-                return Err(Error::io(pending.target(), "complete", reason));
-            }
-            Message::Commit => {
-                file.close().map_err(|e| pending.failed(e))?;
-                pending.commit()?;
-                return Ok(book.frames);
-            }
+    let (mut file, mut state) = begin().map_err(|e| pending.failed(e))?;
+    for message in frames {
+        if let Some((member, snapshot)) = message {
+            file.file()
+                .and_then(|file| state.add(file, header, member, &snapshot))
+                .and_then(|bytes| file.count_written(bytes))
+                .map_err(|e| pending.failed(e))?;
+            continue;
         }
+        if state.members > 0 {
+            let reason = format!(
+                "the last time has {} of {} members; it is incomplete and was discarded",
+                state.members, table.members
+            );
+            return Err(Error::io(pending.target(), "complete", reason));
+        }
+        file.close().map_err(|e| pending.failed(e))?;
+        pending.commit()?;
+        break;
     }
-    Ok(book.frames)
+    Ok(state.frames)
 }
 
-/// Fields that differ between members and have mean and spread, in the order of [`differing_values`]: all except the
-/// winds and excluded ones.
-fn differing(header: &Header) -> Vec<Variable> {
-    let fields = COMPUTED.iter().filter(|variable| !is_wind(variable)).chain(&CONTENTS).copied();
-    fields
-        .chain(Variable::passive(&header.tracers))
-        .filter(|about| is_written(header, about))
-        .collect()
+/// Form of a variable in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A field of every member, with mean and spread.
+    Field,
+    /// A profile of every member.
+    Profile,
+    /// The same for all members.
+    Shared,
+}
+
+impl Form {
+    fn of(variable: &Variable) -> Self {
+        let is_profile = PROFILES.iter().flatten().any(|profile| profile.name == variable.name);
+        if is_profile {
+            Self::Profile
+        } else if variable.is_wind() || variable.name == COURANT.name {
+            Self::Shared
+        } else {
+            Self::Field
+        }
+    }
 }
 
 fn is_written(header: &Header, variable: &Variable) -> bool {
     !is_left_out(&header.left_out, variable.name)
-}
-
-fn is_wind(variable: &Variable) -> bool {
-    matches!(variable.name, "U" | "V" | "W")
-}
-
-fn differing_values<'a, R: Stored>(
-    header: &'a Header,
-    snapshot: &'a Snapshot<R>,
-) -> impl Iterator<Item = &'a [R]> {
-    let computed = COMPUTED.iter().zip(snapshot.computed());
-    let computed = computed.filter(|(variable, _)| !is_wind(variable));
-    let known = computed.chain(CONTENTS.iter().zip(snapshot.contents()));
-    let known =
-        known.filter(|(variable, _)| is_written(header, variable)).map(|(_, values)| values);
-    known.chain(snapshot.passive())
 }
 
 /// A variable of every member.
@@ -190,8 +164,9 @@ fn statistics(about: &Variable) -> [StoredVariable<'_>; 2] {
 
 /// State of the file: its contents and position.
 struct EnsembleFileState {
+    /// Of each field, in the order of [`layout::computed`].
     moments: Vec<Moments>,
-    roll: MemberTable,
+    table: MemberTable,
     /// Number of complete times, and number of members of the next one.
     frames: usize,
     members: usize,
@@ -202,114 +177,104 @@ impl EnsembleFileState {
     fn begin<R: Stored>(
         file: &mut FileMut,
         header: &Header,
-        roll: &MemberTable,
+        table: &MemberTable,
     ) -> netcdf::Result<Self> {
-        let is_mapped = define_place(file, header)?.is_some();
-        file.add_dimension(MEMBER, roll.members)?;
-        put_roll(file, roll)?;
+        define_place(file, header)?;
+        file.add_dimension(MEMBER, table.members)?;
+        put_table(file, table)?;
+        let mut variables: Vec<Variable> = layout::computed(&header.tracers)
+            .filter(|variable| is_written(header, variable))
+            .collect();
+        variables.sort_by_key(|variable| Form::of(variable) as usize);
         let (shape, mut moments) = (header.shape(), Vec::new());
-        for about in &differing(header) {
-            if roll.writes_members {
-                define::<R>(file, &of_members(about), is_mapped)?;
+        for about in &variables {
+            let form = Form::of(about);
+            if form != Form::Shared && table.writes_members {
+                define::<R>(file, &of_members(about), Compression::Fast)?;
             }
-            for form in statistics(about) {
-                define::<R>(file, &form, is_mapped)?;
+            match form {
+                Form::Field => {
+                    for statistic in statistics(about) {
+                        define::<R>(file, &statistic, Compression::Fast)?;
+                    }
+                    let levels = if about.axes == Axes::Plane { 1 } else { shape.nz };
+                    moments.push(Moments::new(levels * shape.columns()));
+                }
+                Form::Profile => {}
+                Form::Shared => {
+                    define::<R>(file, &StoredVariable::plain(about), Compression::Fast)?;
+                }
             }
-            let levels = if about.axes.names().len() == 3 { shape.nz } else { 1 };
-            moments.push(Moments::new(levels * shape.columns()));
-        }
-        if roll.writes_members {
-            for about in PROFILES.iter().flatten().filter(|about| is_written(header, about)) {
-                define::<R>(file, &of_members(about), is_mapped)?;
-            }
-        }
-        for about in COMPUTED.iter().filter(|about| is_wind(about)).chain([&COURANT]) {
-            define::<R>(file, &StoredVariable::plain(about), is_mapped)?;
         }
         for about in GIVEN.iter().chain(&GRID) {
-            define::<f32>(file, &StoredVariable::plain(about), is_mapped)?;
+            define::<f32>(file, &StoredVariable::plain(about), Compression::Fast)?;
         }
-        Ok(Self { moments, roll: roll.clone(), frames: 0, members: 0 })
+        Ok(Self { moments, table: table.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes the fields of a member at a time; with the last member also mean and spread.
+    /// Writes the fields of a member at a time; with the last member also mean and spread. Returns the size of the
+    /// written values, bytes.
     fn add<R: Stored>(
         &mut self,
         file: &mut FileMut,
         header: &Header,
         member: usize,
         snapshot: &Snapshot<R>,
-    ) -> netcdf::Result<()> {
+    ) -> netcdf::Result<usize> {
         let (shape, frame) = (header.shape(), self.frames);
+        let mut bytes = 0;
         if member == 0 {
             self.moments.iter_mut().for_each(Moments::clear);
             put_time(file, header, frame, snapshot.seconds)?;
-            for (about, values) in COMPUTED.iter().zip(snapshot.computed()) {
-                if is_wind(about) {
-                    put(file, shape, frame, about, values)?;
-                }
-            }
-            put_prescribed(file, header, frame, snapshot)?;
-        }
-        let at = [frame, member];
-        let values = differing_values(header, snapshot);
-        let fields = differing(header);
-        for ((about, moments), values) in fields.iter().zip(&mut self.moments).zip(values) {
-            moments.add(values);
-            if self.roll.writes_members {
-                put_at(file, shape, &of_members(about), &at, values)?;
-            }
-        }
-        if self.roll.writes_members {
-            let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
-            let profiles = PROFILES.iter().flatten().zip(profiles.chunks_exact(shape.nz));
-            for (about, values) in profiles.filter(|(about, _)| is_written(header, about)) {
-                put_at(file, shape, &of_members(about), &at, values)?;
+            for (about, values) in snapshot.given.values(&header.domain) {
+                put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
+                bytes += size_of_val(&*values);
             }
         }
         self.members = member + 1;
-        if self.members == self.roll.members {
-            for (about, moments) in fields.iter().zip(&self.moments) {
-                let [mean, spread] = statistics(about);
-                put_at(file, shape, &mean, &[frame], &moments.mean::<R>())?;
-                put_at(file, shape, &spread, &[frame], &moments.spread::<R>())?;
+        let is_complete = self.members == self.table.members;
+        let mut moments = self.moments.iter_mut().peekable();
+        let variables = layout::computed(&header.tracers).zip(snapshot.values());
+        for (about, values) in variables.filter(|(about, _)| is_written(header, about)) {
+            bytes += size_of_val(&*values);
+            let form = Form::of(&about);
+            if form == Form::Shared {
+                if member == 0 {
+                    put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
+                }
+                continue;
             }
+            if self.table.writes_members {
+                put(file, shape, &of_members(&about), &[frame, member], &values)?;
+            }
+            let Some(moments) = moments.next_if(|_| form == Form::Field) else { continue };
+            moments.add(&values);
+            if is_complete {
+                let [mean, spread] = statistics(&about);
+                put(file, shape, &mean, &[frame], &moments.mean::<R>())?;
+                put(file, shape, &spread, &[frame], &moments.spread::<R>())?;
+            }
+        }
+        if is_complete {
             (self.frames, self.members) = (frame + 1, 0);
         }
-        Ok(())
+        Ok(bytes)
     }
 }
 
 /// Writes the numbers of the members, and the parameters that they differ by.
-fn put_roll(file: &mut FileMut, roll: &MemberTable) -> netcdf::Result<()> {
-    let numbers: Vec<i32> = (0..roll.members as i32).collect();
+fn put_table(file: &mut FileMut, table: &MemberTable) -> netcdf::Result<()> {
+    let numbers: Vec<i32> = (0..table.members as i32).collect();
     let mut members = file.add_variable::<i32>(MEMBER, &[MEMBER])?;
-    members.put_attribute("standard_name", "realization")?;
-    members.put_attribute("long_name", "number of the ensemble member")?;
-    members.put_attribute("units", "1")?;
+    let long_name = ("long_name", "number of the ensemble member");
+    describe(&mut members, &[("standard_name", "realization"), long_name, ("units", "1")])?;
     members.put_values(&numbers, ..)?;
-    for VariedParameter { name, description, units, values } in &roll.parameters {
+    for VariedParameter { name, description, units, values } in &table.parameters {
         let name = format!("PARAM_{}", name.to_uppercase());
         let mut variable = file.add_variable::<f64>(&name, &[MEMBER])?;
-        variable.put_attribute("long_name", *description)?;
-        if let Some(units) = units {
-            variable.put_attribute("units", *units)?;
-        }
+        let units = ("units", units.unwrap_or_default());
+        describe(&mut variable, &[("long_name", *description), units])?;
         variable.put_values(values, ..)?;
     }
     Ok(())
-}
-
-/// Writes the air of the input, and the description of the grid.
-fn put_prescribed<R: Stored>(
-    file: &mut FileMut,
-    header: &Header,
-    frame: usize,
-    snapshot: &Snapshot<R>,
-) -> netcdf::Result<()> {
-    put(file, header.shape(), frame, &COURANT, &[R::of(snapshot.max_courant)])?;
-    for (variable, values) in GIVEN.iter().zip(snapshot.given.values()) {
-        put(file, header.shape(), frame, variable, values)?;
-    }
-    put_grid(file, header, frame)
 }

@@ -5,8 +5,7 @@ use std::ops::Range;
 use netcdf::{FileMut, VariableMut};
 
 use crate::grid::Shape;
-use crate::io::layout::Variable;
-use crate::io::mapping;
+use crate::io::layout::{GRID_MAPPING, Variable};
 use crate::io::storage::{Blocks, Compression};
 use crate::io::writer::Stored;
 
@@ -16,9 +15,42 @@ pub(super) const DEFLATE: i32 = 1;
 /// WRF's codes of variable types.
 const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
 
+/// Attributes of a coordinate of time, besides its units and its description.
+pub(super) const OF_TIME: [(&str, &str); 4] = [
+    ("standard_name", "time"),
+    ("calendar", "proleptic_gregorian"),
+    ("units_metadata", "leap_seconds: none"),
+    ("axis", "T"),
+];
+
 pub(super) fn field_type<R: Stored>() -> i32 {
     let named = FIELD_TYPE.iter().find(|(name, _)| *name == R::NAME);
     named.map_or(FIELD_TYPE[0].1, |(_, code)| *code)
+}
+
+/// Adds the global attributes that all output has.
+pub(super) fn describe_file(file: &mut FileMut, title: &str) -> netcdf::Result<()> {
+    for (name, text) in [
+        ("Conventions", "CF-1.11"),
+        ("title", title),
+        ("institution", "not stated"),
+        ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
+        ("references", "Skamarock and others, ARW Technical Note, version 4"),
+    ] {
+        file.add_attribute(name, text)?;
+    }
+    Ok(())
+}
+
+/// Adds the texts that are not empty as attributes.
+pub(super) fn describe(
+    variable: &mut VariableMut<'_>,
+    attributes: &[(&str, &str)],
+) -> netcdf::Result<()> {
+    for (name, text) in attributes.iter().filter(|(_, text)| !text.is_empty()) {
+        variable.put_attribute(name, *text)?;
+    }
+    Ok(())
 }
 
 /// A variable in the form of a file.
@@ -34,39 +66,23 @@ pub(super) struct StoredVariable<'a> {
     pub(super) between: Option<&'static str>,
     /// Attribute `cell_methods`, in addition to that of the variable itself.
     pub(super) cell_methods: Option<&'static str>,
+    /// Chunks of volumes and planes, all of them compressed; `None` for chunks that the library chooses, and
+    /// compression of volumes only.
+    pub(super) blocks: Option<Blocks>,
 }
 
 impl<'a> StoredVariable<'a> {
     /// A variable without changes.
     pub(super) fn plain(about: &'a Variable) -> Self {
         let (name, description) = (about.name.to_owned(), about.description.to_owned());
-        Self { about, name, description, between: None, cell_methods: None }
+        Self { about, name, description, between: None, cell_methods: None, blocks: None }
     }
-}
 
-/// Defines a variable without changes; volumes and planes have the chunks of [`Blocks`] and the requested compression.
-pub(super) fn define_variable<R: Stored>(
-    file: &mut FileMut,
-    about: &Variable,
-    is_mapped: bool,
-    (shape, compression): (Shape, Compression),
-) -> netcdf::Result<()> {
-    define_with::<R>(file, &StoredVariable::plain(about), is_mapped, compression)?;
-    let Some(blocks) = Blocks::of(about.axes, shape, size_of::<R>()) else { return Ok(()) };
-    let mut variable = existing(file, about.name)?;
-    if let Some(level) = compression.deflate().filter(|_| !blocks.is_volume()) {
-        variable.set_compression(level, true)?;
+    /// A variable without changes in the chunks of [`Blocks`].
+    pub(super) fn in_blocks<R: Stored>(about: &'a Variable, shape: Shape) -> Self {
+        let blocks = Blocks::of(about.axes, shape, size_of::<R>());
+        Self { blocks, ..Self::plain(about) }
     }
-    variable.set_chunking(&blocks.extents())
-}
-
-/// Defines a variable; volumes have fast compression.
-pub(super) fn define<R: Stored>(
-    file: &mut FileMut,
-    form: &StoredVariable<'_>,
-    is_mapped: bool,
-) -> netcdf::Result<()> {
-    define_with::<R>(file, form, is_mapped, Compression::Fast)
 }
 
 /// True if a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
@@ -77,24 +93,25 @@ fn has_axis(file: &FileMut, standard_name: &str) -> bool {
     })
 }
 
-fn define_with<R: Stored>(
+/// Defines a variable, with the grid mapping if the file has one.
+pub(super) fn define<R: Stored>(
     file: &mut FileMut,
     form: &StoredVariable<'_>,
-    is_mapped: bool,
     compression: Compression,
 ) -> netcdf::Result<()> {
-    let StoredVariable { about, name, description, between, .. } = form;
+    let StoredVariable { about, name, description, between, blocks, .. } = form;
     let space = about.axes.names();
     let dimensions: Vec<&str> =
         std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
-    let lengths: Vec<usize> =
-        space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1))).collect();
+    let lengths = space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1)));
+    let one_member = between.map(|_| [1, 1].into_iter().chain(lengths).collect());
+    let is_mapped = file.variable(GRID_MAPPING).is_some();
     let is_of_axis = about.standard_name.is_some_and(|name| has_axis(file, name));
     let mut variable = file.add_variable::<R>(name, &dimensions)?;
-    if between.is_some() {
-        variable.set_chunking(&[&[1, 1], &lengths[..]].concat())?;
+    if let Some(chunks) = blocks.map(Blocks::extents).or(one_member) {
+        variable.set_chunking(&chunks)?;
     }
-    if let Some(level) = compression.deflate().filter(|_| space.len() == 3) {
+    if let Some(level) = compression.deflate().filter(|_| space.len() == 3 || blocks.is_some()) {
         variable.set_compression(level, true)?;
     }
     variable.put_attribute("FieldType", field_type::<R>())?;
@@ -103,24 +120,20 @@ fn define_with<R: Stored>(
     variable.put_attribute("long_name", description.to_lowercase())?;
     variable.put_attribute("units", about.units)?;
     variable.put_attribute("stagger", about.axes.stagger())?;
-    if let Some(name) = about.standard_name.filter(|_| !is_of_axis) {
-        variable.put_attribute("standard_name", name)?;
-    }
+    let standard_name = about.standard_name.filter(|_| !is_of_axis).unwrap_or_default();
     let methods: Vec<&str> = about.cell_methods.into_iter().chain(form.cell_methods).collect();
-    if !methods.is_empty() {
-        variable.put_attribute("cell_methods", methods.join(" "))?;
-    }
-    if matches!(about.name, "MU" | "MUB") {
-        let comment = "the mass of the run, which keeps that of its first input frame";
-        variable.put_attribute("comment", comment)?;
-    }
-    if about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG") {
-        variable.put_attribute("coordinates", "XLONG XLAT XTIME")?;
-        if is_mapped {
-            variable.put_attribute("grid_mapping", mapping::NAME)?;
-        }
-    }
-    Ok(())
+    let is_mass = matches!(about.name, "MU" | "MUB");
+    let has_position = about.axes.have_positions() && !matches!(about.name, "XLAT" | "XLONG");
+    let given = |is_given: bool, text| if is_given { text } else { "" };
+    let comment = "the mass of the run, which keeps that of its first input frame";
+    let attributes = [
+        ("standard_name", standard_name),
+        ("cell_methods", &methods.join(" ")),
+        ("comment", given(is_mass, comment)),
+        ("coordinates", given(has_position, "XLONG XLAT XTIME")),
+        ("grid_mapping", given(has_position && is_mapped, GRID_MAPPING)),
+    ];
+    describe(&mut variable, &attributes)
 }
 
 /// A variable that must exist.
@@ -128,19 +141,8 @@ pub(super) fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<
     file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
 }
 
-/// Writes the values of a variable at a frame.
-pub(super) fn put<R: Stored>(
-    file: &mut FileMut,
-    shape: Shape,
-    frame: usize,
-    about: &Variable,
-    values: &[R],
-) -> netcdf::Result<()> {
-    put_at(file, shape, &StoredVariable::plain(about), &[frame], values)
-}
-
 /// Writes the values of a variable at a frame and, for a dimension between time and space, at an index along it.
-pub(super) fn put_at<R: Stored>(
+pub(super) fn put<R: Stored>(
     file: &mut FileMut,
     shape: Shape,
     form: &StoredVariable<'_>,

@@ -1,17 +1,18 @@
 //! Unformatted sequential Fortran files: records of bytes between two markers with their length, big-endian.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::io::damage_guard;
 
 /// Length of a record marker, bytes.
 const MARK: u64 = 4;
 
 /// A file, read record by record.
 #[derive(Debug)]
-pub struct Records {
+pub(crate) struct Records {
     path: PathBuf,
     file: BufReader<File>,
     /// Bytes that have not been read.
@@ -22,60 +23,34 @@ pub struct Records {
 
 impl Records {
     /// Opens a file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] when it is not a regular file or is empty.
-    pub fn open(path: &Path) -> Result<Self> {
-        let about = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
-        // Opening a pipe would wait for a writer.
-        if !about.is_file() {
-            let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
-            return Err(Error::input(path, format!("is {what}; a file of records is needed")));
-        }
-        if about.len() == 0 {
-            return Err(Error::input(path, "is empty; a file of records is needed"));
-        }
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let left = damage_guard::regular_file(path, "a file of records")?;
         let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
-        Ok(Self { path: path.to_owned(), file: BufReader::new(file), left: about.len(), count: 0 })
+        Ok(Self { path: path.to_owned(), file: BufReader::new(file), left, count: 0 })
     }
 
     /// An [`Error::Input`] about this file.
-    pub fn error(&self, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         Error::input(&self.path, message)
     }
 
     /// Bytes that have not been read.
-    pub fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
     /// The next record, of `count` integers; `what` describes its contents in an error.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when the file ends too early, or when the record has another length.
-    pub fn integers(&mut self, what: &str, count: usize) -> Result<Vec<i32>> {
-        let bytes = self.record(what, count)?;
-        Ok(bytes.chunks_exact(4).map(|x| i32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
+    pub(crate) fn integers(&mut self, what: &str, count: usize) -> Result<Vec<i32>> {
+        Ok(self.record(what, count)?.into_iter().map(i32::from_be_bytes).collect())
     }
 
     /// The next record, of `count` single-precision numbers, in the order and the units of the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Records::integers`].
-    pub fn reals(&mut self, what: &str, count: usize) -> Result<Vec<f32>> {
-        let bytes = self.record(what, count)?;
-        Ok(bytes.chunks_exact(4).map(|x| f32::from_be_bytes([x[0], x[1], x[2], x[3]])).collect())
+    pub(crate) fn reals(&mut self, what: &str, count: usize) -> Result<Vec<f32>> {
+        Ok(self.record(what, count)?.into_iter().map(f32::from_be_bytes).collect())
     }
 
     /// Fails if bytes are left.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         if self.left == 0 {
             return Ok(());
         }
@@ -85,8 +60,8 @@ impl Records {
         )))
     }
 
-    /// The bytes of the next record, of `count` four-byte numbers.
-    fn record(&mut self, what: &str, count: usize) -> Result<Vec<u8>> {
+    /// The next record, of `count` four-byte numbers.
+    fn record(&mut self, what: &str, count: usize) -> Result<Vec<[u8; 4]>> {
         let number = self.count + 1;
         let about = format!("record {number} ({what})");
         let wanted = 4 * count as u64;
@@ -114,8 +89,10 @@ impl Records {
                 wanted + MARK
             )));
         }
-        let mut bytes = vec![0; wanted as usize];
-        self.file.read_exact(&mut bytes).map_err(|e| Error::io(&self.path, "read", e))?;
+        let mut numbers = vec![[0; 4]; count];
+        self.file
+            .read_exact(numbers.as_flattened_mut())
+            .map_err(|e| Error::io(&self.path, "read", e))?;
         self.left -= wanted;
         let last = u64::from(u32::from_be_bytes(self.bytes(&about)?));
         if last != wanted {
@@ -125,7 +102,7 @@ impl Records {
             )));
         }
         self.count = number;
-        Ok(bytes)
+        Ok(numbers)
     }
 
     /// A record marker.

@@ -9,8 +9,8 @@ pub struct FrameSlot(Arc<(Mutex<bool>, Condvar)>);
 impl FrameSlot {
     /// A free slot, and the writer's end of it.
     pub(super) fn of_writer() -> (Self, SlotRelease) {
-        let desk = Self(Arc::default());
-        (desk.clone(), SlotRelease(desk))
+        let slot = Self(Arc::default());
+        (slot.clone(), SlotRelease(slot))
     }
 
     /// True if the slot is free.
@@ -54,7 +54,7 @@ pub(super) struct SlotRelease(FrameSlot);
 
 impl SlotRelease {
     /// The slot.
-    pub(super) fn desk(&self) -> &FrameSlot {
+    pub(super) fn slot(&self) -> &FrameSlot {
         &self.0
     }
 }
@@ -71,12 +71,12 @@ mod tests {
 
     #[test]
     fn who_waits_goes_on_when_the_writer_leaves() {
-        let (desk, leaving) = FrameSlot::of_writer();
-        assert!(desk.is_free() && desk.put(|| true) && !desk.is_free());
-        let writer = std::thread::spawn(move || drop(leaving));
-        assert!(!desk.put(|| false), "nobody is there");
-        desk.wait();
-        assert!(desk.is_free());
+        let (slot, release) = FrameSlot::of_writer();
+        assert!(slot.is_free() && slot.put(|| true) && !slot.is_free());
+        let writer = std::thread::spawn(move || drop(release));
+        assert!(!slot.put(|| false), "nobody is there");
+        slot.wait();
+        assert!(slot.is_free());
         writer.join().expect("the writer ends");
     }
 }

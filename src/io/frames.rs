@@ -15,7 +15,7 @@ use crate::io::layout::Variable;
 use crate::io::ordered_pipeline::in_order;
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
-use crate::io::writer::{Numbers, Stored};
+use crate::io::writer::Stored;
 
 /// Name of the unlimited dimension.
 const TIME: &str = "Time";
@@ -32,43 +32,22 @@ pub(super) struct FrameFile {
     lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
 
-/// A volume or a plane of a frame.
-#[derive(Clone, Copy, Debug)]
+/// A volume or a plane of a frame, of values of either precision.
 pub(super) struct Field<'a> {
-    about: Variable,
-    numbers: Numbers<'a>,
+    name: &'static str,
     blocks: Blocks,
-    coding: Coding,
+    /// The encoded bytes of a chunk.
+    encode: Box<dyn Fn(Block) -> Result<Vec<u8>> + Sync + 'a>,
+    /// Size of a value, bytes.
+    size: usize,
+    /// `true` if its chunks are kept for the next frames.
+    is_kept: bool,
     /// `true` if the field is the same in all frames.
     lasts: bool,
 }
 
-impl Field<'_> {
-    /// The encoded bytes of a chunk.
-    fn encode(&self, block: Block) -> Result<Vec<u8>> {
-        let Self { blocks, coding, .. } = self;
-        match self.numbers {
-            Numbers::Single(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
-            Numbers::Double(x) => coding.encode(&x[block.begin..block.end], blocks.values()),
-        }
-    }
-
-    /// Bytes of the values of a chunk before encoding.
-    fn raw(&self, block: Block) -> usize {
-        let size = match self.numbers {
-            Numbers::Single(_) => size_of::<f32>(),
-            Numbers::Double(_) => size_of::<f64>(),
-        };
-        (block.end - block.begin) * size
-    }
-}
-
 impl FrameFile {
     /// Opens a file that the NetCDF library has defined and closed, for fields of this shape.
-    ///
-    /// # Errors
-    ///
-    /// The call of the library that failed, as in all functions below.
     pub(super) fn open(path: &Path, shape: Shape, statistics: OutputStatistics) -> Result<Self> {
         let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self { datasets, file: File::open(path)?, shape, statistics, lasting })
@@ -133,14 +112,24 @@ impl FrameFile {
             self.statistics.keep(about.name, bits);
         }
         let coding = Coding { compression, bits };
-        Some(Field { about, numbers: R::numbers(values), blocks, coding, lasts })
+        let encode =
+            move |block: Block| coding.encode(&values[block.begin..block.end], blocks.values());
+        Some(Field {
+            name: about.name,
+            blocks,
+            encode: Box::new(encode),
+            size: size_of::<R>(),
+            // Encoding a chunk again without compression is as fast as copying it.
+            is_kept: lasts && compression != Compression::None,
+            lasts,
+        })
     }
 
     /// Writes volumes and planes at a frame. Chunks are compressed on all threads and written in order, so that a file
     /// does not depend on the threads.
     pub(super) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
         for field in fields {
-            self.reaching(field.about.name, frame)?;
+            self.reaching(field.name, frame)?;
         }
         let tasks: Vec<(&Field<'_>, usize, Block)> = fields
             .iter()
@@ -152,21 +141,19 @@ impl FrameFile {
         let stored = std::mem::take(lasting);
         let encode = |n: usize| {
             let (field, number, block) = tasks[n];
-            let before = stored.get(field.about.name).filter(|_| field.lasts);
+            let before = stored.get(field.name).filter(|_| field.lasts);
             match before.and_then(|chunks| chunks.get(number)) {
                 Some(chunk) => Ok(Cow::Borrowed(chunk.as_slice())),
-                None => field.encode(block).map(Cow::Owned),
+                None => (field.encode)(block).map(Cow::Owned),
             }
         };
         let mut kept: BTreeMap<&'static str, Vec<Vec<u8>>> = BTreeMap::new();
         let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
             let ((field, _, block), bytes) = (tasks[n], bytes?);
-            let name = field.about.name;
-            statistics.count(field.raw(block), bytes.len());
+            let name = field.name;
+            statistics.count((block.end - block.begin) * field.size, bytes.len());
             datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
-            // Encoding a chunk again without compression is as fast as copying it.
-            let is_kept = field.lasts && field.coding.compression != Compression::None;
-            if let (true, Cow::Owned(mut bytes)) = (is_kept, bytes) {
+            if let (true, Cow::Owned(mut bytes)) = (field.is_kept, bytes) {
                 bytes.shrink_to_fit();
                 kept.entry(name).or_default().push(bytes);
             }
@@ -193,7 +180,7 @@ impl FrameFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::fields::define_variable;
+    use crate::io::fields::{StoredVariable, define};
     use crate::io::layout::{Axes, dimensions};
 
     const U: Variable = Variable {
@@ -207,19 +194,18 @@ mod tests {
 
     /// Frames of a variable on x-faces, of which the second and third are written as constant.
     fn written(shape: Shape, form: (Compression, Keep)) -> (Vec<f32>, Vec<f32>) {
-        static ABOUT: Variable = U;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out.nc");
-        let define = || -> netcdf::Result<()> {
+        let create = || -> netcdf::Result<()> {
             let mut file = netcdf::create(&path)?;
             file.add_unlimited_dimension("Time")?;
             for (name, length) in dimensions(shape) {
                 file.add_dimension(name, length)?;
             }
-            define_variable::<f32>(&mut file, &ABOUT, false, (shape, form.0))?;
+            define::<f32>(&mut file, &StoredVariable::in_blocks::<f32>(&U, shape), form.0)?;
             file.close()
         };
-        define().expect("a file");
+        create().expect("a file");
         let values = |frame: usize| -> Vec<f32> {
             let cells = shape.nz * shape.ny * (shape.nx + 1);
             (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
@@ -230,7 +216,7 @@ mod tests {
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
             file.begin(frame).expect("time");
-            let field = file.field(ABOUT, (&values, frame > 0), form).expect("a field");
+            let field = file.field(U, (&values, frame > 0), form).expect("a field");
             file.put_fields(frame, &[field]).expect("chunks");
             all.extend(values);
         }

@@ -13,18 +13,18 @@ use crate::io::mapping::{self, GeoPoint};
 use crate::io::wrf::Attribute;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
-pub type Rotation = [Array2<f64>; 2];
+pub(crate) type Rotation = [Array2<f64>; 2];
 
 /// A wind along the axes of the grid as eastward and northward wind.
 ///
 /// Units: as those of the wind; `sine` and `cosine` of the angle α.
-pub fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
+pub(crate) fn earth_relative([u, v]: [f64; 2], [sine, cosine]: [f64; 2]) -> [f64; 2] {
     [u * cosine - v * sine, v * cosine + u * sine]
 }
 
 /// The direction of the axes of a map projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Axes {
+pub(crate) enum Axes {
     /// Lambert's cone and the polar plane: α = -cone · (λ - λ0). The cone constant is positive in the northern
     /// hemisphere, and 1 or -1 on a polar plane.
     Conical {
@@ -47,7 +47,7 @@ pub enum Axes {
 impl Axes {
     /// Axes of the projection that WRF's attributes describe; `None` on a plane, if an attribute is missing, and for
     /// other projections.
-    pub fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
+    pub(crate) fn of(attributes: &[(String, Attribute)]) -> Option<Self> {
         let number = |name: &str| mapping::number(attributes, name);
         match number("MAP_PROJ")? as i32 {
             1 => {
@@ -73,7 +73,7 @@ impl Axes {
     }
 
     /// Sine and cosine of α at a point, degrees.
-    pub fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn at(self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Conical { cone, meridian } => {
                 let (sine, cosine) =
@@ -98,7 +98,7 @@ impl Axes {
 /// longitude between cells.
 ///
 /// Shape of `latitude` and `longitude`: (ny, nx). Units: degrees.
-pub fn rotation(
+pub(crate) fn rotation(
     attributes: &[(String, Attribute)],
     latitude: &Array2<f64>,
     longitude: &Array2<f64>,
@@ -113,14 +113,14 @@ pub fn rotation(
 }
 
 /// A point on the unit sphere. Units: degrees.
-pub fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
+pub(crate) fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
     let (sin_x, cos_x) = longitude.to_radians().sin_cos();
     let (sin_y, cos_y) = latitude.to_radians().sin_cos();
     [cos_y * cos_x, cos_y * sin_x, sin_y]
 }
 
 /// Longitude and latitude of a vector from the centre of the sphere, degrees.
-pub fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
+pub(crate) fn of_vector([x, y, z]: [f64; 3]) -> [f64; 2] {
     [y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees()]
 }
 
@@ -154,16 +154,16 @@ fn along_cells(
 mod tests {
     use super::*;
 
-    fn attributes(pairs: &[(&str, f64)]) -> Vec<(String, Attribute)> {
-        pairs.iter().map(|(name, x)| ((*name).to_owned(), Attribute::Number(*x))).collect()
-    }
-
-    fn near(found: [f64; 2], degrees: f64) {
-        let (sine, cosine) = degrees.to_radians().sin_cos();
-        assert!(
-            (found[0] - sine).abs() < 1e-6 && (found[1] - cosine).abs() < 1e-6,
-            "{found:?} is not {degrees}"
-        );
+    /// Checks the angles, degrees, of the axes of a projection at some longitudes and latitudes.
+    fn check(projection: &[(&str, f64)], angles: &[([f64; 2], f64)]) {
+        let number = |(name, x): &(&str, f64)| ((*name).to_owned(), Attribute::Number(*x));
+        let attributes: Vec<_> = projection.iter().map(number).collect();
+        let axes = Axes::of(&attributes).expect("a projection");
+        for (place, degrees) in angles {
+            let (found, (sine, cosine)) = (axes.at(*place), degrees.to_radians().sin_cos());
+            let is_near = (found[0] - sine).abs() < 1e-6 && (found[1] - cosine).abs() < 1e-6;
+            assert!(is_near, "{found:?} is not {degrees} at {place:?}");
+        }
     }
 
     /// Over both poles the x axis points along the meridian 90 degrees from that of the y axis: away
@@ -171,16 +171,16 @@ mod tests {
     #[test]
     fn a_polar_plane_turns_with_longitude() {
         for (latitude, quarter) in [(76.0, -90.0), (-76.0, 90.0)] {
-            let axes = Axes::of(&attributes(&[
-                ("MAP_PROJ", 2.0),
-                ("TRUELAT1", latitude),
-                ("STAND_LON", -68.0),
-            ]));
-            let axes = axes.expect("a projection");
-            near(axes.at([-68.0, latitude]), 0.0);
-            near(axes.at([22.0, latitude]), quarter);
-            near(axes.at([-158.0, latitude]), -quarter);
-            near(axes.at([112.0, latitude]), 2.0 * quarter);
+            let at = |longitude: f64| [longitude, latitude];
+            check(
+                &[("MAP_PROJ", 2.0), ("TRUELAT1", latitude), ("STAND_LON", -68.0)],
+                &[
+                    (at(-68.0), 0.0),
+                    (at(22.0), quarter),
+                    (at(-158.0), -quarter),
+                    (at(112.0), 2.0 * quarter),
+                ],
+            );
         }
     }
 
@@ -189,13 +189,9 @@ mod tests {
     #[test]
     fn a_cone_turns_by_its_constant() {
         for (latitude, turn) in [(30.0, -2.0), (-30.0, 2.0)] {
-            let axes = Axes::of(&attributes(&[
-                ("MAP_PROJ", 1.0),
-                ("TRUELAT1", latitude),
-                ("TRUELAT2", latitude),
-                ("STAND_LON", 178.0),
-            ]));
-            near(axes.expect("a projection").at([-178.0, 10.0]), turn);
+            let parallels = [("TRUELAT1", latitude), ("TRUELAT2", latitude)];
+            let cone = [&[("MAP_PROJ", 1.0), ("STAND_LON", 178.0)], &parallels[..]].concat();
+            check(&cone, &[([-178.0, 10.0], turn)]);
         }
     }
 
@@ -204,15 +200,9 @@ mod tests {
     /// the eastern horizon: the bearing is 90 - 50 degrees.
     #[test]
     fn a_turned_globe_points_to_its_pole() {
-        let axes = Axes::of(&attributes(&[
-            ("MAP_PROJ", 6.0),
-            ("POLE_LAT", 50.0),
-            ("POLE_LON", 180.0),
-            ("STAND_LON", 97.0),
-        ]));
-        let axes = axes.expect("a projection");
-        near(axes.at([-97.0, 40.0]), 0.0);
-        near(axes.at([-7.0, 0.0]), -40.0);
+        let pole = [("POLE_LAT", 50.0), ("POLE_LON", 180.0)];
+        let globe = [&[("MAP_PROJ", 6.0), ("STAND_LON", 97.0)], &pole[..]].concat();
+        check(&globe, &[([-97.0, 40.0], 0.0), ([-7.0, 0.0], -40.0)]);
     }
 
     /// The differences between cells agree with the formulas, over both poles and with a cone.

@@ -16,10 +16,6 @@ const HEAD: usize = 16;
 const ALIGNED: u64 = 8;
 
 /// Fails if a heap in the first part of an HDF5 file has an endless chain of objects.
-///
-/// # Errors
-///
-/// Description of the fault, in words, or reason why the file cannot be read.
 pub(super) fn check(file: impl Read) -> Result<(), String> {
     let mut bytes = Vec::new();
     let read = file.take(SEARCHED).read_to_end(&mut bytes);

@@ -1,16 +1,16 @@
 //! Input files made by this program: frames in the form of a WRF file, written one by one.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use netcdf::FileMut;
 
 use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::{define_variable, existing, put};
-use crate::io::geometry;
+use crate::io::fields::{StoredVariable, define, existing, put};
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::nc_char::NcChar;
-use crate::io::output::{DATE_LENGTH, Header, define_place, moment};
+use crate::io::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
 use crate::io::storage::Compression;
 use crate::io::wrf::Frame;
 use crate::state::memory;
@@ -20,7 +20,7 @@ const PRESCRIBED: usize = 8;
 
 /// A WRF input file being written, under a temporary name until [`IdealInput::commit`].
 #[derive(Debug)]
-pub struct IdealInput {
+pub(crate) struct IdealInput {
     file: FileMut,
     pending: AtomicFile,
     header: Header,
@@ -29,24 +29,15 @@ pub struct IdealInput {
 
 impl IdealInput {
     /// Starts a file.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`AtomicFile::new`], and [`crate::error::Error::Io`] when the library refuses, as in
-    /// the functions below.
-    pub fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
+    pub(crate) fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
         let pending = AtomicFile::new(target, force)?;
         let mut file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
-        define(&mut file, &header).map_err(|e| pending.failed(e))?;
+        define_all(&mut file, &header).map_err(|e| pending.failed(e))?;
         Ok(Self { file, pending, header, frames: 0 })
     }
 
     /// Adds a frame, `seconds` after the start.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Io`].
-    pub fn put(&mut self, frame: &Frame, seconds: f64) -> Result<()> {
+    pub(crate) fn put(&mut self, frame: &Frame, seconds: f64) -> Result<()> {
         let Self { file, pending, header, frames } = self;
         put_frame(file, header, *frames, (frame, seconds)).map_err(|e| pending.failed(e))?;
         *frames += 1;
@@ -54,21 +45,18 @@ impl IdealInput {
     }
 
     /// Closes the file and renames it to its final name.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Io`], and those of [`AtomicFile::commit`].
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         let Self { file, pending, .. } = self;
         file.close().map_err(|e| pending.failed(e))?;
         pending.commit()
     }
 }
 
-fn define(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
-    let (mapping, chunks) = (define_place(file, header)?, (header.shape(), Compression::Fast));
+fn define_all(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    define_place(file, header)?;
     for variable in COMPUTED[..PRESCRIBED].iter().chain(&GIVEN).chain(&GRID) {
-        define_variable::<f32>(file, variable, mapping.is_some(), chunks)?;
+        let form = StoredVariable::in_blocks::<f32>(variable, header.shape());
+        define::<f32>(file, &form, Compression::Fast)?;
     }
     Ok(())
 }
@@ -81,16 +69,12 @@ fn put_frame(
 ) -> netcdf::Result<()> {
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let fields = state.fields().iter().chain([u, v]);
-    let given = pressure.iter().chain(geopotential).map(memory);
-    let given = given.chain(column_mass.iter().map(memory));
-    for (variable, values) in COMPUTED[..PRESCRIBED].iter().zip(fields.map(memory)) {
-        put(file, header.shape(), number, variable, values)?;
+    let fields = state.fields().iter().chain([u, v]).map(memory).map(Cow::Borrowed);
+    let given = prescribed(&header.domain, [pressure, geopotential], column_mass);
+    for (variable, values) in COMPUTED[..PRESCRIBED].iter().copied().zip(fields).chain(given) {
+        put(file, header.shape(), &StoredVariable::plain(&variable), &[number], &values)?;
     }
-    for (variable, values) in GIVEN.iter().zip(given) {
-        put(file, header.shape(), number, variable, values)?;
-    }
-    put_grid(file, header, number)
+    Ok(())
 }
 
 /// Writes the time of a frame with the NetCDF library.
@@ -104,12 +88,4 @@ pub(super) fn put_time(
     let place = [frame..frame + 1, 0..DATE_LENGTH];
     existing(file, "Times")?.put_values(&NcChar::of(&now), place)?;
     existing(file, "XTIME")?.put_value(minutes, [frame])
-}
-
-/// Writes the description of the grid with the NetCDF library.
-pub(super) fn put_grid(file: &mut FileMut, header: &Header, frame: usize) -> netcdf::Result<()> {
-    for (variable, values) in GRID.iter().zip(geometry::values(&header.domain)) {
-        put(file, header.shape(), frame, variable, &values)?;
-    }
-    Ok(())
 }

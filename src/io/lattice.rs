@@ -15,7 +15,7 @@ const AXES: [&str; DIRECTIONS] = ["t", "z", "y", "x"];
 
 /// A lattice with its links, a spinor field for the operators, and a system to solve.
 #[derive(Clone, Debug)]
-pub struct LatticeCase {
+pub(crate) struct LatticeCase {
     /// Its name; empty in a file of one case without names.
     pub name: String,
     /// The lattice.
@@ -38,7 +38,7 @@ pub struct LatticeCase {
 
 impl LatticeCase {
     /// The links with their description.
-    pub fn gauge(&self) -> GaugeField<'_> {
+    pub(crate) fn gauge(&self) -> GaugeField<'_> {
         let Self { extents, links, antiperiodic_t, .. } = self;
         GaugeField { extents: *extents, links, antiperiodic_t: *antiperiodic_t }
     }
@@ -54,12 +54,7 @@ fn prefixed(case: &str, what: &str) -> String {
 }
 
 /// Reads and checks all cases of a file.
-///
-/// # Errors
-///
-/// [`Error::Io`] when the file cannot be read, [`Error::Input`] when a variable is missing or impossible; the message
-/// says what was found and what is needed.
-pub fn read(path: &Path) -> Result<Vec<LatticeCase>> {
+pub(crate) fn read(path: &Path) -> Result<Vec<LatticeCase>> {
     let file = Reader::open(path)?;
     let names: Vec<String> = match file.text("cases") {
         Some(text) => text.split_whitespace().map(str::to_owned).collect(),
@@ -156,7 +151,7 @@ fn check_links(file: &Reader, name: &str, extents: Extents, links: &[f64]) -> Re
 
 /// Result of a case.
 #[derive(Clone, Debug)]
-pub struct Results<R> {
+pub(crate) struct Results<R> {
     /// D psi, (t, z, y, x, spin, colour, complex), as all fields except two.
     pub hop: Vec<R>,
     /// D† psi.
@@ -172,11 +167,7 @@ pub struct Results<R> {
 }
 
 /// Writes the results of some cases.
-///
-/// # Errors
-///
-/// [`Error::Io`] when the file cannot be written.
-pub fn write<R: Stored>(
+pub(crate) fn write<R: Stored>(
     mut file: Writer,
     [precision, backend]: [&str; 2],
     cases: &[(&LatticeCase, Results<R>)],
@@ -234,7 +225,7 @@ pub fn write<R: Stored>(
 }
 
 /// An error about a case whose solver has failed.
-pub fn failed(path: &Path, case: &LatticeCase, iterations: usize, residual: f64) -> Error {
+pub(crate) fn failed(path: &Path, case: &LatticeCase, iterations: usize, residual: f64) -> Error {
     let of = if case.name.is_empty() { String::new() } else { format!(" of case {}", case.name) };
     Error::NotConverged(format!(
         "{}: the system{of} is not solved after {iterations} iterations, its residual is \

@@ -29,6 +29,15 @@ pub(super) enum Axes {
 }
 
 impl Axes {
+    /// Dimensions of a map factor, from its name.
+    pub(super) fn of_map_factor(name: &str) -> Self {
+        match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
+            Some('U') => Self::PlaneX,
+            Some('V') => Self::PlaneY,
+            _ => Self::Plane,
+        }
+    }
+
     /// Names of the dimensions after Time.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
@@ -90,6 +99,8 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     ]
 }
 
+/// Name of the variable that carries the attributes of the map projection.
+pub(super) const GRID_MAPPING: &str = "crs";
 /// Suffix of the name of an ensemble mean.
 pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
 /// Suffix of the name of an ensemble spread.
@@ -109,9 +120,22 @@ pub(super) struct Variable {
 }
 
 impl Variable {
+    const fn standard(self, standard_name: &'static str) -> Self {
+        Self { standard_name: Some(standard_name), ..self }
+    }
+
+    const fn over(self, cell_methods: &'static str) -> Self {
+        Self { cell_methods: Some(cell_methods), ..self }
+    }
+
     /// The variable of a tracer.
     pub(super) fn of(tracer: &Tracer) -> Self {
         variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
+    }
+
+    /// True for a component of the wind.
+    pub(super) fn is_wind(&self) -> bool {
+        matches!(self.name, "U" | "V" | "W")
     }
 
     /// The variables of the passive tracers of a set.
@@ -129,47 +153,29 @@ const fn variable(
     Variable { name, axes, units, description, standard_name: None, cell_methods: None }
 }
 
-const fn standard(variable: Variable, standard_name: &'static str) -> Variable {
-    Variable { standard_name: Some(standard_name), ..variable }
-}
-
-const fn over(variable: Variable, cell_methods: &'static str) -> Variable {
-    Variable { cell_methods: Some(cell_methods), ..variable }
-}
-
 /// Computed fields, in working precision, in the order of [`super::output::Snapshot`].
 pub(super) const COMPUTED: [Variable; 16] = {
     use Axes::{Plane, Volume, VolumeX, VolumeY, VolumeZ};
     [
         variable("T", Volume, "K", "perturbation potential temperature theta-t0"),
-        standard(
-            variable("QVAPOR", Volume, "kg kg-1", "Water vapor mixing ratio"),
-            "humidity_mixing_ratio",
-        ),
-        standard(
-            variable("QCLOUD", Volume, "kg kg-1", "Cloud water mixing ratio"),
-            "cloud_liquid_water_mixing_ratio",
-        ),
+        variable("QVAPOR", Volume, "kg kg-1", "Water vapor mixing ratio")
+            .standard("humidity_mixing_ratio"),
+        variable("QCLOUD", Volume, "kg kg-1", "Cloud water mixing ratio")
+            .standard("cloud_liquid_water_mixing_ratio"),
         variable("QRAIN", Volume, "kg kg-1", "Rain water mixing ratio"),
-        standard(variable("QICE", Volume, "kg kg-1", "Ice mixing ratio"), "cloud_ice_mixing_ratio"),
+        variable("QICE", Volume, "kg kg-1", "Ice mixing ratio").standard("cloud_ice_mixing_ratio"),
         variable("QSNOW", Volume, "kg kg-1", "Snow mixing ratio"),
-        standard(variable("U", VolumeX, "m s-1", "x-wind component"), "x_wind"),
-        standard(variable("V", VolumeY, "m s-1", "y-wind component"), "y_wind"),
-        standard(variable("W", VolumeZ, "m s-1", "z-wind component"), "upward_air_velocity"),
-        standard(
-            variable("REFL_10CM", Volume, "dBZ", "Radar reflectivity (lamda = 10 cm)"),
-            "equivalent_reflectivity_factor",
-        ),
+        variable("U", VolumeX, "m s-1", "x-wind component").standard("x_wind"),
+        variable("V", VolumeY, "m s-1", "y-wind component").standard("y_wind"),
+        variable("W", VolumeZ, "m s-1", "z-wind component").standard("upward_air_velocity"),
+        variable("REFL_10CM", Volume, "dBZ", "Radar reflectivity (lamda = 10 cm)")
+            .standard("equivalent_reflectivity_factor"),
         variable("RE_CLOUD", Volume, "m", "Effective radius cloud water"),
         variable("RE_ICE", Volume, "m", "Effective radius cloud ice"),
         variable("RE_SNOW", Volume, "m", "Effective radius snow"),
-        over(
-            standard(
-                variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION"),
-                "lwe_thickness_of_stratiform_precipitation_amount",
-            ),
-            "XTIME: sum",
-        ),
+        variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION")
+            .standard("lwe_thickness_of_stratiform_precipitation_amount")
+            .over("XTIME: sum"),
         variable("SNOWNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE SNOW AND ICE"),
         variable("SR", Plane, "1", "fraction of frozen precipitation"),
     ]
@@ -179,9 +185,9 @@ pub(super) const COMPUTED: [Variable; 16] = {
 /// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
 pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     use Axes::{Volume, VolumeZ};
-    let pressure = standard(variable("pressure", Volume, "Pa", "Pressure"), "air_pressure");
+    let pressure = variable("pressure", Volume, "Pa", "Pressure").standard("air_pressure");
     let height = variable("height", VolumeZ, "m", "Geopotential height of the faces of the layers");
-    let mut all = [standard(height, "geopotential_height"); COMPUTED.len() + 2];
+    let mut all = [height.standard("geopotential_height"); COMPUTED.len() + 2];
     all[COMPUTED.len()] = pressure;
     let mut n = 0;
     while n < COMPUTED.len() {
@@ -197,19 +203,13 @@ pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
 pub(super) const CONTENTS: [Variable; 5] = {
     use Axes::Plane;
     [
-        standard(
-            variable("QVAPOR_PATH", Plane, "kg m-2", "Water vapor in the column"),
-            "atmosphere_mass_content_of_water_vapor",
-        ),
-        standard(
-            variable("QCLOUD_PATH", Plane, "kg m-2", "Cloud water in the column"),
-            "atmosphere_mass_content_of_cloud_liquid_water",
-        ),
+        variable("QVAPOR_PATH", Plane, "kg m-2", "Water vapor in the column")
+            .standard("atmosphere_mass_content_of_water_vapor"),
+        variable("QCLOUD_PATH", Plane, "kg m-2", "Cloud water in the column")
+            .standard("atmosphere_mass_content_of_cloud_liquid_water"),
         variable("QRAIN_PATH", Plane, "kg m-2", "Rain water in the column"),
-        standard(
-            variable("QICE_PATH", Plane, "kg m-2", "Ice in the column"),
-            "atmosphere_mass_content_of_cloud_ice",
-        ),
+        variable("QICE_PATH", Plane, "kg m-2", "Ice in the column")
+            .standard("atmosphere_mass_content_of_cloud_ice"),
         variable("QSNOW_PATH", Plane, "kg m-2", "Snow in the column"),
     ]
 };
@@ -220,7 +220,7 @@ const fn profile(
     description: &'static str,
     cell_methods: &'static str,
 ) -> Variable {
-    over(variable(name, Axes::Layer, units, description), cell_methods)
+    variable(name, Axes::Layer, units, description).over(cell_methods)
 }
 
 /// Mean and root mean square over each level of a field.
@@ -253,6 +253,12 @@ pub(super) const COURANT: Variable = variable(
     "Largest share of its air that leaves a cell in a time step",
 );
 
+/// All variables in working precision, in the order of [`super::output::Snapshot::values`].
+pub(super) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
+    let summed = CONTENTS.into_iter().chain(PROFILES.into_iter().flatten()).chain([COURANT]);
+    COMPUTED.into_iter().chain(summed).chain(Variable::passive(tracers))
+}
+
 /// Fields that pass through from the input, in the order of [`super::output::PassThrough`].
 pub(super) const GIVEN: [Variable; 6] = {
     use Axes::{Plane, Volume, VolumeZ};
@@ -283,15 +289,10 @@ pub(super) const GRID: [Variable; 23] = {
         variable("C1F", Face, "1", "full levels, c1f = d bf / d eta"),
         variable("C2F", Face, "Pa", "full levels, c2f = (1-c1f)*(p0-pt)"),
         variable("P_TOP", Scalar, "Pa", "PRESSURE TOP OF THE MODEL"),
-        standard(
-            variable("XLAT", Plane, "degree_north", "LATITUDE, SOUTH IS NEGATIVE"),
-            "latitude",
-        ),
-        standard(
-            variable("XLONG", Plane, "degree_east", "LONGITUDE, WEST IS NEGATIVE"),
-            "longitude",
-        ),
-        standard(variable("HGT", Plane, "m", "Terrain Height"), "surface_altitude"),
+        variable("XLAT", Plane, "degree_north", "LATITUDE, SOUTH IS NEGATIVE").standard("latitude"),
+        variable("XLONG", Plane, "degree_east", "LONGITUDE, WEST IS NEGATIVE")
+            .standard("longitude"),
+        variable("HGT", Plane, "m", "Terrain Height").standard("surface_altitude"),
         variable("MAPFAC_MX", Plane, "1", "Map scale factor on mass grid, x direction"),
         variable("MAPFAC_MY", Plane, "1", "Map scale factor on mass grid, y direction"),
         variable("MAPFAC_UX", PlaneX, "1", "Map scale factor on u-grid, x direction"),

@@ -5,12 +5,11 @@
 use ndarray::Array2;
 use netcdf::{AttributeValue, FileMut};
 
-pub use crate::grid::EARTH_RADIUS;
+pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
+use crate::io::fields::describe;
+use crate::io::layout::GRID_MAPPING;
 use crate::io::wrf::{Attribute, Domain};
-
-/// Name of the variable that carries the attributes of the mapping.
-pub(super) const NAME: &str = "crs";
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
@@ -36,8 +35,7 @@ impl Axis {
         let Some((_, name)) = known else { return Ok(()) };
         let along = (0..cells).map(|n| self.first + n as f64 * self.step);
         let mut variable = file.add_variable::<f64>(name, &[dimension])?;
-        variable.put_attribute("units", units)?;
-        variable.put_attribute("long_name", meaning)?;
+        describe(&mut variable, &[("units", units), ("long_name", meaning)])?;
         variable.put_values(&along.collect::<Vec<f64>>(), ..)
     }
 
@@ -53,25 +51,17 @@ impl Axis {
         {
             let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
             let mut variable = file.add_variable::<f64>(&name, &[&name])?;
-            variable.put_attribute("units", units)?;
-            variable.put_attribute("long_name", long_name(units, standard_name))?;
-            variable.put_attribute("axis", letter)?;
+            let is_known = GEOGRAPHIC.iter().any(|[known, _]| *known == units);
+            let long_name = if is_known { standard_name } else { "coordinate on the map" };
+            let mut attributes = vec![("units", units), ("long_name", long_name), ("axis", letter)];
             // A mapping has one coordinate of each CF name, that of the cells.
             if length == cells {
-                variable.put_attribute("standard_name", standard_name)?;
+                attributes.push(("standard_name", standard_name));
             }
+            describe(&mut variable, &attributes)?;
             variable.put_values(&along.collect::<Vec<f64>>(), ..)?;
         }
         Ok(())
-    }
-}
-
-/// Description of a coordinate.
-fn long_name<'a>(units: &str, standard_name: &'a str) -> &'a str {
-    if GEOGRAPHIC.iter().any(|[known, _]| *known == units) {
-        standard_name
-    } else {
-        "coordinate on the map"
     }
 }
 
@@ -125,7 +115,7 @@ impl Mapping {
 
     /// Adds the variables of the mapping to a file that has the dimensions.
     pub(super) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
-        let mut crs = file.add_variable::<i32>(NAME, &[])?;
+        let mut crs = file.add_variable::<i32>(GRID_MAPPING, &[])?;
         crs.put_attribute("long_name", "where on Earth the grid lies")?;
         for (name, value) in &self.parameters {
             crs.put_attribute(name, value.clone())?;
@@ -144,7 +134,7 @@ impl Mapping {
 ///
 /// The map coordinates of the output; on a plane they are relative to its south-western corner. `None` if the
 /// coordinates of the map are angles.
-pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
+pub(crate) fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
     let [dx, dy] = [domain.grid.dx, domain.grid.dy];
     let Some(mapping) = Mapping::of(domain) else {
         return Some([[0.5 * dx, dx], [0.5 * dy, dy]]);
@@ -156,7 +146,7 @@ pub fn metres(domain: &Domain) -> Option<[[f64; 2]; 2]> {
 
 /// Coordinates of all cell centres, row by row: x and y in m, or longitude and latitude in degrees; `None` if the grid
 /// has none of that kind.
-pub fn centres(
+pub(crate) fn centres(
     domain: &Domain,
     in_metres: bool,
 ) -> Option<Box<dyn Iterator<Item = [f64; 2]> + '_>> {
@@ -190,7 +180,7 @@ pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f
 /// The difference of two longitudes, at most half a turn.
 ///
 /// Units: degrees; in [-180, 180).
-pub fn turn(degrees: f64) -> f64 {
+pub(crate) fn turn(degrees: f64) -> f64 {
     (degrees + 180.0).rem_euclid(360.0) - 180.0
 }
 
@@ -199,19 +189,20 @@ fn half_tangent(latitude: f64) -> f64 {
     (45.0 + 0.5 * latitude).to_radians().tan()
 }
 
-/// A mapping whose first cell has the coordinates `corner`.
-fn mapping(
-    parameters: Vec<(&'static str, AttributeValue)>,
-    corner: [f64; 2],
-    steps: [f64; 2],
+/// A mapping of the sphere whose first cell has the coordinates `corner`.
+fn mapping<const N: usize>(
+    name: &'static str,
+    parameters: [(&'static str, AttributeValue); N],
+    [corner, steps]: [[f64; 2]; 2],
     about: [[&'static str; 2]; 2],
 ) -> Mapping {
+    let parameters = on_sphere(name).into_iter().chain(parameters).collect();
     let axis = |n: usize| (Axis { first: corner[n], step: steps[n] }, about[n]);
     Mapping { parameters, axes: Some([axis(0), axis(1)]) }
 }
 
-fn on_sphere(name: &'static str) -> Vec<(&'static str, AttributeValue)> {
-    vec![("grid_mapping_name", name.into()), ("earth_radius", EARTH_RADIUS.into())]
+fn on_sphere(name: &'static str) -> [(&'static str, AttributeValue); 2] {
+    [("grid_mapping_name", name.into()), ("earth_radius", EARTH_RADIUS.into())]
 }
 
 /// Returns `true` if a cone touches the sphere instead of intersecting it.
@@ -239,15 +230,14 @@ fn lambert(parallels: [f64; 2], origin: GeoPoint, corner: GeoPoint, steps: [f64;
     let radius = |latitude: f64| scale / half_tangent(latitude).powf(cone);
     let angle = cone * turn(corner.longitude - origin.longitude).to_radians();
     let (r, r0) = (radius(corner.latitude), radius(origin.latitude));
-    let mut parameters = on_sphere("lambert_conformal_conic");
-    parameters.extend([
+    let parameters = [
         // A single parallel is written twice: readers take one value for the origin.
         ("standard_parallel", vec![one, if is_one { one } else { two }].into()),
         ("longitude_of_central_meridian", origin.longitude.into()),
         ("latitude_of_projection_origin", origin.latitude.into()),
-    ]);
+    ];
     let corner = [r * angle.sin(), r0 - r * angle.cos()];
-    mapping(parameters, corner, steps, LENGTHS)
+    mapping("lambert_conformal_conic", parameters, [corner, steps], LENGTHS)
 }
 
 /// Polar stereographic projection, for the hemisphere of its true latitude.
@@ -256,14 +246,13 @@ fn polar(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]) -
     let scale = EARTH_RADIUS * (1.0 + (side * true_latitude).to_radians().sin());
     let r = scale / half_tangent(side * corner.latitude);
     let angle = turn(corner.longitude - meridian).to_radians();
-    let mut parameters = on_sphere("polar_stereographic");
-    parameters.extend([
+    let parameters = [
         ("straight_vertical_longitude_from_pole", meridian.into()),
         ("latitude_of_projection_origin", (90.0 * side).into()),
         ("standard_parallel", true_latitude.into()),
-    ]);
+    ];
     let corner = [r * angle.sin(), -side * r * angle.cos()];
-    mapping(parameters, corner, steps, LENGTHS)
+    mapping("polar_stereographic", parameters, [corner, steps], LENGTHS)
 }
 
 /// Mercator projection.
@@ -271,12 +260,11 @@ fn mercator(true_latitude: f64, meridian: f64, corner: GeoPoint, steps: [f64; 2]
     let scale = EARTH_RADIUS * true_latitude.to_radians().cos();
     let x = scale * turn(corner.longitude - meridian).to_radians();
     let y = scale * half_tangent(corner.latitude).ln();
-    let mut parameters = on_sphere("mercator");
-    parameters.extend([
+    let parameters = [
         ("longitude_of_projection_origin", meridian.into()),
         ("standard_parallel", true_latitude.into()),
-    ]);
-    mapping(parameters, [x, y], steps, LENGTHS)
+    ];
+    mapping("mercator", parameters, [[x, y], steps], LENGTHS)
 }
 
 /// Tolerance for a centre's distance from its meridian or parallel, as a fraction of a cell: single precision has an
@@ -312,7 +300,7 @@ fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mappi
     let steps = steps.map(|metres| (metres / EARTH_RADIUS).to_degrees());
     let [pole_latitude, pole_longitude] = pole;
     if pole_latitude >= 90.0 {
-        return Mapping { parameters: on_sphere("latitude_longitude"), axes: None };
+        return Mapping { parameters: on_sphere("latitude_longitude").into(), axes: None };
     }
     let north = grid_pole(pole_latitude, stand);
     let true_pole = turn(180.0 - pole_longitude);
@@ -322,13 +310,12 @@ fn globe(pole: [f64; 2], stand: f64, corner: GeoPoint, steps: [f64; 2]) -> Mappi
     let latitude = (sin_c * sin_p + cos_c * cos_p * cos_l).asin().to_degrees();
     let from_true_pole = (-cos_c * sin_l).atan2(sin_c * cos_p - cos_c * sin_p * cos_l);
     let longitude = turn(from_true_pole.to_degrees() + true_pole);
-    let mut parameters = on_sphere("rotated_latitude_longitude");
-    parameters.extend([
+    let parameters = [
         ("grid_north_pole_latitude", north.latitude.into()),
         ("grid_north_pole_longitude", north.longitude.into()),
         ("north_pole_grid_longitude", true_pole.into()),
-    ]);
-    mapping(parameters, [longitude, latitude], steps, TURNED)
+    ];
+    mapping("rotated_latitude_longitude", parameters, [[longitude, latitude], steps], TURNED)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl Masked {
     pub(super) fn of_single(
         variable: &Variable<'_>,
         packing: &Packing,
-        mut values: ArrayD<f32>,
+        values: ArrayD<f32>,
     ) -> Self {
         let is_whole = match values.as_slice() {
             // All values are read anyway, and this takes no longer than a search for one that is not finite.
@@ -111,14 +111,7 @@ impl Masked {
         if is_whole {
             return Self { values, hole: None };
         }
-        let mut holes = Count::default();
-        for (at, x) in values.indexed_iter_mut() {
-            if let Some(why) = packing.why((*x).into()) {
-                holes.add(&at, (*x).into(), why);
-                *x = f32::NAN;
-            }
-        }
-        Self { hole: holes.first(variable, values.len()), values }
+        Self::unpacked(variable, packing, &values.mapv(f64::from))
     }
 
     /// Unpacks stored values of any type, in double precision.
@@ -127,37 +120,29 @@ impl Masked {
         packing: &Packing,
         stored: &ArrayD<f64>,
     ) -> Self {
-        let mut holes = Count::default();
-        for (at, x) in stored.indexed_iter() {
-            if let Some(why) = packing.why(*x) {
-                holes.add(&at, *x, why);
-            } else if !(packing.value(*x) as f32).is_finite() {
-                holes.add(&at, packing.value(*x), MissingReason::NotFinite);
+        let mut hole: Option<MissingValue> = None;
+        let mut values = stored.mapv(|x| packing.value(x) as f32);
+        for ((at, &stored), value) in stored.indexed_iter().zip(&mut values) {
+            let why = packing.why(stored);
+            let is_infinite = why.is_none() && !value.is_finite();
+            let Some(why) = why.or(is_infinite.then_some(MissingReason::NotFinite)) else {
+                continue;
+            };
+            let first = || MissingValue {
+                variable: variable.name(),
+                at: position(variable, &at),
+                stored: if is_infinite { packing.value(stored) } else { stored },
+                why,
+                count: 0,
+                total: 0,
+            };
+            hole.get_or_insert_with(first).count += 1;
+            if !is_infinite {
+                *value = f32::NAN;
             }
         }
-        Self {
-            values: stored.mapv(|x| packing.value_or_nan(x) as f32),
-            hole: holes.first(variable, stored.len()),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Count {
-    first: Option<(IxDyn, f64, MissingReason)>,
-    count: usize,
-}
-
-impl Count {
-    fn add(&mut self, at: &IxDyn, stored: f64, why: MissingReason) {
-        self.count += 1;
-        self.first.get_or_insert_with(|| (at.clone(), stored, why));
-    }
-
-    fn first(self, variable: &Variable<'_>, total: usize) -> Option<MissingValue> {
-        let (at, stored, why) = self.first?;
-        let at = position(variable, &at);
-        Some(MissingValue { variable: variable.name(), at, stored, why, count: self.count, total })
+        let total = values.len();
+        Self { values, hole: hole.map(|hole| MissingValue { total, ..hole }) }
     }
 }
 

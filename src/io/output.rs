@@ -1,34 +1,35 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
+use std::borrow::Cow;
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::Receiver;
 
 use ndarray::{Array2, Array3};
 use netcdf::FileMut;
+use netcdf::types::NcVariableType;
 use time::PrimitiveDateTime;
 
 use crate::calendar;
-use crate::error::{Error, Result};
+use crate::dry_mass::{FaceMaps, MassCoordinate};
+use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
-pub use crate::io::aux_output::AuxOutput;
-use crate::io::fields::{define_variable, field_type};
+use crate::io::fields::{self, OF_TIME, StoredVariable, describe, describe_file, field_type};
 use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
-use crate::io::geometry;
-use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::layout::{self, GIVEN, GRID, Variable};
 use crate::io::mapping::Mapping;
-pub use crate::io::output_form::Storage;
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::{Restarter, Saved};
 use crate::io::rounding_attributes;
-use crate::io::samples::{ColumnFrame, PointSample};
-use crate::io::storage::Keep;
+use crate::io::samples::{AuxOutput, ColumnFrame, PointSample};
+use crate::io::selection::Selection;
+use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
+use crate::io::writer_thread::WriterThread;
 use crate::state::{CloudDiagnostics, State, Surface, memory};
 use crate::tracers::TracerSet;
 
@@ -77,39 +78,63 @@ pub struct Snapshot<R> {
 }
 
 impl<R: Stored> Snapshot<R> {
-    /// The values of [`COMPUTED`].
-    pub(super) fn computed(&self) -> impl Iterator<Item = &[R]> {
+    /// The values of [`layout::computed`].
+    pub(super) fn values(&self) -> impl Iterator<Item = Cow<'_, [R]>> {
         let Surface { rain, snow, sr, .. } = &self.surface;
         let state = self.state.moist_air().iter().map(memory);
         let others = self.winds.iter().chain(self.diagnostics.fields()).map(memory);
-        state.chain(others).chain([rain, snow, sr].map(memory))
-    }
-
-    /// The values of the passive tracers.
-    pub(super) fn passive(&self) -> impl Iterator<Item = &[R]> {
-        self.state.passive().iter().map(memory)
-    }
-
-    /// Bytes of the fields.
-    pub(super) fn bytes(&self) -> usize {
-        let computed: usize = self.computed().chain(self.passive()).map(size_of_val).sum();
-        computed + self.given.values().into_iter().map(size_of_val).sum::<usize>()
-    }
-
-    /// The values of [`CONTENTS`].
-    pub(super) fn contents(&self) -> impl Iterator<Item = &[R]> {
-        memory(&self.contents).chunks_exact(self.surface.rain.len())
+        let fields = state.chain(others).chain([rain, snow, sr].map(memory));
+        let contents = memory(&self.contents).chunks_exact(rain.len());
+        let profiles = self.profiles.rows().into_iter();
+        let profiles = profiles.map(|row| row.iter().map(|&x| R::of(x)).collect());
+        let numbers = profiles.chain([vec![R::of(self.max_courant)]]).map(Cow::Owned);
+        let passive = self.state.passive().iter().map(memory).map(Cow::Borrowed);
+        fields.chain(contents).map(Cow::Borrowed).chain(numbers).chain(passive)
     }
 }
 
 impl PassThrough {
-    /// The values of [`GIVEN`].
-    pub(super) fn values(&self) -> [&[f32]; GIVEN.len()] {
-        let [p, pb] = &self.pressure;
-        let [ph, phb] = &self.geopotential;
-        let [mu, mub] = &self.column_mass;
-        [memory(p), memory(pb), memory(ph), memory(phb), memory(mu), memory(mub)]
+    /// The values of [`GRID`] and of [`GIVEN`].
+    pub(super) fn values<'a>(
+        &'a self,
+        domain: &Domain,
+    ) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
+        let Self { pressure, geopotential, column_mass } = self;
+        prescribed(domain, [pressure, geopotential], column_mass)
     }
+}
+
+/// The values of [`GRID`] and of [`GIVEN`], from pressure, geopotential and column mass.
+pub(super) fn prescribed<'a>(
+    domain: &Domain,
+    [p, ph]: [&'a [Array3<f32>; 2]; 2],
+    mu: &'a [Array2<f32>; 2],
+) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
+    let given = p.iter().chain(ph).map(memory).chain(mu.iter().map(memory)).map(Cow::Borrowed);
+    let grid = grid_values(domain).map(Cow::Owned);
+    GRID.into_iter().zip(grid).chain(GIVEN.into_iter().zip(given))
+}
+
+/// The values of [`GRID`].
+fn grid_values(domain: &Domain) -> impl Iterator<Item = Vec<f32>> {
+    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+    let position = |plane: &Option<Array2<f32>>| match plane {
+        Some(plane) => memory(plane).to_vec(),
+        None => vec![0.0; domain.grid.shape.columns()],
+    };
+    let v = &domain.vertical;
+    let profiles = [
+        &v.znu, &v.znw, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f,
+        &v.c2f,
+    ];
+    let (latitude, longitude) = (position(&domain.latitude), position(&domain.longitude));
+    let terrain = memory(&domain.terrain).to_vec();
+    let MassCoordinate { map_x, map_y, .. } = &domain.coordinate;
+    let FaceMaps { u_x, u_y, v_x, v_y } = &domain.face_maps;
+    let maps = [map_x, map_y, u_x, u_y, v_x, v_y, map_x];
+    let profiles = profiles.into_iter().map(move |profile| narrow(profile));
+    let others = [vec![v.p_top as f32], latitude, longitude, terrain];
+    profiles.chain(others).chain(maps.into_iter().map(move |plane| narrow(memory(plane))))
 }
 
 /// Global description of the file.
@@ -138,6 +163,26 @@ impl Header {
     }
 }
 
+/// Form of the output.
+#[derive(Clone, Debug, Default)]
+pub struct Storage {
+    /// Compression of volumes.
+    pub compression: Compression,
+    /// Bits of their values that are kept.
+    pub keep: Keep,
+    /// Selection of the variables.
+    pub variables: Selection,
+    /// Names of species that are never written, with any selection.
+    pub hidden: Vec<&'static str>,
+}
+
+impl Storage {
+    /// True if a variable is written.
+    fn writes(&self, variable: &Variable) -> bool {
+        self.variables.has(variable) && !self.hidden.contains(&variable.name)
+    }
+}
+
 /// Form of a file, and the recorder of its times and sizes.
 #[derive(Clone, Debug, Default)]
 pub struct FileForm {
@@ -147,51 +192,37 @@ pub struct FileForm {
     pub statistics: OutputStatistics,
 }
 
+#[derive(Debug)]
 enum Message<R> {
     Frame(Box<Snapshot<R>>),
     Sample(usize, Box<PointSample<R>>),
     Columns(Box<ColumnFrame<R>>),
     Restart(Box<Saved<R>>),
-    Commit,
 }
 
 /// An output file being written.
 #[derive(Debug)]
 pub struct Output<R> {
-    target: PathBuf,
     statistics: OutputStatistics,
-    desk: FrameSlot,
-    sender: SyncSender<Message<R>>,
-    thread: JoinHandle<Result<usize>>,
+    slot: FrameSlot,
+    thread: WriterThread<Message<R>>,
 }
 
 impl<R: Stored> Output<R> {
     /// Starts a file under a temporary name. Frames and samples go to the companion files too, which get their final
     /// names with it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when no thread can be started.
-    pub fn create(
+    pub(crate) fn create(
         pending: AtomicFile,
         (header, form): (Header, FileForm),
         companions: Vec<Box<dyn AuxOutput<R>>>,
         restarter: Option<Restarter>,
     ) -> Result<Self> {
         let (target, statistics) = (pending.target().to_owned(), form.statistics.clone());
-        let (sender, receiver) = sync_channel(WAITING);
         let writer = Writer { pending, header, form, companions, restarter };
-        let (desk, leaving) = FrameSlot::of_writer();
-        let thread = thread::Builder::new()
-            .name("output".to_owned())
-            .spawn(move || writer.run(&receiver, leaving.desk()))
-            .map_err(|e| Error::io(&target, "start writing", e))?;
-        Ok(Self { target, statistics, desk, sender, thread })
-    }
-
-    /// The final name of the file.
-    pub fn target(&self) -> &Path {
-        &self.target
+        let (slot, release) = FrameSlot::of_writer();
+        let write = move |receiver: &_| writer.run(receiver, release.slot());
+        let thread = WriterThread::start(target, WAITING, write)?;
+        Ok(Self { statistics, slot, thread })
     }
 
     /// The recorder of times and sizes.
@@ -200,54 +231,47 @@ impl<R: Stored> Output<R> {
     }
 
     /// The slot for a frame at the writer.
-    pub fn desk(&self) -> &FrameSlot {
-        &self.desk
+    pub fn slot(&self) -> &FrameSlot {
+        &self.slot
     }
 
-    /// Queues a frame; waits while the writer has another one at hand.
-    ///
-    /// # Errors
-    ///
-    /// Ignored here: [`Output::finish`] reports a failure of the writer.
+    /// Queues a frame; waits while the writer has another one at hand. A failure of the writer is returned by
+    /// [`Output::finish`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send(&self, snapshot: Snapshot<R>) -> bool {
-        self.desk.put(|| self.sender.send(Message::Frame(Box::new(snapshot))).is_ok())
+        self.slot.put(|| self.thread.send(Message::Frame(Box::new(snapshot))))
     }
 
     /// Queues the product of an operator and the fields, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_sample(&self, operator: usize, sample: PointSample<R>) -> bool {
-        self.sender.send(Message::Sample(operator, Box::new(sample))).is_ok()
+        self.thread.send(Message::Sample(operator, Box::new(sample)))
     }
 
     /// Queues the columns, as [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_columns(&self, columns: ColumnFrame<R>) -> bool {
-        self.sender.send(Message::Columns(Box::new(columns))).is_ok()
+        self.thread.send(Message::Columns(Box::new(columns)))
     }
 
     /// Queues a checkpoint. Everything queued before is first completed under its final name, so that no frame before
     /// the restart is missing on disk. As [`Output::send`].
     #[must_use = "false means that the writer has failed, and finish tells why"]
     pub fn send_restart(&self, saved: Saved<R>) -> bool {
-        self.sender.send(Message::Restart(Box::new(saved))).is_ok()
+        self.thread.send(Message::Restart(Box::new(saved)))
     }
 
     /// Completes the file and renames it to its final name; returns the number of frames in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when writing has failed.
+    /// [`Error::Io`](crate::error::Error::Io) when writing has failed.
     pub fn finish(self) -> Result<usize> {
-        let Self { target, sender, thread, .. } = self;
-        // If this fails the writer has ended; its error is returned below.
-        let _ = sender.send(Message::Commit);
-        drop(sender);
-        thread.join().unwrap_or_else(|_| Err(Error::io(&target, "write to", "the writer failed")))
+        self.thread.finish()
     }
 }
 
-/// State of the writer thread. If it ends without [`Message::Commit`], the last copy with the final name is left.
+/// State of the writer thread. If the messages end without `None`, the last copy with the final name is left.
 struct Writer<R> {
     pending: AtomicFile,
     header: Header,
@@ -257,35 +281,35 @@ struct Writer<R> {
 }
 
 impl<R: Stored> Writer<R> {
-    fn run(mut self, receiver: &Receiver<Message<R>>, desk: &FrameSlot) -> Result<usize> {
+    fn run(mut self, messages: &Receiver<Option<Message<R>>>, slot: &FrameSlot) -> Result<usize> {
         // Until there is a frame to write, the run has all processors.
-        let Ok(first) = receiver.recv() else { return Ok(0) };
+        let Ok(first) = messages.recv() else { return Ok(0) };
         let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
             .map_err(|e| self.pending.failed(e))?;
         let (mut frames, mut last) = (0, None);
-        for message in iter::once(first).chain(receiver) {
+        for message in iter::once(first).chain(messages) {
             let _busy = self.form.statistics.busy();
             match message {
-                Message::Frame(snapshot) => {
+                Some(Message::Frame(snapshot)) => {
                     put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
                         .map_err(|e| self.pending.failed(e))?;
                     frames += 1;
                     drop(snapshot);
-                    desk.clear();
+                    slot.clear();
                 }
-                Message::Sample(n, sample) => {
+                Some(Message::Sample(n, sample)) => {
                     self.companions.iter_mut().try_for_each(|file| file.sample(n, &sample))?;
                 }
-                Message::Columns(columns) => {
+                Some(Message::Columns(columns)) => {
                     self.companions.iter_mut().try_for_each(|file| file.columns(&columns))?;
                 }
                 // All output gets its final name before the restart file.
-                Message::Restart(saved) if saved.is_last => last = Some(saved),
-                Message::Restart(saved) => {
+                Some(Message::Restart(saved)) if saved.is_last => last = Some(saved),
+                Some(Message::Restart(saved)) => {
                     file = self.whole(file).map_err(|e| self.pending.failed(e))?;
                     self.keep(&saved)?;
                 }
-                Message::Commit => {
+                None => {
                     self.close(file).map_err(|e| self.pending.failed(e))?;
                     self.pending.commit()?;
                     for companion in self.companions {
@@ -341,62 +365,48 @@ fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<Fra
 }
 
 fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
-    let mapping = define_place(file, header)?;
-    let chunks = (header.shape(), form.storage.compression);
-    let chosen = |variable: &&Variable| form.storage.writes(variable);
-    let summed = CONTENTS.iter().chain(PROFILES.iter().flatten()).chain([&COURANT]);
-    let passive = Variable::passive(&header.tracers);
-    for variable in COMPUTED.iter().chain(summed).chain(&passive).filter(chosen) {
-        define_variable::<R>(file, variable, mapping.is_some(), chunks)?;
+    define_place(file, header)?;
+    let (shape, compression) = (header.shape(), form.storage.compression);
+    let chosen = |variable: &Variable| form.storage.writes(variable);
+    for variable in layout::computed(&header.tracers).filter(chosen) {
+        fields::define::<R>(file, &StoredVariable::in_blocks::<R>(&variable, shape), compression)?;
     }
-    for variable in GIVEN.iter().chain(&GRID).filter(chosen) {
-        define_variable::<f32>(file, variable, mapping.is_some(), chunks)?;
+    for variable in GIVEN.into_iter().chain(GRID).filter(chosen) {
+        let form = StoredVariable::in_blocks::<f32>(&variable, shape);
+        fields::define::<f32>(file, &form, compression)?;
     }
     Ok(())
 }
 
-/// Defines dimensions, attributes and times; returns the map projection, if there is one.
-pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<Option<Mapping>> {
+/// Defines dimensions, attributes, times, and the map projection, if there is one.
+pub(super) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let shape = header.shape();
     file.add_unlimited_dimension("Time")?;
     file.add_dimension("DateStrLen", DATE_LENGTH)?;
-    for (name, length) in layout::dimensions(header.domain.grid.shape) {
+    for (name, length) in layout::dimensions(shape) {
         file.add_dimension(name, length)?;
     }
     define_attributes(file, header)?;
 
-    file.add_variable_with_type(
-        "Times",
-        &["Time", "DateStrLen"],
-        &netcdf::types::NcVariableType::Char,
-    )?;
+    file.add_variable_with_type("Times", &["Time", "DateStrLen"], &NcVariableType::Char)?;
     let since = calendar::format(header.domain.start).replace('_', " ");
+    let since = format!("minutes since {since}");
     let mut minutes = file.add_variable::<f64>("XTIME", &["Time"])?;
     minutes.put_attribute("FieldType", field_type::<f64>())?;
-    minutes.put_attribute("MemoryOrder", "0  ")?;
-    minutes.put_attribute("description", format!("minutes since {since}"))?;
-    minutes.put_attribute("long_name", "time since the start of the simulation")?;
-    minutes.put_attribute("units", format!("minutes since {since}"))?;
-    minutes.put_attribute("standard_name", "time")?;
-    minutes.put_attribute("calendar", "proleptic_gregorian")?;
-    minutes.put_attribute("units_metadata", "leap_seconds: none")?;
-    minutes.put_attribute("axis", "T")?;
+    let long_name = ("long_name", "time since the start of the simulation");
+    let attributes =
+        [("MemoryOrder", "0  "), ("description", &since), long_name, ("units", &since)];
+    describe(&mut minutes, &attributes)?;
+    describe(&mut minutes, &OF_TIME)?;
     minutes.put_attribute("stagger", "")?;
-    let mapping = Mapping::of(&header.domain);
-    if let Some(mapping) = &mapping {
-        mapping.define(file, header.domain.grid.shape)?;
-    }
-    Ok(mapping)
+    Mapping::of(&header.domain).map_or(Ok(()), |mapping| mapping.define(file, shape))
 }
 
 fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
     let Header { domain, start, physics, dt, provenance, .. } = header;
     let shape = domain.grid.shape;
     file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
-    file.add_attribute("Conventions", "CF-1.11")?;
-    file.add_attribute("title", "tracer advection and cloud microphysics")?;
-    file.add_attribute("institution", "not stated")?;
-    file.add_attribute("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION")))?;
-    file.add_attribute("references", "Skamarock and others, ARW Technical Note, version 4")?;
+    describe_file(file, "tracer advection and cloud microphysics")?;
     file.add_attribute("START_DATE", calendar::format(*start))?;
     file.add_attribute("SIMULATION_START_DATE", calendar::format(domain.start))?;
     file.add_attribute("WEST-EAST_GRID_DIMENSION", (shape.nx + 1) as i32)?;
@@ -414,7 +424,7 @@ fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> 
             // WRF's readers expect the number of the projection as an integer.
             Attribute::Number(x) if name == "MAP_PROJ" => file.add_attribute(name, *x as i32)?,
             Attribute::Number(x) => file.add_attribute(name, *x as f32)?,
-            Attribute::Text(text) => file.add_attribute(name, text.as_str())?,
+            text @ Attribute::Text(_) => file.add_attribute(name, text)?,
         };
     }
     Ok(())
@@ -432,27 +442,18 @@ fn put_frame<R: Stored>(
     file.begin(frame)?;
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
-    let profiles: Vec<R> = snapshot.profiles.iter().map(|&x| R::of(x)).collect();
-    let profiles = PROFILES.iter().flatten().zip(profiles.chunks_exact(header.shape().nz));
-    let courant = [R::of(snapshot.max_courant)];
-    let summed = CONTENTS.iter().zip(snapshot.contents()).chain(profiles);
-    let computed = COMPUTED.iter().zip(snapshot.computed()).chain(summed);
-    let passive = Variable::passive(&header.tracers);
-    let computed = computed.chain([(&COURANT, &courant[..])]);
-    let computed = computed.chain(passive.iter().zip(snapshot.passive()));
-    let grid = geometry::values(&header.domain);
-    let grid = GRID.iter().zip(&grid).map(|(variable, values)| (variable, (&values[..], true)));
-    let given = GIVEN.iter().zip(snapshot.given.values());
-    let given = given.map(|(variable, values)| (variable, (values, snapshot.lasts)));
+    let computed = layout::computed(&header.tracers).zip(snapshot.values());
+    let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
+    let prescribed = snapshot.given.values(&header.domain);
+    let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();
     let mut fields = Vec::new();
-    for (variable, values) in computed.filter(|(variable, _)| storage.writes(variable)) {
-        let lasts = snapshot.lasts && matches!(variable.name, "U" | "V" | "W");
+    for (variable, values) in &computed {
+        let lasts = snapshot.lasts && variable.is_wind();
         fields.extend(put(file, variable, frame, (values, lasts), storage)?);
     }
-    for (variable, values) in grid.chain(given) {
-        if storage.writes(variable) {
-            fields.extend(put(file, variable, frame, values, storage)?);
-        }
+    for (variable, values) in &prescribed {
+        let lasts = snapshot.lasts || GRID.iter().any(|of_grid| of_grid.name == variable.name);
+        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
     }
     file.put_fields(frame, &fields)
 }

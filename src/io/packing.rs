@@ -70,10 +70,6 @@ pub(super) struct Packing {
 
 impl Packing {
     /// Reads the attributes of a variable.
-    ///
-    /// # Errors
-    ///
-    /// A text that names the variable and the invalid attribute.
     pub(super) fn of(variable: &Variable<'_>) -> Result<Self, String> {
         let kind = variable.vartype();
         let is_single = kind == NcVariableType::Float(FloatType::F32);

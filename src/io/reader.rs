@@ -6,22 +6,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::ArrayD;
 use netcdf::types::{FloatType, NcVariableType};
-use netcdf::{AttributeValue, Variable};
+use netcdf::{AttributeValue, Extent, Extents, Variable};
 
 use crate::error::{Error, Result};
 use crate::io::chunks::File;
+use crate::io::damage_guard::lengths;
 use crate::io::missing_values::Masked;
 use crate::io::packing::Packing;
 use crate::io::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
 
 /// Global attribute that marks a restart file; it holds the number of its format.
-pub const RESTART_MARK: &str = "nwp_mini_restart";
+pub(crate) const RESTART_MARK: &str = "nwp_mini_restart";
 
 /// An open NetCDF file.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     path: PathBuf,
     /// The same file opened by HDF5, if chunks have been read; closed first.
     chunks: OnceLock<Option<File>>,
@@ -33,26 +34,12 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a NetCDF file for reading.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not NetCDF or damaged.
-    pub fn open(path: &Path) -> Result<Self> {
-        let about = fs::metadata(path).map_err(|e| Error::cannot_read(path, &e))?;
-        if about.is_dir() {
-            return Err(Error::input(path, "is a folder; a NetCDF file is needed"));
-        }
-        // Opening a pipe would wait for a writer.
-        if !about.is_file() {
-            return Err(Error::input(path, "is a device or a pipe; a NetCDF file is needed"));
-        }
-        if about.len() == 0 {
-            return Err(Error::input(path, "is empty; a NetCDF file is needed"));
-        }
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let length = damage_guard::regular_file(path, "a NetCDF file")?;
         let mut signature = Vec::new();
         let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
         open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
-        classic_header::check(open()?, about.len()).map_err(|why| Error::input(path, why))?;
+        classic_header::check(open()?, length).map_err(|why| Error::input(path, why))?;
         if damage_guard::is_hdf5(&signature) {
             hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
@@ -63,47 +50,39 @@ impl Reader {
             Error::input(path, message)
         })?;
         damage_guard::check_metadata(path, &file)?;
-        let most_bytes = damage_guard::most_bytes(about.len(), &signature);
+        let most_bytes = damage_guard::most_bytes(length, &signature);
         let (path, is_hdf5) = (path.to_owned(), damage_guard::is_hdf5(&signature));
         Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
     }
 
     /// The file's name.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// An [`Error::Input`] about this file.
-    pub fn error(&self, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         Error::input(&self.path, message)
     }
 
     /// Returns `true` if there is a variable of this name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.file.variable(name).is_some()
     }
 
     /// Names of all variables.
-    pub fn variable_names(&self) -> Vec<String> {
+    pub(crate) fn variable_names(&self) -> Vec<String> {
         self.file.variables().map(|v| v.name()).collect()
     }
 
     /// Names of all groups.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when the library cannot list them.
-    pub fn group_names(&self) -> Result<Vec<String>> {
+    pub(crate) fn group_names(&self) -> Result<Vec<String>> {
         let groups = self.file.groups().map_err(|e| self.error(format!("is broken ({e})")))?;
         Ok(groups.map(|group| group.name()).collect())
     }
 
     /// Length of a dimension.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing or has length 0.
-    pub fn dimension(&self, name: &str) -> Result<usize> {
+    pub(crate) fn dimension(&self, name: &str) -> Result<usize> {
         match self.file.dimension_len(name) {
             None => {
                 let found: Vec<String> = self.file.dimensions().map(|d| d.name()).collect();
@@ -117,100 +96,52 @@ impl Reader {
     }
 
     /// Length of a dimension that may be missing.
-    pub fn optional_dimension(&self, name: &str) -> Option<usize> {
+    pub(crate) fn optional_dimension(&self, name: &str) -> Option<usize> {
         self.file.dimension_len(name)
     }
 
     /// Names and lengths of the dimensions of a variable.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when there is no such variable.
-    pub fn dimensions_of(&self, name: &str) -> Result<Vec<(String, usize)>> {
+    pub(crate) fn dimensions_of(&self, name: &str) -> Result<Vec<(String, usize)>> {
         Ok(self.variable(name)?.dimensions().iter().map(|d| (d.name(), d.len())).collect())
     }
 
     /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
     /// dimensions and in the units of the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing, of another shape, not numeric or not finite.
-    pub fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
-        self.values(&self.shaped(name, dimensions)?, ..)
+    pub(crate) fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
+        self.values(&self.shaped(name, dimensions)?, Extents::All)
     }
 
     /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
     /// the order of the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::array`].
-    pub fn doubles(&self, name: &str, dimensions: &[&str]) -> Result<Vec<f64>> {
+    pub(crate) fn doubles(&self, name: &str, dimensions: &[&str]) -> Result<Vec<f64>> {
         let variable = self.shaped(name, dimensions)?;
         let values = self.all(&variable)?;
-        if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-            let lengths: Vec<usize> =
-                variable.dimensions().iter().map(netcdf::Dimension::len).collect();
-            let mut rest = at;
-            let mut index: Vec<usize> = lengths
-                .iter()
-                .rev()
-                .map(|length| {
-                    let place = rest % length;
-                    rest /= length;
-                    place
-                })
-                .collect();
-            index.reverse();
-            return Err(self.error(format!(
-                "variable {name} is {} at {}; every value must be finite",
-                values[at],
-                missing_values::position(&variable, &IxDyn(&index))
-            )));
+        if let Some((at, x)) = values.indexed_iter().find(|(_, x)| !x.is_finite()) {
+            let at = missing_values::position(&variable, &at);
+            let message = format!("variable {name} is {x} at {at}; every value must be finite");
+            return Err(self.error(message));
         }
-        Ok(values)
+        Ok(values.into_iter().collect())
     }
 
     /// The value of a scalar variable.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::array`].
-    pub fn scalar(&self, name: &str) -> Result<f64> {
+    pub(crate) fn scalar(&self, name: &str) -> Result<f64> {
         let values = self.doubles(name, &[])?;
         values.first().copied().ok_or_else(|| self.error(format!("variable {name} is empty")))
     }
 
     /// The unpacked values of a variable within `extents`; none may be missing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when the values cannot be read as numbers, are not finite, or are missing.
-    pub(super) fn values<E>(&self, variable: &Variable<'_>, extents: E) -> Result<ArrayD<f32>>
-    where
-        E: TryInto<netcdf::Extents>,
-        E::Error: Into<netcdf::Error>,
-    {
+    pub(super) fn values(&self, variable: &Variable<'_>, extents: Extents) -> Result<ArrayD<f32>> {
         let Masked { values, hole } = self.masked(variable, extents)?;
         hole.map_or(Ok(values), |hole| Err(self.error(hole.to_string())))
     }
 
     /// The same, with NaN for values that are infinite, missing, or never written, and the first of these.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when the values cannot be read as numbers.
-    pub(super) fn masked<E>(&self, variable: &Variable<'_>, extents: E) -> Result<Masked>
-    where
-        E: TryInto<netcdf::Extents>,
-        E::Error: Into<netcdf::Error>,
-    {
+    pub(super) fn masked(&self, variable: &Variable<'_>, extents: Extents) -> Result<Masked> {
         self.check_size(variable)?;
         let packing = self.packing(variable)?;
         let failed =
             |e: netcdf::Error| self.unreadable(&variable.name(), "cannot be read as numbers", &e);
-        let extents: netcdf::Extents = extents.try_into().map_err(|e| failed(e.into()))?;
         if packing.is_single() {
             let values = match self.inflated(variable, &extents) {
                 Some(values) => values,
@@ -223,20 +154,19 @@ impl Reader {
     }
 
     /// The values of a large variable, inflated on all threads; `None` if its layout does not allow it.
-    fn inflated(&self, variable: &Variable<'_>, extents: &netcdf::Extents) -> Option<ArrayD<f32>> {
-        let lengths: Vec<usize> =
-            variable.dimensions().iter().map(netcdf::Dimension::len).collect();
+    fn inflated(&self, variable: &Variable<'_>, extents: &Extents) -> Option<ArrayD<f32>> {
+        let lengths = lengths(variable);
         let mut shape = Vec::new();
         let ranges: Vec<Range<usize>> = match extents {
-            netcdf::Extents::All => {
+            Extents::All => {
                 shape.clone_from(&lengths);
                 lengths.iter().map(|length| 0..*length).collect()
             }
-            netcdf::Extents::Extent(parts) => parts
+            Extents::Extent(parts) => parts
                 .iter()
                 .map(|part| match part {
-                    netcdf::Extent::Index(at) => Some(*at..at + 1),
-                    netcdf::Extent::SliceCount { start, count, stride: 1 } => {
+                    Extent::Index(at) => Some(*at..at + 1),
+                    Extent::SliceCount { start, count, stride: 1 } => {
                         shape.push(*count);
                         Some(*start..start + count)
                     }
@@ -251,24 +181,11 @@ impl Reader {
         ArrayD::from_shape_vec(shape, values).ok()
     }
 
-    /// All values of a one-dimensional variable in double precision; values that are missing by an attribute or by
-    /// NetCDF's default become NaN.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing, has another dimension or is not numeric.
-    pub fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
-        /// NetCDF's default for values that were never written.
-        const UNWRITTEN: f64 = 9.969_209_968_386_869e36;
+    /// The unpacked values of a one-dimensional variable in double precision; NaN where they are missing or infinite.
+    pub(crate) fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
         let variable = self.shaped(name, &[dimension])?;
-        let marks: Vec<f64> = ["_FillValue", "missing_value"]
-            .iter()
-            .filter_map(|name| variable.attribute(name)?.value().ok()?.try_into().ok())
-            .chain([UNWRITTEN])
-            .collect();
-        let mut values = self.all(&variable)?;
-        values.iter_mut().filter(|x| marks.contains(x)).for_each(|x| *x = f64::NAN);
-        Ok(values)
+        let packing = self.packing(&variable)?;
+        Ok(self.all(&variable)?.into_iter().map(|x| packing.value_or_nan(x)).collect())
     }
 
     /// A variable, which must have exactly these dimensions.
@@ -285,9 +202,9 @@ impl Reader {
     }
 
     /// All stored values of a variable, in double precision.
-    fn all(&self, variable: &Variable<'_>) -> Result<Vec<f64>> {
+    fn all(&self, variable: &Variable<'_>) -> Result<ArrayD<f64>> {
         self.check_size(variable)?;
-        variable.get_values(..).map_err(|e| {
+        variable.get(..).map_err(|e| {
             let name = variable.name();
             self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
         })
@@ -304,19 +221,11 @@ impl Reader {
     }
 
     /// Packing and missing values of a variable, by its attributes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] with the attribute that is invalid.
     pub(super) fn packing(&self, variable: &Variable<'_>) -> Result<Packing> {
         Packing::of(variable).map_err(|why| self.error(why))
     }
 
     /// Fails if a variable is larger than the file can hold.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] with both sizes.
     pub(super) fn check_size(&self, variable: &Variable<'_>) -> Result<()> {
         damage_guard::excess(variable, self.most_bytes)
             .map_or(Ok(()), |excess| Err(self.error(excess)))
@@ -324,16 +233,11 @@ impl Reader {
 
     /// The texts of a variable of characters, whose last dimension is the length, or of strings; one text if there is
     /// no other dimension.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing, is not text, or has more dimensions.
-    pub fn texts(&self, name: &str) -> Result<Vec<String>> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
         let variable = self.variable(name)?;
         self.check_size(&variable)?;
         let failed = |e| self.unreadable(name, "cannot be read", &e);
-        let lengths: Vec<usize> =
-            variable.dimensions().iter().map(netcdf::Dimension::len).collect();
+        let lengths = lengths(&variable);
         match (variable.vartype(), &*lengths) {
             (NcVariableType::Char, [.., characters]) if lengths.len() <= 2 && *characters > 0 => {
                 let bytes = variable.get_raw_values(..).map_err(failed)?;
@@ -350,23 +254,26 @@ impl Reader {
         }
     }
 
-    /// All values of a one-dimensional variable in double precision.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing, not numeric, or has a value that is missing or not finite.
+    /// All values of a one-dimensional variable in double precision; none may be missing or infinite.
     pub(super) fn line(&self, name: &str) -> Result<Vec<f64>> {
-        let lengths: Vec<_> = self.dimensions_of(name)?.into_iter().map(|(_, n)| 0..n).collect();
-        if lengths.len() > 1 {
+        if self.dimensions_of(name)?.len() > 1 {
             return Err(self.error(format!("variable {name} has more than one dimension")));
         }
-        let values = self.part(name, &lengths)?.wide();
-        let values =
-            values.ok_or_else(|| self.error(format!("variable {name} holds no numbers")))?;
+        self.flat(name)
+    }
+
+    /// All values of a variable of any shape in double precision; none may be missing or infinite.
+    pub(super) fn flat(&self, name: &str) -> Result<Vec<f64>> {
+        let ranges: Vec<_> = self.dimensions_of(name)?.into_iter().map(|(_, n)| 0..n).collect();
+        let values = self.part(name, &ranges)?.wide().ok_or_else(|| {
+            self.error(format!("variable {name} is not numeric; numbers are needed"))
+        })?;
         match values.iter().position(|x| !x.is_finite()) {
             None => Ok(values),
             Some(at) => Err(self.error(format!(
-                "variable {name} has no value, or one that is not finite, in place {at}"
+                "variable {name} is {} at place {}; every value must be finite",
+                values[at],
+                at + 1
             ))),
         }
     }
@@ -383,15 +290,11 @@ impl Reader {
     }
 
     /// The units of a variable, if it has any and they are text.
-    pub(super) fn units(variable: &Variable<'_>) -> Option<String> {
-        variable.attribute("units")?.value().ok()?.try_into().ok()
+    pub(super) fn units(&self, name: &str) -> Option<String> {
+        self.text_of(name, "units")
     }
 
     /// A variable.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing; the message names the nearest existing name.
     pub(super) fn variable(&self, name: &str) -> Result<Variable<'_>> {
         self.file.variable(name).ok_or_else(|| {
             let names = self.variable_names();
@@ -402,11 +305,7 @@ impl Reader {
     }
 
     /// A global attribute as a number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it exists and is not a finite number.
-    pub fn number(&self, name: &str) -> Result<Option<f64>> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
         let Some(attribute) = self.file.attribute(name) else { return Ok(None) };
         let value = attribute
             .value()
@@ -418,20 +317,12 @@ impl Reader {
     }
 
     /// A global attribute as a number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing or not a finite number.
-    pub fn required_number(&self, name: &str) -> Result<f64> {
+    pub(crate) fn required_number(&self, name: &str) -> Result<f64> {
         self.number(name)?.ok_or_else(|| self.error(format!("has no global attribute {name}")))
     }
 
     /// A global attribute as numbers in double precision.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when it is missing or something else.
-    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+    pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
         match self.file.attribute(name).map(|attribute| attribute.value()) {
             Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
             found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
@@ -444,13 +335,16 @@ impl Reader {
     }
 
     /// A global attribute as text, if it exists and is text.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.file.attribute(name)?.value().ok()?.try_into().ok()
     }
 }
 
 /// The candidate with the smallest edit distance from `name`, if it is small.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     candidates
         .map(|candidate| {
             (strsim::levenshtein(&name.to_lowercase(), &candidate.to_lowercase()), candidate)
@@ -462,4 +356,13 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The results of a function, or its first error.
+pub(super) fn try_map<T, U, const N: usize>(
+    items: [T; N],
+    of: impl FnMut(T) -> Result<U>,
+) -> Result<[U; N]> {
+    let results = items.into_iter().map(of).collect::<Result<Vec<U>>>()?;
+    Ok(results.try_into().unwrap_or_else(|_| unreachable!("one result for each item")))
 }

@@ -1,18 +1,16 @@
 //! The fields of a run on another grid, in a CF file.
 
-use std::path::Path;
-
 use tracing::warn;
 
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{AppendFile, MISSING, VariableInfo, coordinates};
+use crate::io::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::existing;
 use crate::io::grid_north::{self, Axes as GridAxes};
-use crate::io::layout::{Axes, SAMPLED, Variable};
-use crate::io::output::{AuxOutput, Header};
-use crate::io::samples::{PointSample, levels};
+use crate::io::layout::{SAMPLED, Variable};
+use crate::io::output::Header;
+use crate::io::samples::{AuxOutput, PointSample};
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
 use crate::io::wrf::Domain;
 use crate::io::writer::Stored;
@@ -25,7 +23,7 @@ const CORNERS: &str = "nv";
 
 /// A file of the fields on another grid, being written.
 #[derive(Debug)]
-pub struct Regridded {
+pub(crate) struct Regridded {
     file: AppendFile,
     shape: Shape,
     arrangement: Arrangement,
@@ -52,11 +50,7 @@ const WHOLE: f64 = 1.0 - 1e-6;
 
 impl Regridded {
     /// Starts the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](crate::error::Error::Io).
-    pub fn create<R: Stored>(
+    pub(crate) fn create<R: Stored>(
         pending: AtomicFile,
         header: &Header,
         (weights, operator): (&WeightFile, usize),
@@ -94,26 +88,14 @@ impl Regridded {
         for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
             let turned =
                 WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
-            let (long_name, standard_name) = match turned {
-                Some(axis) => (TURNED[axis][0].to_owned(), Some(TURNED[axis][1])),
-                None => (variable.description.to_lowercase(), variable.standard_name),
-            };
-            let levels: &[&str] = match variable.axes {
-                Axes::Volume => &["bottom_top"],
-                Axes::VolumeZ => &["bottom_top_stag"],
-                _ => &[],
-            };
+            let [levels @ .., _, _] = variable.axes.names() else { continue };
             let dimensions = [&["time"], levels, &names].concat();
-            let about = VariableInfo {
-                name: variable.name,
-                dimensions: &dimensions,
-                units: variable.units,
-                long_name: long_name.into(),
-                standard_name,
-                coordinates: horizontal.coordinates,
-                has_gaps: true,
-                ..VariableInfo::default()
-            };
+            let mut about = VariableInfo::of(variable, &dimensions, horizontal.coordinates);
+            about.has_gaps = true;
+            if let Some(axis) = turned {
+                let [long_name, standard_name] = TURNED[axis];
+                (about.long_name, about.standard_name) = (long_name.into(), Some(standard_name));
+            }
             file.variable::<R>(&about)?;
             if variable.name == "RAINNC" {
                 file.attribute(variable.name, "cell_methods", "time: sum")?;
@@ -146,10 +128,6 @@ impl Regridded {
 }
 
 impl<R: Stored> AuxOutput<R> for Regridded {
-    fn target(&self) -> &Path {
-        self.file.target()
-    }
-
     fn sample(&mut self, operator: usize, sample: &PointSample<R>) -> Result<()> {
         if operator != self.operator {
             return Ok(());
@@ -176,11 +154,9 @@ impl<R: Stored> AuxOutput<R> for Regridded {
                 Arrangement::Rows { nx, ny } => vec![ny, nx],
                 Arrangement::List(cells) => vec![cells],
             };
-            let vertical = match variable.axes {
-                Axes::Volume | Axes::VolumeZ => vec![levels(variable.axes, self.shape)],
-                _ => Vec::new(),
-            };
-            self.file.now(variable.name, 0, &[vertical, horizontal].concat(), &values)?;
+            let lengths = variable.axes.lengths(self.shape);
+            let [levels @ .., _, _] = &lengths[..] else { continue };
+            self.file.now(variable.name, 0, &[levels, &horizontal].concat(), &values)?;
         }
         Ok(())
     }
@@ -285,50 +261,45 @@ struct Horizontal {
 
 /// Adds dimensions, coordinates and bounds of the grid.
 fn define_grid(file: &mut AppendFile, grid: &Target) -> Result<Horizontal> {
-    let about = coordinates(grid.coordinates);
-    let [(name_x, _), (name_y, _)] = about;
+    let about = grid.coordinates.axes();
+    let names = about.map(|(name, _)| name);
+    let dimension = |file: &mut AppendFile, name: &str, length: usize| {
+        file.define(|file| file.add_dimension(name, length).map(drop))
+    };
+    let add_bounds = |file: &mut AppendFile, axis: usize, along: &[&str], values: &[f64]| {
+        let name_of_bounds = format!("{}_bnds", names[axis]);
+        file.fixed(&name_of_bounds, along, &[], values)?;
+        file.attribute(names[axis], "bounds", name_of_bounds)
+    };
     if let (Arrangement::Rows { nx, ny }, Some(axes)) = (grid.arrangement, grid.axes()) {
-        let bounds = grid.corners.as_ref().and_then(|corners| ends(corners, nx, ny));
         for (n, (name, attributes)) in about.into_iter().enumerate() {
-            let length = axes[n].len();
-            file.define(|file| file.add_dimension(name, length).map(drop))?;
+            dimension(file, name, axes[n].len())?;
             file.fixed(name, &[name], &attributes, &axes[n])?;
-            file.attribute(name, "axis", if n == 0 { "X" } else { "Y" })?;
+            file.attribute(name, "axis", ["X", "Y"][n])?;
         }
-        if let Some(bounds) = bounds {
-            file.define(|file| file.add_dimension(ENDS, 2).map(drop))?;
-            for (name, values) in [name_x, name_y].into_iter().zip(&bounds) {
-                let name_of_bounds = format!("{name}_bnds");
-                file.fixed(&name_of_bounds, &[name, ENDS], &[], values)?;
-                file.attribute(name, "bounds", name_of_bounds)?;
+        if let Some(bounds) = grid.corners.as_ref().and_then(|corners| ends(corners, nx, ny)) {
+            dimension(file, ENDS, 2)?;
+            for (n, values) in bounds.iter().enumerate() {
+                add_bounds(file, n, &[names[n], ENDS], values)?;
             }
         }
-        return Ok(Horizontal { dimensions: vec![name_y, name_x], coordinates: "" });
+        return Ok(Horizontal { dimensions: vec![names[1], names[0]], coordinates: "" });
     }
-    let dimensions = match grid.arrangement {
-        Arrangement::Rows { nx, ny } => {
-            file.define(|file| {
-                file.add_dimension("row", ny)?;
-                file.add_dimension("column", nx).map(drop)
-            })?;
-            vec!["row", "column"]
-        }
-        Arrangement::List(cells) => {
-            file.define(|file| file.add_dimension("cell", cells).map(drop))?;
-            vec!["cell"]
-        }
+    let lengths = match grid.arrangement {
+        Arrangement::Rows { nx, ny } => vec![("row", ny), ("column", nx)],
+        Arrangement::List(cells) => vec![("cell", cells)],
     };
+    for (name, length) in &lengths {
+        dimension(file, name, *length)?;
+    }
+    let dimensions: Vec<&str> = lengths.iter().map(|(name, _)| *name).collect();
     for ((name, attributes), values) in about.into_iter().zip([&grid.x, &grid.y]) {
         file.fixed(name, &dimensions, &attributes, values)?;
     }
     if let Some(corners) = &grid.corners {
-        let each = corners[0].len() / grid.arrangement.cells();
-        file.define(|file| file.add_dimension(CORNERS, each).map(drop))?;
-        for (name, values) in [name_x, name_y].into_iter().zip(corners) {
-            let name_of_bounds = format!("{name}_bnds");
-            let dimensions = [&dimensions[..], &[CORNERS]].concat();
-            file.fixed(&name_of_bounds, &dimensions, &[], values)?;
-            file.attribute(name, "bounds", name_of_bounds)?;
+        dimension(file, CORNERS, corners[0].len() / grid.arrangement.cells())?;
+        for (n, values) in corners.iter().enumerate() {
+            add_bounds(file, n, &[&dimensions[..], &[CORNERS]].concat(), values)?;
         }
     }
     let coordinates = match grid.coordinates {

@@ -13,10 +13,6 @@ use crate::io::storage::rounding_error;
 const CONTAINER: &str = "quantization_info";
 
 /// Adds the attributes to variables of a closed file, from the numbers of remaining bits.
-///
-/// # Errors
-///
-/// Those of the NetCDF library.
 pub(super) fn tell(path: &Path, kept: &[(&'static str, u32)]) -> netcdf::Result<()> {
     if kept.is_empty() {
         return Ok(());

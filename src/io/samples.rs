@@ -1,7 +1,9 @@
-//! Samples of the fields of a run between its frames: products of operators, and columns.
+//! Samples of the fields of a run between its frames: products of operators, and columns; files of them are written by
+//! the thread of the output.
 
-use crate::grid::Shape;
-use crate::io::layout::{Axes, SAMPLED};
+use crate::error::Result;
+use crate::io::layout::SAMPLED;
+use crate::io::writer::Stored;
 use crate::real::Real;
 
 /// Number of fields without passive tracers.
@@ -52,11 +54,21 @@ impl<R: Real> ColumnFrame<R> {
     }
 }
 
-/// Number of levels of a field.
-pub(super) fn levels(axes: Axes, shape: Shape) -> usize {
-    match axes {
-        Axes::Volume => shape.nz,
-        Axes::VolumeZ => shape.nz + 1,
-        _ => 1,
+/// A file besides the output, of columns or of products of operators and fields.
+pub(crate) trait AuxOutput<R: Stored>: Send {
+    /// Writes the columns.
+    fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
+        Ok(())
     }
+
+    /// Writes the product of the fields and operator number `operator`.
+    fn sample(&mut self, _operator: usize, _sample: &PointSample<R>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Copies the file as it is now to its final name.
+    fn publish(&mut self) -> Result<()>;
+
+    /// Completes the file and renames it to its final name.
+    fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -1,24 +1,21 @@
 //! Time series at stations: two CF files of discrete sampling geometry, one of precipitation and the largest
 //! reflectivity, and one of profiles.
 
-use std::borrow::Cow;
-use std::path::Path;
-
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::append_file::{AppendFile, VariableInfo, coordinates};
+use crate::io::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::existing;
+use crate::io::fields::{describe, existing};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
-use crate::io::output::{AuxOutput, Header};
-use crate::io::samples::{PointSample, levels};
+use crate::io::output::Header;
+use crate::io::samples::{AuxOutput, PointSample};
 use crate::io::weights::Coordinates;
 use crate::io::writer::Stored;
 
 /// A station and its coordinates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlacedStation {
+pub(crate) struct PlacedStation {
     /// Name of the station.
     pub name: String,
     /// Longitude and latitude, degrees.
@@ -29,21 +26,13 @@ pub struct PlacedStation {
     pub altitude: f64,
 }
 
-/// The largest reflectivity of a column.
-const STRONGEST: VariableInfo<'static> = VariableInfo {
-    name: "REFL_10CM_MAX",
-    dimensions: &["station", "time"],
-    units: "dBZ",
-    long_name: Cow::Borrowed("largest radar reflectivity of the column (lamda = 10 cm)"),
-    standard_name: None,
-    coordinates: "",
-    has_gaps: false,
-    chunks: &[],
-};
+/// Dimensions of a plane and of a profile.
+const GROUND: [&str; 2] = ["station", "time"];
+const PROFILE: [&str; 3] = ["station", "time", "z"];
 
 /// The files of the time series, being written.
 #[derive(Debug)]
-pub struct Points {
+pub(crate) struct Points {
     ground: AppendFile,
     profiles: AppendFile,
     shape: Shape,
@@ -56,11 +45,7 @@ pub struct Points {
 
 impl Points {
     /// Starts the files of planes and of profiles.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](crate::error::Error::Io).
-    pub fn create<R: Stored>(
+    pub(crate) fn create<R: Stored>(
         [ground, profiles]: [AtomicFile; 2],
         header: &Header,
         (places, operator): (&[PlacedStation], usize),
@@ -71,13 +56,14 @@ impl Points {
         let coordinates = define_places(&mut ground, places, "timeSeries")?;
         let chunks = [places.len(), times_together(places.len())];
         for variable in SAMPLED.iter().filter(|variable| variable.axes == Axes::Plane) {
-            let dimensions = ["station", "time"];
-            ground.variable::<R>(&about(variable, &dimensions, &coordinates, &chunks))?;
+            let about = VariableInfo::of(variable, &GROUND, &coordinates);
+            ground.variable::<R>(&VariableInfo { chunks: &chunks, ..about })?;
             if variable.name == "RAINNC" {
                 ground.attribute(variable.name, "cell_methods", "time: sum")?;
             }
         }
         ground.variable::<R>(&VariableInfo {
+            dimensions: &GROUND,
             coordinates: &coordinates,
             chunks: &chunks,
             ..STRONGEST
@@ -92,8 +78,8 @@ impl Points {
         let passive = Variable::passive(&header.tracers);
         let volumes = SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane);
         for variable in volumes.chain(&passive) {
-            let dimensions = ["station", "time", "z"];
-            let mut about = about(variable, &dimensions, &coordinates, &chunks);
+            let mut about = VariableInfo::of(variable, &PROFILE, &coordinates);
+            about.chunks = &chunks;
             if variable.name == "height" {
                 about.coordinates = "";
                 about.long_name = "geopotential height of the middle of the layers".into();
@@ -114,24 +100,6 @@ fn times_together(values: usize) -> usize {
     (VALUES_PER_CHUNK / values.max(1)).clamp(1, 512)
 }
 
-fn about<'a>(
-    variable: &'a Variable,
-    dimensions: &'a [&'a str],
-    coordinates: &'a str,
-    chunks: &'a [usize],
-) -> VariableInfo<'a> {
-    VariableInfo {
-        name: variable.name,
-        dimensions,
-        units: variable.units,
-        long_name: variable.description.to_lowercase().into(),
-        standard_name: variable.standard_name,
-        coordinates,
-        chunks,
-        ..VariableInfo::default()
-    }
-}
-
 /// Adds the stations; returns the names of their coordinates.
 fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str) -> Result<String> {
     let longest = places.iter().map(|place| place.name.len()).max().unwrap_or(1);
@@ -145,12 +113,11 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
             &netcdf::types::NcVariableType::Char,
         )?;
         let mut names = existing(file, "station_name")?;
-        names.put_attribute("long_name", "name of the place")?;
-        names.put_attribute("cf_role", "timeseries_id")?;
-        if places.iter().any(|place| !place.name.is_ascii()) {
-            // Without it readers take each byte for a letter.
-            names.put_attribute("_Encoding", "utf-8")?;
-        }
+        // Without the encoding readers take each byte for a letter.
+        let is_ascii = places.iter().all(|place| place.name.is_ascii());
+        let encoding = ("_Encoding", if is_ascii { "" } else { "utf-8" });
+        let long_name = ("long_name", "name of the place");
+        describe(&mut names, &[long_name, ("cf_role", "timeseries_id"), encoding])?;
         for (n, place) in places.iter().enumerate() {
             names.put_values(&NcChar::of(&place.name), [n..n + 1, 0..place.name.len()])?;
         }
@@ -166,7 +133,7 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
     for (of, places) in [(Coordinates::Degrees, on_earth), (Coordinates::Metres, on_map)] {
         let Some(places) = places else { continue };
         let [x, y] = [0, 1].map(|axis| places.iter().map(|place| place[axis]).collect());
-        let [along_x, along_y] = coordinates(of);
+        let [along_x, along_y] = of.axes();
         // Latitude before longitude, but x before y.
         let mut both = [(along_x, x), (along_y, y)];
         if of == Coordinates::Degrees {
@@ -185,10 +152,6 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
 }
 
 impl<R: Stored> AuxOutput<R> for Points {
-    fn target(&self) -> &Path {
-        self.ground.target()
-    }
-
     fn sample(&mut self, operator: usize, sample: &PointSample<R>) -> Result<()> {
         if operator != self.operator {
             return Ok(());
@@ -204,16 +167,11 @@ impl<R: Stored> AuxOutput<R> for Points {
             }
             // Levels of a station are made contiguous; values on faces are averaged to the layers.
             let at = |k: usize, place: usize| field[k * places + place];
-            let count = levels(variable.axes, shape);
-            let profile = |place: usize| {
-                (0..shape.nz).map(move |k| {
-                    if count == shape.nz {
-                        at(k, place)
-                    } else {
-                        R::HALF * (at(k, place) + at(k + 1, place))
-                    }
-                })
+            let on_faces = variable.axes == Axes::VolumeZ;
+            let middle = |k: usize, place: usize| {
+                if on_faces { R::HALF * (at(k, place) + at(k + 1, place)) } else { at(k, place) }
             };
+            let profile = |place: usize| (0..shape.nz).map(move |k| middle(k, place));
             let values: Vec<R> = (0..places).flat_map(profile).collect();
             self.profiles.now(variable.name, 1, &[places, shape.nz], &values)?;
             if variable.name == "REFL_10CM" {

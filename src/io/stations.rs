@@ -10,7 +10,7 @@ use crate::io::weights::Coordinates;
 
 /// A station.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Station {
+pub(crate) struct Station {
     /// Name of the station.
     pub name: String,
     /// Longitude, degrees east, or x, m.
@@ -23,7 +23,7 @@ pub struct Station {
 
 /// The stations of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stations {
+pub(crate) struct Stations {
     /// Kind of the coordinates.
     pub coordinates: Coordinates,
     /// In the order of the file; at least one.
@@ -44,7 +44,7 @@ impl Stations {
     /// [`Error::Io`] when it cannot be read; [`Error::Input`] with the line when the header lacks a column or has an
     /// unknown one, when a line has other columns than the header, when a number is invalid or out of range, and when a
     /// name is missing or repeated.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = text::read(path)?;
         Self::parse(&text).map_err(|message| Error::input(path, message))
     }

@@ -43,7 +43,7 @@ pub enum Keep {
 }
 
 /// The largest relative error of values with so many bits of the significand after the leading one.
-pub fn rounding_error(bits: u32) -> f64 {
+pub(crate) fn rounding_error(bits: u32) -> f64 {
     0.5_f64.powi(bits as i32 + 1)
 }
 
@@ -259,10 +259,6 @@ impl Tools {
 
 impl Coding {
     /// The bytes of a chunk of `room` values; missing ones are 0.
-    ///
-    /// # Errors
-    ///
-    /// A message for an unsupported level of compression.
     pub(super) fn encode<T: Bits>(self, values: &[T], room: usize) -> Result<Vec<u8>, String> {
         match self.bits.filter(|bits| *bits < T::STORED) {
             None => self.pack(values, room),

@@ -10,12 +10,7 @@ use crate::error::{Error, Result};
 const LONGEST: u64 = 64 << 20;
 
 /// The text of a file.
-///
-/// # Errors
-///
-/// [`Error::Io`] when it cannot be read, with the nearest name in its folder if the file does not exist;
-/// [`Error::Input`] when it is not UTF-8, or implausibly long.
-pub fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     if path.is_dir() {
         return Err(Error::input(path, "is a folder; a file of text is needed"));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ndarray::{Array1, Array2, Array3, ArrayD, Ix1, Ix2, Ix3};
+use ndarray::{Array2, Array3, ArrayD, Axis, Ix2, Ix3};
 
 use crate::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use crate::error::{Advice, Error, Result};
@@ -141,23 +141,19 @@ impl TransportCase {
 
     /// The two outer faces of a periodic axis are the same face and must have the same flux.
     fn check_periodic_faces(&self, file: &Reader) -> Result<()> {
-        let Shape { nx, ny, .. } = self.grid.shape;
-        let differ = |name: &str, k: usize, at: String, [first, last]: [f64; 2]| {
-            Err(file.error(format!(
-                "variable {name} is {first} at the first face and {last} at the last face of a \
-                 periodic axis (z={k} {at}); they are the same face and need the same value"
-            )))
-        };
-        for ((k, j, i), &first) in self.ru.indexed_iter().filter(|((_, _, i), _)| *i == 0) {
-            let last = self.ru[[k, j, i + nx]];
-            if self.grid.sides.periodic_x() && (first - last).abs() > 0.0 {
-                return differ("ru", k, format!("y={j}"), [first, last]);
-            }
-        }
-        for ((k, j, i), &first) in self.rv.indexed_iter().filter(|((_, j, _), _)| *j == 0) {
-            let last = self.rv[[k, j + ny, i]];
-            if self.grid.sides.periodic_y() && (first - last).abs() > 0.0 {
-                return differ("rv", k, format!("x={i}"), [first, last]);
+        let sides = self.grid.sides;
+        for (name, wind, axis, along, is_periodic) in [
+            ("ru", &self.ru, Axis(2), "y", sides.periodic_x()),
+            ("rv", &self.rv, Axis(1), "x", sides.periodic_y()),
+        ] {
+            let [first, last] = [0, wind.len_of(axis) - 1].map(|at| wind.index_axis(axis, at));
+            let differing = first.indexed_iter().find(|(at, first)| **first != last[*at]);
+            if let Some(((k, n), first)) = differing.filter(|_| is_periodic) {
+                return Err(file.error(format!(
+                    "variable {name} is {first} at the first face and {} at the last face of a \
+                     periodic axis (z={k} {along}={n}); they are the same face and need the same value",
+                    last[[k, n]]
+                )));
             }
         }
         Ok(())
@@ -327,9 +323,7 @@ fn values(file: &Reader, name: &str, dimensions: &[&str]) -> Result<ArrayD<f64>>
 }
 
 fn profile(file: &Reader, name: &str) -> Result<Vec<f64>> {
-    let values = values(file, name, &["z"])?;
-    let profile: Array1<f64> = values.into_dimensionality::<Ix1>().expect("one dimension");
-    Ok(profile.to_vec())
+    Ok(values(file, name, &["z"])?.into_iter().collect())
 }
 
 fn plane(file: &Reader, name: &str) -> Result<Array2<f64>> {

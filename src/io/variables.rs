@@ -12,11 +12,11 @@ use crate::real::Real;
 
 /// The type of a variable, by its name in CDL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind(pub &'static str);
+pub(crate) struct Kind(pub &'static str);
 
 /// A dimension of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Its name.
     pub name: String,
     /// Its length.
@@ -27,7 +27,7 @@ pub struct Extent {
 
 /// Description of a variable.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Description {
+pub(crate) struct Description {
     /// Its name.
     pub name: String,
     /// Its type.
@@ -40,7 +40,7 @@ pub struct Description {
 
 /// Values of a variable, unpacked; missing ones of floating-point types are NaN.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub(crate) enum Values {
     /// Of type float.
     Single(Vec<f32>),
     /// Of type double.
@@ -59,7 +59,7 @@ pub enum Values {
 
 impl Values {
     /// Numbers in double precision, if they are numbers.
-    pub fn wide(self) -> Option<Vec<f64>> {
+    pub(crate) fn wide(self) -> Option<Vec<f64>> {
         match self {
             Self::Single(values) => Some(values.into_iter().map(f64::from).collect()),
             Self::Double(values) => Some(values),
@@ -92,20 +92,12 @@ fn kind(of: &NcVariableType) -> Kind {
 
 impl Reader {
     /// Descriptions of the variables of the file, in its order.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] when a variable cannot be inspected.
-    pub fn descriptions(&self) -> Result<Vec<Description>> {
+    pub(crate) fn descriptions(&self) -> Result<Vec<Description>> {
         self.variable_names().iter().map(|name| self.description(name)).collect()
     }
 
     /// Description of a variable.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] when there is no such variable.
-    pub fn description(&self, name: &str) -> Result<Description> {
+    pub(crate) fn description(&self, name: &str) -> Result<Description> {
         let variable = self.variable(name)?;
         let extents = variable.dimensions().iter().map(|d| Extent {
             name: d.name(),
@@ -131,11 +123,7 @@ impl Reader {
     }
 
     /// The values of a variable within a range along every dimension.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] when they cannot be read.
-    pub fn part(&self, name: &str, ranges: &[Range<usize>]) -> Result<Values> {
+    pub(crate) fn part(&self, name: &str, ranges: &[Range<usize>]) -> Result<Values> {
         let variable = self.variable(name)?;
         self.check_size(&variable)?;
         let ranges = ranges.to_vec();
@@ -148,14 +136,10 @@ impl Reader {
             }
             Ok(match variable.vartype() {
                 NcVariableType::Float(FloatType::F32) => {
-                    let mut values: Vec<f32> = variable.get_values(ranges)?;
-                    mask(&mut values, packing.as_ref());
-                    Values::Single(values)
+                    Values::Single(masked(variable.get_values(ranges)?, packing.as_ref()))
                 }
                 NcVariableType::Float(FloatType::F64) => {
-                    let mut values: Vec<f64> = variable.get_values(ranges)?;
-                    mask(&mut values, packing.as_ref());
-                    Values::Double(values)
+                    Values::Double(masked(variable.get_values(ranges)?, packing.as_ref()))
                 }
                 NcVariableType::Int(IntType::U64) => Values::Unsigned(variable.get_values(ranges)?),
                 NcVariableType::Int(_) => Values::Signed(variable.get_values(ranges)?),
@@ -172,16 +156,18 @@ impl Reader {
     }
 }
 
-/// Replaces values that are marked as missing, or were never written, by NaN.
-fn mask<T: Real>(values: &mut [T], packing: Option<&Packing>) {
-    let Some(packing) = packing else { return };
-    if packing.is_plain() {
-        let fill = T::of(FLOAT_FILL.into());
-        values.iter_mut().filter(|x| **x == fill).for_each(|x| *x = T::of(f64::NAN));
-        return;
-    }
-    let missing = |x: &T| !matches!(packing.why(x.f64()), None | Some(MissingReason::NotFinite));
-    values.iter_mut().filter(|x| missing(x)).for_each(|x| *x = T::of(f64::NAN));
+/// The values, with NaN for those that are marked as missing or were never written.
+fn masked<T: Real>(mut values: Vec<T>, packing: Option<&Packing>) -> Vec<T> {
+    let Some(packing) = packing else { return values };
+    let fill = T::of(FLOAT_FILL.into());
+    let is_missing = |x: &T| {
+        if packing.is_plain() {
+            return *x == fill;
+        }
+        !matches!(packing.why(x.f64()), None | Some(MissingReason::NotFinite))
+    };
+    values.iter_mut().filter(|x| is_missing(x)).for_each(|x| *x = T::of(f64::NAN));
+    values
 }
 
 /// Every index within the ranges, the last dimension fastest.

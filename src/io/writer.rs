@@ -5,37 +5,17 @@ use std::path::Path;
 use netcdf::FileMut;
 use netcdf::types::NcTypeDescriptor;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::storage::Bits;
 use crate::real::Real;
 
 /// A precision that NetCDF can store.
-pub trait Stored: Real + NcTypeDescriptor + Bits {
-    /// Conversion of values to either precision at run time.
-    fn numbers(values: &[Self]) -> Numbers<'_>;
-}
+pub trait Stored: Real + NcTypeDescriptor + Bits {}
 
-impl Stored for f32 {
-    fn numbers(values: &[Self]) -> Numbers<'_> {
-        Numbers::Single(values)
-    }
-}
+impl Stored for f32 {}
 
-impl Stored for f64 {
-    fn numbers(values: &[Self]) -> Numbers<'_> {
-        Numbers::Double(values)
-    }
-}
-
-/// Values of either precision.
-#[derive(Clone, Copy, Debug)]
-pub enum Numbers<'a> {
-    /// Of type float.
-    Single(&'a [f32]),
-    /// Of type double.
-    Double(&'a [f64]),
-}
+impl Stored for f64 {}
 
 /// A NetCDF file being written, under a temporary name until [`Writer::commit`].
 #[derive(Debug)]
@@ -49,7 +29,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Those of [`AtomicFile::new`].
+    /// [`Error::Exists`](crate::error::Error::Exists), [`Error::Input`](crate::error::Error::Input) or
+    /// [`Error::Io`](crate::error::Error::Io) when a file of this name cannot be written.
     pub fn create(target: &Path, force: bool) -> Result<Self> {
         let pending = AtomicFile::new(target, force)?;
         let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
@@ -60,37 +41,34 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the library refuses, as in the functions below.
+    /// [`Error::Io`](crate::error::Error::Io) when the library refuses, as in the functions below.
     pub fn dimension(&mut self, name: &str, length: usize) -> Result<()> {
-        let done = self.file.add_dimension(name, length).map(drop);
-        done.map_err(|e| self.error(&e))
+        self.file.add_dimension(name, length).map(drop).map_err(|e| self.pending.failed(e))
     }
 
     /// Adds a global text attribute.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`].
+    /// [`Error::Io`](crate::error::Error::Io).
     pub fn text(&mut self, name: &str, value: &str) -> Result<()> {
-        let done = self.file.add_attribute(name, value).map(drop);
-        done.map_err(|e| self.error(&e))
+        self.file.add_attribute(name, value).map(drop).map_err(|e| self.pending.failed(e))
     }
 
     /// Adds a global numeric attribute.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`].
+    /// [`Error::Io`](crate::error::Error::Io).
     pub fn number(&mut self, name: &str, value: f64) -> Result<()> {
-        let done = self.file.add_attribute(name, value).map(drop);
-        done.map_err(|e| self.error(&e))
+        self.file.add_attribute(name, value).map(drop).map_err(|e| self.pending.failed(e))
     }
 
     /// Adds a variable with all its values, units and a description.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`].
+    /// [`Error::Io`](crate::error::Error::Io).
     pub fn variable<T: NcTypeDescriptor>(
         &mut self,
         name: &str,
@@ -104,22 +82,18 @@ impl Writer {
             variable.put_attribute("long_name", long_name)?;
             variable.put_values(values, ..)
         };
-        let done = add();
-        done.map_err(|e| self.error(&e))
+        add().map_err(|e| self.pending.failed(e))
     }
 
     /// Closes the file and renames it to its final name.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], and those of [`AtomicFile::commit`].
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be completed, [`Error::Exists`](crate::error::Error::Exists)
+    /// when another program has written a file of this name meanwhile.
     pub fn commit(self) -> Result<()> {
         let Self { file, pending } = self;
         file.close().map_err(|e| pending.failed(e))?;
         pending.commit()
-    }
-
-    fn error(&self, error: &netcdf::Error) -> Error {
-        self.pending.failed(error)
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostics::pair::{
     RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::Result;
-use crate::io::columns::physics::PhysicsCase;
+use crate::io::columns::PhysicsCase;
 use crate::io::writer::Stored;
 use crate::physics::{ColumnPhysics, Scratch, call};
 use crate::state::{CloudDiagnostics, State};

@@ -17,9 +17,10 @@ use crate::constants::Constants;
 use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::columns::ColumnCase;
+use crate::io::columns::PhysicsCase;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
+use crate::tracers::TracerSet;
 use crate::wsm5::params::SchemeConstants;
 
 /// Numbers of columns along x and along y.
@@ -86,11 +87,12 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
         }
     }
 
-    /// Independent columns, without winds; they lie side by side in one row.
-    pub fn columns(case: &ColumnCase<R>) -> Self {
-        let mut state = case.state.clone();
+    /// Independent columns of WSM5, without winds; they lie side by side in one row.
+    pub fn columns(case: &PhysicsCase<R>) -> Self {
+        let mut state = State::new(TracerSet::moist_air(), case.tracers.clone());
         state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
-        Self::independent(case.shape, state, case.environment.clone())
+        let [rho, exner, p, dz] = std::array::from_fn(|n| case.air[n].clone());
+        Self::independent(case.shape, state, Environment { rho, exner, p, dz })
     }
 
     fn independent(shape: Shape, state: State<R>, environment: Environment<R>) -> Self {

@@ -6,12 +6,13 @@ use super::{Bench, Part};
 use crate::cli::option_values::value_name;
 use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::columns::ColumnCase;
+use crate::io::columns::PhysicsCase;
 use crate::io::reader::Reader;
 use crate::io::wrf;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
+use crate::wsm5::scheme::Scheme;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
 pub(in crate::cli) fn read<R: RunPrecision>(
@@ -19,8 +20,10 @@ pub(in crate::cli) fn read<R: RunPrecision>(
     group: Option<&str>,
 ) -> Result<ReplicatedGrid<R>> {
     let columns = match group {
-        Some(group) => Some(ColumnCase::read_group(input, group)?),
-        None if Reader::open(input)?.dimension("column").is_ok() => Some(ColumnCase::read(input)?),
+        Some(group) => Some(PhysicsCase::read_group::<Scheme<R>>(input, group)?),
+        None if Reader::open(input)?.dimension("column").is_ok() => {
+            Some(PhysicsCase::read::<Scheme<R>>(input)?)
+        }
         None => None,
     };
     if let Some(case) = columns {

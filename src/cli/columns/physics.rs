@@ -12,7 +12,7 @@ use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::columns::physics::PhysicsCase;
+use crate::io::columns::PhysicsCase;
 use crate::io::writer::{Stored, Writer};
 use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};

@@ -24,7 +24,7 @@
 mod long_run;
 mod rounding_reference;
 mod run_state;
-pub mod spread;
+pub(crate) mod spread;
 #[cfg(test)]
 mod tests;
 mod verdict;

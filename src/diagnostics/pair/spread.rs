@@ -11,7 +11,7 @@ const OFF_LARGEST: f64 = 1e-3;
 
 /// Error measures of a field, in its units. Infinite if a value is not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The largest.
     pub largest: f64,
     /// Root mean square.
@@ -42,7 +42,7 @@ impl Spread {
     }
 
     /// The larger of two, measure by measure.
-    pub fn larger(&self, other: &Self) -> Self {
+    pub(crate) fn larger(&self, other: &Self) -> Self {
         self.joined(other, f64::max)
     }
 
@@ -52,7 +52,7 @@ impl Spread {
     }
 
     /// The errors of `found` against `truth`, of the same length; `errors` is work space.
-    pub fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
+    pub(crate) fn of<R: Real, T: Real>(found: &[R], truth: &[T], errors: &mut Vec<f64>) -> Self {
         debug_assert_eq!(found.len(), truth.len());
         if found.is_empty() {
             return Self::default();
@@ -94,14 +94,14 @@ fn largest<R: Real>(values: &[R]) -> f64 {
 
 /// Root mean square, √(Σ x² / n), in the units of the values; 0 without values. The squares of atmospheric values
 /// neither underflow nor overflow in double precision.
-pub fn root_mean_square<R: Real>(values: &[R]) -> f64 {
+pub(crate) fn root_mean_square<R: Real>(values: &[R]) -> f64 {
     let squares: f64 = values.iter().map(|x| x.f64() * x.f64()).sum();
     (squares / values.len().max(1) as f64).sqrt()
 }
 
 /// A percentile, from 0 to 100, with linear interpolation, in the units of the values. Needs at least one value;
 /// changes their order.
-pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
+pub(crate) fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let position = percent / 100.0 * (values.len() - 1) as f64;
     let (_, low, above) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
     let low = *low;

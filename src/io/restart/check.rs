@@ -164,7 +164,7 @@ fn domain(reader: &Reader, domain: &Domain) -> Result<()> {
     for ((name, _), plane) in DOMAIN_PLANES.into_iter().zip(planes(domain)) {
         positive(reader, name, plane)?;
     }
-    for ((name, _), values) in super::PROFILES.into_iter().zip(super::profiles(domain)) {
+    for (name, _, values) in super::profiles(domain) {
         finite(reader, name, values.iter().copied())?;
     }
     check_levels(reader, &vertical.rdnw, &vertical.dnw, &vertical.znw)?;

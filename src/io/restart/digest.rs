@@ -4,6 +4,7 @@ use netcdf::{File, Variable};
 use sha2::{Digest, Sha256};
 
 use super::DIGEST;
+use crate::io::damage_guard::lengths;
 
 /// SHA-256 of all global attributes except the digest itself, and of all variables, in hexadecimal digits.
 ///
@@ -21,8 +22,7 @@ pub fn digest(file: &File) -> netcdf::Result<String> {
     let mut variables: Vec<Variable<'_>> = file.variables().collect();
     variables.sort_by_key(Variable::name);
     for variable in &variables {
-        let dimensions = variable.dimensions();
-        let lengths: Vec<usize> = dimensions.iter().map(netcdf::Dimension::len).collect();
+        let lengths = lengths(variable);
         sum.update(format!("{} {:?} {lengths:?}\n", variable.name(), variable.vartype()));
         // A variable without values may have any number of parts.
         if lengths.contains(&0) {

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::Array2;
 use time::PrimitiveDateTime;
 use tracing::{debug, warn};
 
@@ -11,14 +10,14 @@ use super::check;
 use super::digest::digest;
 use super::dimension::{CHEMISTRY_CELL, PART};
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIGURES, FIRST_STEPS, FORM, FrameRow,
-    PROFILES, Restart, kept_name,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FACE_PROFILES, FIGURES, FIRST_STEPS, FORM,
+    FrameRow, LAYER_PROFILES, Restart, kept_name,
 };
 use crate::calendar;
 use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Result};
 use crate::grid::{Grid, Shape};
-use crate::io::reader::{RESTART_MARK, Reader};
+use crate::io::reader::{RESTART_MARK, Reader, try_map};
 use crate::io::typed_arrays::{array, numbers};
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, Domain, Vertical, restart_frame};
@@ -41,8 +40,8 @@ impl RestartFile {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`], and [`Error::Input`](crate::error::Error::Input) when it is not a restart file, or
-    /// one of another version.
+    /// [`Error::Io`](crate::error::Error::Io) when it cannot be read, [`Error::Input`](crate::error::Error::Input) when
+    /// it is damaged, is not a restart file, or is one of another version.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         if reader.text("title").is_none() || reader.number(RESTART_MARK)?.is_none() {
@@ -171,13 +170,12 @@ impl RestartFile {
         let (first, begin) = (self.count("first_frame")?, self.time("begin")?);
         let Some(time) = times.first() else { return Err(reader.error("holds no input frame")) };
         debug!("{} holds {} input frames from {first} on", self.path().shown(), times.len());
-        let [perturbation, base] =
-            COLUMN_MASS.map(|name| array(reader, name, (shape.ny, shape.nx)));
+        let column_mass = try_map(COLUMN_MASS, |name| array(reader, name, (shape.ny, shape.nx)))?;
         let restart = Restart {
             domain: self.domain(input)?,
             frame: restart_frame::frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
-            column_mass: [perturbation?, base?],
+            column_mass,
             checkpoint: self.checkpoint(shape, tracers)?,
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
@@ -199,10 +197,8 @@ impl RestartFile {
         let field = |name: &str| array::<R, _>(reader, name, shape.centre());
         let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));
         let state = State::new(Arc::clone(tracers), fields.collect::<Result<Vec<_>>>()?);
-        let planes =
-            Surface::<R>::NAMES.map(|name| array::<R, _>(reader, name, (shape.ny, shape.nx)));
-        let planes = planes.into_iter().collect::<Result<Vec<Array2<R>>>>()?;
-        let planes = planes.try_into().expect("as many planes as names");
+        let plane = |name| array::<R, _>(reader, name, (shape.ny, shape.nx));
+        let planes = try_map(Surface::<R>::NAMES, plane)?;
         let list = |name: &str, dimension: &str| {
             if reader.has(name) {
                 numbers(reader, name, &[reader.dimension(dimension)?])
@@ -270,31 +266,17 @@ impl RestartFile {
 
     fn domain(&self, shape: Shape) -> Result<Domain> {
         let reader = &self.reader;
-        let plane = |at: usize| -> Result<Array2<f64>> {
-            let (name, along) = DOMAIN_PLANES[at];
+        let [mu, map_x, map_y, u_x, u_y, v_x, v_y] = try_map(DOMAIN_PLANES, |(name, along)| {
             array(reader, name, (reader.dimension(along[0])?, reader.dimension(along[1])?))
-        };
-        let profile = |at: usize| -> Result<Vec<f64>> {
-            let (name, along) = PROFILES[at];
+        })?;
+        let profile = |name: &str, along: &str| -> Result<Vec<f64>> {
             numbers(reader, name, &[reader.dimension(along)?])
         };
-        let vertical = Vertical {
-            znw: profile(0)?,
-            znu: profile(1)?,
-            dnw: profile(2)?,
-            rdnw: profile(3)?,
-            dn: profile(4)?,
-            rdn: profile(5)?,
-            fnm: profile(6)?,
-            fnp: profile(7)?,
-            c1h: profile(8)?,
-            c2h: profile(9)?,
-            c1f: profile(10)?,
-            c2f: profile(11)?,
-            p_top: self.number("p_top")?,
-        };
+        let layers = try_map(LAYER_PROFILES, |name| profile(name, "z"))?;
+        let faces = try_map(FACE_PROFILES, |name| profile(name, "z_face"))?;
+        let vertical = Vertical::of_profiles(layers, faces, self.number("p_top")?);
         let unit = self.number("unit")?;
-        let coordinate = vertical.coordinate(plane(0)?, [plane(1)?, plane(2)?], unit);
+        let coordinate = vertical.coordinate(mu, [map_x, map_y], unit);
         let single = |name: &str| array::<f32, _>(reader, name, (shape.ny, shape.nx));
         let if_there = |name: &str| reader.has(name).then(|| single(name)).transpose();
         let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;
@@ -302,7 +284,7 @@ impl RestartFile {
             path: self.path().to_owned(),
             grid: Grid::whole(shape, [self.number("dx")?, self.number("dy")?], sides),
             coordinate,
-            face_maps: FaceMaps { u_x: plane(3)?, u_y: plane(4)?, v_x: plane(5)?, v_y: plane(6)? },
+            face_maps: FaceMaps { u_x, u_y, v_x, v_y },
             vertical,
             latitude: if_there("latitude")?,
             longitude: if_there("longitude")?,

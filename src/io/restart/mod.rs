@@ -175,21 +175,11 @@ const DOMAIN_PLANES: [(&str, [&str; 2]); 7] = {
     ]
 };
 
-/// Profiles of the vertical coordinate, in the order of [`profiles`].
-const PROFILES: [(&str, &str); 12] = [
-    ("znw", "z_face"),
-    ("znu", "z"),
-    ("dnw", "z"),
-    ("rdnw", "z"),
-    ("dn", "z"),
-    ("rdn", "z"),
-    ("fnm", "z"),
-    ("fnp", "z"),
-    ("c1h", "z"),
-    ("c2h", "z"),
-    ("c1f", "z_face"),
-    ("c2f", "z_face"),
-];
+/// Profiles of the vertical coordinate along `z` and along `z_face`, in the order of
+/// [`Vertical::profiles`](crate::io::wrf::Vertical::profiles).
+const LAYER_PROFILES: [&str; 9] = ["znu", "dnw", "rdnw", "dn", "rdn", "fnm", "fnp", "c1h", "c2h"];
+/// See [`LAYER_PROFILES`].
+const FACE_PROFILES: [&str; 3] = ["znw", "c1f", "c2f"];
 
 /// The values of [`DOMAIN_PLANES`].
 fn planes(domain: &Domain) -> [&Array2<f64>; DOMAIN_PLANES.len()] {
@@ -197,8 +187,10 @@ fn planes(domain: &Domain) -> [&Array2<f64>; DOMAIN_PLANES.len()] {
     [&at.mu, &at.map_x, &at.map_y, &faces.u_x, &faces.u_y, &faces.v_x, &faces.v_y]
 }
 
-/// The values of [`PROFILES`].
-fn profiles(domain: &Domain) -> [&[f64]; PROFILES.len()] {
-    let v = &domain.vertical;
-    [&v.znw, &v.znu, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f, &v.c2f]
+/// Name, dimension and values of the profiles of a domain.
+fn profiles(domain: &Domain) -> impl Iterator<Item = (&'static str, &'static str, &[f64])> {
+    let (layers, faces) = domain.vertical.profiles();
+    let layers = LAYER_PROFILES.into_iter().zip(layers).map(|(name, x)| (name, "z", x));
+    let faces = FACE_PROFILES.into_iter().zip(faces).map(|(name, x)| (name, "z_face", x));
+    layers.chain(faces)
 }

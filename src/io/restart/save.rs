@@ -5,8 +5,8 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, PROFILES, RunConstants,
-    Saved, dimension, dimensions, kept_name, planes, profiles,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants, Saved,
+    dimension, dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::existing;
 use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
-use crate::io::wrf::{Attribute, Domain, Frame};
+use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
@@ -46,8 +46,8 @@ impl Restarter {
         let mut frame = about.series.as_stored(saved.number, &about.domain)?;
         let mut file = netcdf::create(pending.path()).map_err(failed)?;
         define::<R>(&mut file, about, saved, (&frame, numbers.len())).map_err(failed)?;
-        put_standing(&mut file, saved).map_err(failed)?;
-        put_place(&mut file, about).map_err(failed)?;
+        put_lists(&mut file, saved).map_err(failed)?;
+        put_domain(&mut file, &about.domain).map_err(failed)?;
         for (index, number) in numbers.enumerate() {
             if index > 0 {
                 frame = about.series.as_stored(number, &about.domain)?;
@@ -70,19 +70,20 @@ fn define<R: Stored>(
 ) -> netcdf::Result<()> {
     let (nz, ny, nx) = saved.checkpoint.state.theta().dim();
     let input = about.domain.grid.shape;
+    let surface = &saved.checkpoint.gathered.surface;
     for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
         file.add_dimension(name, length)?;
     }
     file.add_dimension(FRAME, frames)?;
     define_attributes(file, about, saved)?;
-    for tracer in &**saved.checkpoint.state.set() {
-        file.add_variable::<R>(&kept_name(tracer), &dimension::RUN)?;
+    for (tracer, field) in saved.checkpoint.state.tracers() {
+        add(file, &kept_name(tracer), &dimension::RUN, memory(field))?;
     }
-    for name in Surface::<R>::NAMES {
-        file.add_variable::<R>(name, &dimension::RUN[1..])?;
+    for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
+        add(file, name, &dimension::RUN[1..], memory(plane))?;
     }
-    for name in COLUMN_MASS {
-        file.add_variable::<f32>(name, &dimension::RUN[1..])?;
+    for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
+        add(file, name, &dimension::RUN[1..], memory(plane))?;
     }
     for (name, [z, y, x], _) in volumes(frame, &about.series.variables()) {
         file.add_variable::<f32>(&name, &[FRAME, z, y, x])?;
@@ -150,19 +151,12 @@ fn define_attributes<R: Stored>(
         add("input_dt", dt.into());
     }
     for (name, value) in domain.projection.iter().chain(provenance) {
-        match value {
-            Attribute::Number(x) => add(name, (*x).into()),
-            Attribute::Text(text) => add(name, text.as_str().into()),
-        }
+        add(name, value.into());
     }
     for (name, value) in attributes {
         file.add_attribute(&name, value)?;
     }
     Ok(())
-}
-
-fn put<T: NcTypeDescriptor>(file: &mut FileMut, name: &str, values: &[T]) -> netcdf::Result<()> {
-    existing(file, name)?.put_values(values, ..)
 }
 
 /// Adds a variable with all its values.
@@ -175,15 +169,9 @@ fn add<T: NcTypeDescriptor>(
     file.add_variable::<T>(name, dimensions)?.put_values(values, ..)
 }
 
-fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
+fn put_lists<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
     let Saved { checkpoint, reports, .. } = saved;
-    for (tracer, field) in checkpoint.state.tracers() {
-        put(file, &kept_name(tracer), memory(field))?;
-    }
-    let Accumulators { surface, first_steps, parts, .. } = &checkpoint.gathered;
-    for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
-        put(file, name, memory(plane))?;
-    }
+    let Accumulators { first_steps, parts, .. } = &checkpoint.gathered;
     if !parts.is_empty() {
         file.add_dimension(dimension::PART, parts.len())?;
         add(file, "parts", &[dimension::PART], parts)?;
@@ -201,15 +189,12 @@ fn put_standing<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Resu
     Ok(())
 }
 
-fn put_place(file: &mut FileMut, about: &RunConstants) -> netcdf::Result<()> {
-    let Domain { terrain, latitude, longitude, .. } = &about.domain;
-    for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {
-        put(file, name, memory(plane))?;
-    }
-    for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(&about.domain)) {
+fn put_domain(file: &mut FileMut, domain: &Domain) -> netcdf::Result<()> {
+    let Domain { terrain, latitude, longitude, .. } = domain;
+    for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(domain)) {
         add(file, name, &along, memory(plane))?;
     }
-    for ((name, along), values) in PROFILES.into_iter().zip(profiles(&about.domain)) {
+    for (name, along, values) in profiles(domain) {
         add(file, name, &[along], values)?;
     }
     let planes = [

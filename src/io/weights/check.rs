@@ -148,8 +148,7 @@ pub(super) fn same_places(path: &Path, weights: &Weights, domain: &Domain) -> Re
         let away = match coordinates {
             Coordinates::Metres => dx.hypot(dy),
             Coordinates::Degrees => {
-                let turn = (dx + 180.0).rem_euclid(360.0) - 180.0;
-                let east = turn.to_radians() * place[1].to_radians().cos();
+                let east = mapping::turn(dx).to_radians() * place[1].to_radians().cos();
                 EARTH_RADIUS * east.hypot(dy.to_radians())
             }
         };

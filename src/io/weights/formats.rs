@@ -5,8 +5,8 @@ use tracing::{debug, warn};
 use super::check::{self, Sums};
 use super::{Arrangement, Coordinates, Normalisation, Target, WeightFile, Weights};
 use crate::error::Result;
-use crate::io::reader::Reader;
-use crate::io::variables::Values;
+use crate::io::grid_north::unit_vector;
+use crate::io::reader::{Reader, try_map};
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 
@@ -69,10 +69,7 @@ impl WeightNames {
 
     /// Reads a file of this format.
     pub(super) fn read(&self, reader: &Reader) -> Result<WeightFile> {
-        let [sources, targets, links] = {
-            let [a, b, c] = self.sizes.map(|name| reader.dimension(name));
-            [a?, b?, c?]
-        };
+        let [sources, targets, links] = try_map(self.sizes, |name| reader.dimension(name))?;
         let method = reader.text("map_method").unwrap_or_else(|| "not stated".to_owned());
         let normalisation = self.normalisation(reader)?;
         let [fraction_a, fraction_b] = self.fractions;
@@ -83,12 +80,11 @@ impl WeightNames {
             )));
         }
         let fraction = numbers(reader, fraction_b, targets)?;
-        let areas = match self.areas.map(|name| reader.has(name)) {
-            [true, true] => Some([
-                numbers(reader, self.areas[0], sources)?,
-                numbers(reader, self.areas[1], targets)?,
-            ]),
-            _ => None,
+        let [area_a, area_b] = self.areas;
+        let areas = if reader.has(area_a) && reader.has(area_b) {
+            Some([numbers(reader, area_a, sources)?, numbers(reader, area_b, targets)?])
+        } else {
+            None
         };
         let source_fraction =
             reader.has(fraction_a).then(|| numbers(reader, fraction_a, sources)).transpose()?;
@@ -244,11 +240,7 @@ fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> A
     let way = |n: usize| match coordinates {
         Coordinates::Metres => (x[n] - x[n - 1]).hypot(y[n] - y[n - 1]),
         Coordinates::Degrees => {
-            let [from, to] = [n - 1, n].map(|n| {
-                let (longitude, latitude) = (x[n].to_radians(), y[n].to_radians());
-                let across = latitude.cos();
-                [across * longitude.cos(), across * longitude.sin(), latitude.sin()]
-            });
+            let [from, to] = [n - 1, n].map(|n| unit_vector([x[n], y[n]]));
             from.iter().zip(to).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         }
     };
@@ -264,29 +256,13 @@ fn rows(coordinates: Coordinates, x: &[f64], y: &[f64], [a, b]: [usize; 2]) -> A
 
 /// All values of a variable of any shape with `count` values, every one finite.
 fn numbers(reader: &Reader, name: &str, count: usize) -> Result<Vec<f64>> {
-    let values = whole(reader, name, count)?.wide().ok_or_else(|| {
-        reader.error(format!("variable {name} is not numeric; numbers are needed"))
-    })?;
-    if let Some(at) = values.iter().position(|x| !x.is_finite()) {
-        return Err(reader.error(format!(
-            "variable {name} is {} at place {}; every value must be finite",
-            values[at],
-            at + 1
-        )));
-    }
-    Ok(values)
-}
-
-fn whole(reader: &Reader, name: &str, count: usize) -> Result<Values> {
-    let lengths: Vec<usize> = reader.dimensions_of(name)?.iter().map(|(_, n)| *n).collect();
-    let found: usize = lengths.iter().product();
+    let found: usize = reader.dimensions_of(name)?.iter().map(|(_, n)| *n).product();
     if found != count {
         return Err(reader.error(format!(
             "variable {name} has {found} values; {count} are needed to fit the dimensions of the file"
         )));
     }
-    let ranges: Vec<_> = lengths.into_iter().map(|n| 0..n).collect();
-    reader.part(name, &ranges)
+    reader.flat(name)
 }
 
 /// Indices from 1 in the file, converted to indices from 0.
@@ -308,7 +284,7 @@ fn indices(reader: &Reader, name: &str, links: usize, cells: usize) -> Result<Ve
 fn places(reader: &Reader, names: [&str; 2], count: usize) -> Result<(Coordinates, [Vec<f64>; 2])> {
     let read = |name: &str| -> Result<(Coordinates, Vec<f64>)> {
         let values = numbers(reader, name, count)?;
-        let units = Reader::units(&reader.variable(name)?).unwrap_or_default();
+        let units = reader.units(name).unwrap_or_default();
         let lower = units.to_lowercase();
         if lower.starts_with("rad") {
             return Ok((Coordinates::Degrees, values.iter().map(|x| x.to_degrees()).collect()));

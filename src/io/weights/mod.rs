@@ -58,6 +58,26 @@ pub enum Coordinates {
     Metres,
 }
 
+impl Coordinates {
+    /// Name and attributes of the coordinates along x and y in CF files.
+    pub(in crate::io) fn axes(self) -> [(&'static str, [(&'static str, &'static str); 3]); 2] {
+        let about = |name, units, long_name, standard_name| {
+            let units = ("units", units);
+            (name, [units, ("long_name", long_name), ("standard_name", standard_name)])
+        };
+        match self {
+            Self::Degrees => [
+                about("lon", "degrees_east", "longitude", "longitude"),
+                about("lat", "degrees_north", "latitude", "latitude"),
+            ],
+            Self::Metres => [
+                about("x", "m", "distance along x", "projection_x_coordinate"),
+                about("y", "m", "distance along y", "projection_y_coordinate"),
+            ],
+        }
+    }
+}
+
 /// Arrangement of the cells of a target grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {

@@ -3,37 +3,27 @@
 use std::path::Path;
 
 use super::shape;
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use crate::error::Result;
+use crate::io::layout::Axes;
 use crate::io::reader::Reader;
 
-/// Dimensions of a field in the cells.
-const CELLS: [&str; 3] = ["bottom_top", "south_north", "west_east"];
-
 /// Names of all fields at the cell centres of a file.
-///
-/// # Errors
-///
-/// Those of [`Reader::open`].
-pub fn fields(path: &Path) -> Result<Vec<String>> {
+pub(crate) fn fields(path: &Path) -> Result<Vec<String>> {
     let reader = Reader::open(path)?;
     let mut names = reader.variable_names();
     names.retain(|name| {
         let dimensions = reader.dimensions_of(name).unwrap_or_default();
         let names: Vec<&str> = dimensions.iter().map(|(name, _)| name.as_str()).collect();
-        names.ends_with(&CELLS)
+        names.ends_with(Axes::Volume.names())
     });
     Ok(names)
 }
 
 /// Mean Coriolis parameter (WRF `F`) at the first time of a file, s⁻¹; `None` without it.
-///
-/// # Errors
-///
-/// Those of [`Reader::open`], and of reading the variable.
-pub fn coriolis(path: &Path) -> Result<Option<f64>> {
+pub(crate) fn coriolis(path: &Path) -> Result<Option<f64>> {
     let reader = Reader::open(path)?;
     let source = TimeReader::new(&reader, shape(&reader)?, 0);
-    let plane = source.optional_plane("F", Stagger::Centre)?;
+    let plane = source.optional_plane("F", Axes::Plane)?;
     Ok(plane.and_then(|plane| plane.mapv(f64::from).mean()))
 }

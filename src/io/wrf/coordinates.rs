@@ -2,9 +2,10 @@
 
 use ndarray::Array2;
 
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
+use crate::io::layout::Axes;
 use crate::io::reader::Reader;
 
 /// Positions of the cells of a grid.
@@ -45,18 +46,14 @@ pub(super) fn stored(source: &TimeReader<'_>) -> Result<[Option<Array2<f32>>; 2]
     let names = NAMES.into_iter().find(|names| names.iter().any(|name| source.has(name)));
     let Some([latitude, longitude]) = names else { return Ok([None, None]) };
     let planes = [
-        source.optional_plane(latitude, Stagger::Centre)?,
-        source.optional_plane(longitude, Stagger::Centre)?,
+        source.optional_plane(latitude, Axes::Plane)?,
+        source.optional_plane(longitude, Axes::Plane)?,
     ];
     let is_somewhere = planes.iter().flatten().flatten().any(|&x| x != 0.0);
     Ok(if is_somewhere { planes } else { [None, None] })
 }
 
 /// Reads the coordinates and checks them against the globe and the distances.
-///
-/// # Errors
-///
-/// [`crate::error::Error::Input`] where they cannot be those of this grid.
 pub(super) fn read(source: &TimeReader<'_>, distances: Distances<'_>) -> Result<Coordinates> {
     let [latitude, longitude] = stored(source)?;
     let is_plane = source.reader.number("MAP_PROJ")? == Some(0.0);

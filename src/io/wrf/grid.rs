@@ -16,11 +16,7 @@ use crate::io::reader::Reader;
 
 /// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain
 /// has one layer, without air.
-///
-/// # Errors
-///
-/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, or has no grid.
-pub fn read(path: &Path) -> Result<Domain> {
+pub(crate) fn read(path: &Path) -> Result<Domain> {
     let reader = Reader::open(path)?;
     super::refuse_restart(&reader)?;
     let shape =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::source::{MAPS, Stagger, TimeReader, stored_name};
+use super::source::{MAPS, TimeReader, stored_name};
 use super::theta::Origin;
 use super::times::TimeSource;
 use super::{
@@ -13,12 +13,13 @@ use super::{
 use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Shape, Side, Sides};
+use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
 
 /// Contents of a file as input. Texts are for users, except names and times.
 #[derive(Clone, Debug, Serialize)]
-pub struct Survey {
+pub(crate) struct Survey {
     /// Title in the file.
     pub title: Option<String>,
     /// Cells along x, y, z.
@@ -56,12 +57,7 @@ const OPTIONAL: [(&[&str], &str); 5] = [
 const FROZEN: [&str; 2] = ["QICE", "QSNOW"];
 
 /// Inspects a file without reading its fields.
-///
-/// # Errors
-///
-/// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read, is not
-/// NetCDF, or does not have WRF's dimensions.
-pub fn survey(path: &Path) -> Result<Survey> {
+pub(crate) fn survey(path: &Path) -> Result<Survey> {
     let reader = &Reader::open(path)?;
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
@@ -149,14 +145,14 @@ fn origin_of_theta(source: &TimeReader<'_>) -> Result<Option<Origin>> {
     let read = |name: &str| {
         let holes = MissingValues::default();
         let source = TimeReader { holes: Some(&holes), ..*source };
-        if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
+        source.optional_volume(name)
     };
     theta::choose(source.reader, read).map(|(_, origin)| Some(origin))
 }
 
 /// Name of a plane that exists and is not all zero.
 fn is_filled(source: &TimeReader<'_>, name: &str) -> Option<String> {
-    let plane = source.optional_plane(name, Stagger::of_map_factor(name)).ok()??;
+    let plane = source.optional_plane(name, Axes::of_map_factor(name)).ok()??;
     plane.iter().any(|&x| x != 0.0).then(|| name.to_owned())
 }
 
@@ -166,9 +162,8 @@ fn coordinate(source: &TimeReader<'_>) -> (&'static str, bool) {
     const FLATTENS: f64 = 2.0;
     let option = source.reader.number("HYBRID_OPT").ok().flatten().unwrap_or(0.0);
     let holes = MissingValues::default();
-    let c1h = TimeReader { holes: Some(&holes), ..*source }
-        .profile("C1H", Stagger::Centre)
-        .unwrap_or(None);
+    let c1h =
+        TimeReader { holes: Some(&holes), ..*source }.profile("C1H", Axes::Layer).unwrap_or(None);
     let has_lost = option > 0.0 && c1h.is_none();
     let is_hybrid = option >= FLATTENS || c1h.is_some_and(|c1h| c1h.iter().any(|&c| c != 1.0));
     match (is_hybrid, has_lost) {

@@ -3,19 +3,18 @@
 //! The variables of a file decide whether it can be input, not its name.
 
 mod air;
-pub mod chemical;
+pub(crate) mod chemical;
 mod coordinates;
 mod frame;
-pub mod grid;
-pub mod inspect;
-mod missing_contents;
-pub mod photolysis;
-pub mod plottable;
-pub mod refine;
+pub(crate) mod grid;
+pub(crate) mod inspect;
+pub(crate) mod photolysis;
+pub(crate) mod plottable;
+pub(crate) mod refine;
 pub(in crate::io) mod restart_frame;
 pub mod series;
 mod source;
-pub mod species;
+pub(crate) mod species;
 mod theta;
 mod times;
 mod units;
@@ -25,6 +24,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Array3, Zip};
+use netcdf::AttributeValue;
 use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
@@ -32,13 +32,13 @@ use crate::calendar;
 use crate::dry_mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::error::{Advice, Error, Result};
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::reader::{RESTART_MARK, Reader};
+use crate::io::layout::Axes;
+use crate::io::reader::{RESTART_MARK, Reader, try_map};
 use crate::state::{Environment, State};
 pub(super) use air::check as check_air;
-use coordinates::{Coordinates, Distances};
-use frame::read_frame;
+use frame::{look_at_grid, read_frame, refuse_missing};
 use series::{Overlap, Series};
-use source::{Stagger, TimeReader, stored_name};
+use source::{MAPS, TimeReader, stored_name};
 pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
 
@@ -79,6 +79,15 @@ pub enum Attribute {
     Number(f64),
     /// A text.
     Text(String),
+}
+
+impl From<&Attribute> for AttributeValue {
+    fn from(value: &Attribute) -> Self {
+        match value {
+            Attribute::Number(x) => (*x).into(),
+            Attribute::Text(text) => text.as_str().into(),
+        }
+    }
 }
 
 /// The fields of one time of a WRF file, as stored in the file.
@@ -190,7 +199,7 @@ fn warn_of_what_is_left_out(source: &TimeReader<'_>, domain: &Domain) -> Result<
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
     for name in NOT_CARRIED {
         if source.has(name) {
-            let ratio = source.volume(name, Stagger::Centre)?;
+            let ratio = source.volume(name, Axes::Volume)?;
             let mass: f64 = ratio
                 .indexed_iter()
                 .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
@@ -292,40 +301,25 @@ const MIN_CELLS: usize = 4;
 
 fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
     let reader = source.reader;
-    let [dx, dy] = spacing(reader)?;
+    let (plane, doubt) = grid::at(source)?;
+    let Grid { dx, dy, .. } = plane.grid;
     let grid = Grid::whole(source.shape, [dx, dy], sides);
-    let maps = read_maps(source)?;
     let vertical = Vertical::read(source)?;
     let unit = dx * dy / <f64 as Constants>::GRAVITY;
-    let coordinate = vertical.coordinate(frame.mu(), [maps.centre_x, maps.centre_y], unit);
+    let MassCoordinate { map_x, map_y, .. } = plane.coordinate;
+    let coordinate = vertical.coordinate(frame.mu(), [map_x, map_y], unit);
     check_masses(reader, &grid, &coordinate)?;
-    let distances =
-        Distances { cell: [dx, dy], maps: Some([&coordinate.map_x, &coordinate.map_y]) };
-    let Coordinates { latitude, longitude, doubt } = coordinates::read(source, distances)?;
     if let Some(doubt) = doubt {
         warn!("{}: {doubt}", reader.path().display());
     }
-    let terrain = source
-        .optional_plane("HGT", Stagger::Centre)?
-        .unwrap_or_else(|| Array2::zeros((grid.shape.ny, grid.shape.nx)));
+    let terrain = source.optional_plane("HGT", Axes::Plane)?.unwrap_or(plane.terrain);
     let start = ["SIMULATION_START_DATE", "START_DATE"]
         .iter()
         .find_map(|name| calendar::parse(&reader.text(name)?))
         .filter(|start| *start <= frame.time)
         .unwrap_or(frame.time);
-    Ok(Domain {
-        path: reader.path().to_owned(),
-        grid,
-        coordinate,
-        face_maps: maps.faces,
-        vertical,
-        latitude,
-        longitude,
-        terrain,
-        dt: reader.number("DT")?.filter(|dt| *dt > 0.0),
-        start,
-        projection: projection(reader)?,
-    })
+    let dt = reader.number("DT")?.filter(|dt| *dt > 0.0);
+    Ok(Domain { grid, coordinate, vertical, terrain, dt, start, ..plane })
 }
 
 /// Distance between columns and between rows on the map, m.
@@ -383,10 +377,10 @@ struct Maps {
 ///
 /// Idealised cases fill the old names with zeros; zeros count as absent.
 fn read_maps(source: &TimeReader<'_>) -> Result<Maps> {
-    let Shape { nx, ny, .. } = source.shape;
-    let read = |names: [&str; 2], place, shape| -> Result<Array2<f64>> {
+    let read = |names: [&str; 2]| -> Result<Array2<f64>> {
+        let axes = Axes::of_map_factor(names[0]);
         for name in names {
-            let plane = source.optional_plane(name, place)?;
+            let plane = source.optional_plane(name, axes)?;
             let Some(plane) = plane.filter(|plane| plane.iter().any(|&m| m != 0.0)) else {
                 continue;
             };
@@ -397,18 +391,11 @@ fn read_maps(source: &TimeReader<'_>) -> Result<Maps> {
             }
             return Ok(plane.mapv(f64::from));
         }
-        Ok(Array2::ones(shape))
+        let lengths = axes.lengths(source.shape);
+        Ok(Array2::ones((lengths[0], lengths[1])))
     };
-    Ok(Maps {
-        centre_x: read(["MAPFAC_MX", "MAPFAC_M"], Stagger::Centre, (ny, nx))?,
-        centre_y: read(["MAPFAC_MY", "MAPFAC_M"], Stagger::Centre, (ny, nx))?,
-        faces: FaceMaps {
-            u_x: read(["MAPFAC_UX", "MAPFAC_U"], Stagger::FaceX, (ny, nx + 1))?,
-            u_y: read(["MAPFAC_UY", "MAPFAC_U"], Stagger::FaceX, (ny, nx + 1))?,
-            v_x: read(["MAPFAC_VX", "MAPFAC_V"], Stagger::FaceY, (ny + 1, nx))?,
-            v_y: read(["MAPFAC_VY", "MAPFAC_V"], Stagger::FaceY, (ny + 1, nx))?,
-        },
-    })
+    let [centre_x, centre_y, u_x, u_y, v_x, v_y] = try_map(MAPS, read)?;
+    Ok(Maps { centre_x, centre_y, faces: FaceMaps { u_x, u_y, v_x, v_y } })
 }
 
 /// Attributes about the position of the grid on Earth.

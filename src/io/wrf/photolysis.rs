@@ -6,10 +6,10 @@
 use ndarray::Array3;
 
 use super::air;
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use super::units::FREQUENCIES;
 use crate::error::Result;
-use crate::io::reader::Reader;
+use crate::io::layout::Axes;
 use crate::tracers::interned;
 
 /// Beginning of the name that a mechanism of WRF-Chem gives to a frequency.
@@ -17,57 +17,28 @@ const OF_MECHANISM: &str = "Pj_";
 /// Beginning of the name of WRF-Chem's variable.
 const OF_VARIABLE: &str = "PHOTR";
 
-/// Numbers of WRF-Chem's variables, with the rest of the name in its mechanisms.
-const NUMBERS: [(u32, &str); 48] = [
-    (1, "macr"),
-    (2, "o31d"),
-    (3, "o33p"),
-    (4, "no2"),
-    (5, "no3o2"),
-    (6, "no3o"),
-    (7, "hno2"),
-    (8, "hno3"),
-    (9, "hno4"),
-    (10, "h2o2"),
-    (11, "ch2or"),
-    (12, "ch2om"),
-    (13, "ch3cho"),
-    (14, "ch3coch3"),
-    (15, "ch3coc2h5"),
-    (16, "hcocho"),
-    (17, "ch3cocho"),
-    (18, "hcochest"),
-    (19, "ch3o2h"),
-    (20, "ch3coo2h"),
-    (21, "ch3ono2"),
-    (22, "hcochob"),
-    (23, "n2o5"),
-    (24, "o2"),
-    (101, "pan"),
-    (102, "acet"),
-    (103, "mglo"),
-    (104, "hno4_2"),
+/// Numbers of WRF-Chem's variables, each the first of a row of consecutive ones, with the rest of their names in its
+/// mechanisms.
+const NUMBERS: [(u32, &str); 5] = [
+    (
+        1,
+        "macr o31d o33p no2 no3o2 no3o hno2 hno3 hno4 h2o2 ch2or ch2om ch3cho ch3coch3 ch3coc2h5 \
+         hcocho ch3cocho hcochest ch3o2h ch3coo2h ch3ono2 hcochob n2o5 o2",
+    ),
+    (101, "pan acet mglo hno4_2"),
     (114, "n2o"),
-    (118, "pooh"),
-    (119, "mpan"),
-    (120, "etooh"),
-    (121, "prooh"),
-    (122, "onitr"),
-    (123, "acetol"),
-    (124, "glyald"),
-    (125, "mek"),
-    (126, "open"),
-    (127, "gly"),
-    (128, "acetp"),
-    (129, "xooh"),
-    (130, "isooh"),
-    (131, "alkooh"),
-    (132, "mekooh"),
-    (133, "tolooh"),
-    (134, "terpooh"),
-    (135, "mvk"),
+    (
+        118,
+        "pooh mpan etooh prooh onitr acetol glyald mek open gly acetp xooh isooh alkooh mekooh \
+         tolooh terpooh mvk",
+    ),
     (140, "hyac"),
 ];
+
+/// Numbers and names of [`NUMBERS`], one by one.
+fn numbered() -> impl Iterator<Item = (u32, &'static str)> {
+    NUMBERS.into_iter().flat_map(|(first, names)| (first..).zip(names.split(' ')))
+}
 
 /// Frequencies that some reaction can have, s⁻¹: the fastest in the troposphere, that of NO3, is 0.3.
 const POSSIBLE: std::ops::RangeInclusive<f64> = 0.0..=10.0;
@@ -82,11 +53,11 @@ pub struct Frequency {
 }
 
 /// WRF-Chem's variable of a frequency, by the name in its mechanisms in any case.
-pub fn of_wrf_chem(name: &str) -> Option<String> {
+pub(crate) fn of_wrf_chem(name: &str) -> Option<String> {
     let (start, rest) = name.split_at_checked(OF_MECHANISM.len())?;
     let is_named =
         |other: &str| start.eq_ignore_ascii_case(OF_MECHANISM) && rest.eq_ignore_ascii_case(other);
-    let (number, _) = NUMBERS.into_iter().find(|(_, other)| is_named(other))?;
+    let (number, _) = numbered().find(|(_, other)| is_named(other))?;
     Some(format!("{OF_VARIABLE}{number}"))
 }
 
@@ -109,14 +80,10 @@ impl Frequency {
     }
 
     /// Values, s⁻¹, by the units that the variable tells; without any, WRF-Chem's variables are per minute.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`](crate::error::Error::Input) for other units, and for values that are none of a frequency.
     pub(super) fn read(&self, source: &TimeReader<'_>) -> Result<Array3<f32>> {
         let name = &self.variable;
-        let mut values = source.volume(name, Stagger::Centre)?;
-        let told = Reader::units(&source.reader.variable(name)?).unwrap_or_default();
+        let mut values = source.volume(name, Axes::Volume)?;
+        let told = source.reader.units(name).unwrap_or_default();
         let [per_second, per_minute] = FREQUENCIES;
         let found = if matches!(told.trim(), "" | "-") {
             if name.starts_with(OF_VARIABLE) { per_minute } else { per_second }
@@ -158,9 +125,11 @@ mod tests {
 
     #[test]
     fn every_number_stands_once() {
-        for (place, (number, name)) in NUMBERS.iter().enumerate() {
+        let all: Vec<(u32, &str)> = numbered().collect();
+        assert_eq!(all.len(), 48);
+        for (place, (number, name)) in all.iter().enumerate() {
             let is_other = |(n, other): &(u32, &str)| n != number && other != name;
-            assert!(NUMBERS[..place].iter().all(is_other), "{number} {name}");
+            assert!(all[..place].iter().all(is_other), "{number} {name}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
 use time::PrimitiveDateTime;
 
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use super::theta::{self, Origin};
 use super::times::{self, TimeSource, Times};
 use super::{Attribute, Domain, air, grid, projection, spacing};
@@ -13,12 +13,13 @@ use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::grid_north::Rotation;
-use crate::io::reader::Reader;
+use crate::io::layout::Axes;
+use crate::io::reader::{Reader, try_map};
 use crate::thermo;
 
 /// An open file for pictures.
 #[derive(Debug)]
-pub struct PlotInput {
+pub(crate) struct PlotInput {
     reader: Reader,
     shape: Shape,
     cell: [f64; 2],
@@ -32,12 +33,7 @@ const PRECIPITATION: [[&str; 2]; 3] =
 
 impl PlotInput {
     /// Opens a file.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when it cannot be read, is not NetCDF, or has no
-    /// WRF grid.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let reader = Reader::open(path)?;
         let shape = Shape {
             nx: reader.dimension("west_east")?,
@@ -52,43 +48,39 @@ impl PlotInput {
     }
 
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.reader.path()
     }
 
     /// Shape of its grid.
-    pub fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
     /// Width and height of a cell on the map, m.
-    pub fn cell(&self) -> [f64; 2] {
+    pub(crate) fn cell(&self) -> [f64; 2] {
         self.cell
     }
 
     /// Its times; without any, the first day of the calendar.
-    pub fn times(&self) -> &[PrimitiveDateTime] {
+    pub(crate) fn times(&self) -> &[PrimitiveDateTime] {
         &self.times
     }
 
     /// Returns `true` if the file states its times.
-    pub fn has_times(&self) -> bool {
+    pub(crate) fn has_times(&self) -> bool {
         self.has_times
     }
 
     /// The given variables that the file lacks; `A|B` means either.
-    pub fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         let source = self.at(0);
         let has = |name: &str| source.shows(name);
         names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
     }
 
     /// The grid at a time, as a single layer without air.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] where its coordinates cannot be those of a grid.
-    pub fn grid(&self, time: usize) -> Result<Domain> {
+    pub(crate) fn grid(&self, time: usize) -> Result<Domain> {
         grid::at(&self.at(time)).map(|(domain, _)| domain)
     }
 
@@ -97,39 +89,30 @@ impl PlotInput {
     }
 
     /// The units of a variable in the file.
-    pub fn units(&self, name: &str) -> Option<String> {
-        Reader::units(&self.reader.variable(name).ok()?)
+    pub(crate) fn units(&self, name: &str) -> Option<String> {
+        self.reader.units(name)
     }
 
     /// A field of a plane; non-finite values are NaN. Shape: (ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] when it is missing, or has other dimensions or units.
-    #[expect(clippy::missing_panics_doc, reason = "two dimensions are read")]
-    pub fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
-        let values = self.at(time).incomplete(name, Stagger::Centre, true)?;
+    pub(crate) fn plane(&self, name: &str, time: usize) -> Result<Array2<f64>> {
+        let values = self.at(time).incomplete(name, Axes::Plane)?;
         let plane = values.into_dimensionality::<Ix2>().expect("two dimensions were read");
         Ok(plane.mapv(f64::from))
     }
 
     /// A field of the cells; non-finite values are NaN. Shape: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`].
-    pub fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
-        self.staggered(name, time, Stagger::Centre)
+    pub(crate) fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
+        self.staggered(name, time, Axes::Volume)
     }
 
-    fn staggered(&self, name: &str, time: usize, place: Stagger) -> Result<Array3<f32>> {
-        let values = self.at(time).incomplete(name, place, false)?;
+    fn staggered(&self, name: &str, time: usize, axes: Axes) -> Result<Array3<f32>> {
+        let values = self.at(time).incomplete(name, axes)?;
         Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
     }
 
-    fn sum(&self, names: [&str; 2], time: usize, place: Stagger) -> Result<Array3<f32>> {
-        let mut sum = self.staggered(names[0], time, place)?;
-        let other = self.staggered(names[1], time, place)?;
+    fn sum(&self, names: [&str; 2], time: usize, axes: Axes) -> Result<Array3<f32>> {
+        let mut sum = self.staggered(names[0], time, axes)?;
+        let other = self.staggered(names[1], time, axes)?;
         // In double precision, since it is a large base and a small perturbation.
         Zip::from(&mut sum)
             .and(&other)
@@ -138,30 +121,18 @@ impl PlotInput {
     }
 
     /// Pressure, Pa. Shape: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of P and PB.
-    pub fn pressure(&self, time: usize) -> Result<Array3<f32>> {
-        self.sum(["P", "PB"], time, Stagger::Centre)
+    pub(crate) fn pressure(&self, time: usize) -> Result<Array3<f32>> {
+        self.sum(["P", "PB"], time, Axes::Volume)
     }
 
     /// Height of the interfaces of the layers, m. Shape: (nz + 1, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of PH and PHB.
-    pub fn heights(&self, time: usize) -> Result<Array3<f32>> {
+    pub(crate) fn heights(&self, time: usize) -> Result<Array3<f32>> {
         let gravity = <f64 as Constants>::GRAVITY as f32;
-        Ok(self.sum(["PH", "PHB"], time, Stagger::FaceZ)?.mapv_into(|x| x / gravity))
+        Ok(self.sum(["PH", "PHB"], time, Axes::VolumeZ)?.mapv_into(|x| x / gravity))
     }
 
     /// Potential temperature, K. Shape: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of T, or of THM and QVAPOR.
-    pub fn theta(&self, time: usize) -> Result<Array3<f32>> {
+    pub(crate) fn theta(&self, time: usize) -> Result<Array3<f32>> {
         let base = <f64 as Constants>::THETA_BASE as f32;
         let (theta, origin) = theta::choose(&self.reader, |name| {
             if self.at(time).shows(name) { self.volume(name, time).map(Some) } else { Ok(None) }
@@ -176,11 +147,7 @@ impl PlotInput {
     }
 
     /// Temperature, K. Shape: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`PlotInput::theta`] and [`PlotInput::pressure`].
-    pub fn temperature(&self, time: usize) -> Result<Array3<f32>> {
+    pub(crate) fn temperature(&self, time: usize) -> Result<Array3<f32>> {
         let mut t = self.theta(time)?;
         Zip::from(&mut t)
             .and(&self.pressure(time)?)
@@ -189,13 +156,9 @@ impl PlotInput {
     }
 
     /// Wind along x and y in the middle of the cells, m s⁻¹. Shape of each: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of U and V.
-    pub fn wind(&self, time: usize) -> Result<[Array3<f32>; 2]> {
-        let u = self.staggered("U", time, Stagger::FaceX)?;
-        let v = self.staggered("V", time, Stagger::FaceY)?;
+    pub(crate) fn wind(&self, time: usize) -> Result<[Array3<f32>; 2]> {
+        let u = self.staggered("U", time, Axes::VolumeX)?;
+        let v = self.staggered("V", time, Axes::VolumeY)?;
         let middle = |a: &f32, b: &f32| f32::midpoint(*a, *b);
         Ok([
             Zip::from(u.slice(s![.., .., ..-1])).and(u.slice(s![.., .., 1..])).map_collect(middle),
@@ -204,20 +167,12 @@ impl PlotInput {
     }
 
     /// Upward wind at the interfaces of the layers, m s⁻¹. Shape: (nz + 1, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of W.
-    pub fn upward_wind(&self, time: usize) -> Result<Array3<f32>> {
-        self.staggered("W", time, Stagger::FaceZ)
+    pub(crate) fn upward_wind(&self, time: usize) -> Result<Array3<f32>> {
+        self.staggered("W", time, Axes::VolumeZ)
     }
 
     /// Density of the dry air, kg m⁻³. Shape: (nz, ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`PlotInput::theta`] and [`PlotInput::pressure`].
-    pub fn density(&self, time: usize) -> Result<Array3<f32>> {
+    pub(crate) fn density(&self, time: usize) -> Result<Array3<f32>> {
         let mut rho = self.theta(time)?;
         let (qv, p) = (self.volume("QVAPOR", time)?, self.pressure(time)?);
         Zip::from(&mut rho).and(&qv).and(&p).for_each(|rho, &qv, &p| {
@@ -229,11 +184,7 @@ impl PlotInput {
 
     /// Precipitation since the start of the simulation, mm, of all kinds in the file, and the names of their variables.
     /// Shape: (ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`], of RAINNC.
-    pub fn precipitation(&self, time: usize) -> Result<(Array2<f64>, String)> {
+    pub(crate) fn precipitation(&self, time: usize) -> Result<(Array2<f64>, String)> {
         let bucket = self.reader.number("BUCKET_MM")?.filter(|bucket| *bucket > 0.0);
         let mut sum = Array2::zeros((self.shape.ny, self.shape.nx));
         let mut names = Vec::new();
@@ -253,49 +204,34 @@ impl PlotInput {
 
     /// Sine and cosine of the angle from true east to the x axis in the file; `None` if they are missing, or are not a
     /// sine and cosine. Shape of each: (ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`].
-    pub fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
+    pub(crate) fn rotation(&self, time: usize) -> Result<Option<Rotation>> {
         /// Tolerance of sin² + cos² - 1, for single precision and packing.
         const NEAR: f64 = 1e-2;
         let names = ["SINALPHA", "COSALPHA"];
         if !self.missing(&names).is_empty() {
             return Ok(None);
         }
-        let [sine, cosine] = [self.plane(names[0], time)?, self.plane(names[1], time)?];
+        let [sine, cosine] = try_map(names, |name| self.plane(name, time))?;
         let is_angle = sine.iter().zip(&cosine).all(|(s, c)| (s * s + c * c - 1.0).abs() < NEAR);
         Ok(is_angle.then_some([sine, cosine]))
     }
 
     /// The attributes that place the grid on Earth.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::error::Error::Input`] where one is not a finite number.
-    pub fn projection(&self) -> Result<Vec<(String, Attribute)>> {
+    pub(crate) fn projection(&self) -> Result<Vec<(String, Attribute)>> {
         projection(&self.reader)
     }
 
     /// Latitude and longitude of the cells at a time, degrees; `None` on a plane, where they are all zero, if a value
     /// is NaN, and if they cannot be those of this grid on the globe. Shape of each: (ny, nx).
-    ///
-    /// # Errors
-    ///
-    /// As [`PlotInput::plane`].
-    pub fn earth(&self, time: usize) -> Result<Option<[Array2<f64>; 2]>> {
+    pub(crate) fn earth(&self, time: usize) -> Result<Option<[Array2<f64>; 2]>> {
         if !self.missing(&["XLAT", "XLONG"]).is_empty() {
             return Ok(None);
         }
-        let [latitude, longitude] = ["XLAT", "XLONG"].map(|name| self.plane(name, time));
-        let (latitude, longitude) = (latitude?, longitude?);
-        let is_somewhere = latitude.iter().chain(&longitude).any(|&x| x != 0.0);
-        if !is_somewhere {
+        let places = try_map(["XLAT", "XLONG"], |name| self.plane(name, time))?;
+        if places.iter().flatten().all(|&x| x == 0.0) {
             return Ok(None);
         }
-        let Ok(domain) = self.grid(time) else { return Ok(None) };
-        let is_earth = domain.latitude.is_some() && domain.longitude.is_some();
-        Ok(is_earth.then_some([latitude, longitude]))
+        let is_on_earth = |domain: Domain| domain.latitude.is_some() && domain.longitude.is_some();
+        Ok(Some(places).filter(|_| self.grid(time).is_ok_and(is_on_earth)))
     }
 }

@@ -11,12 +11,13 @@
 //! each field of the input; density, depth of the layers and winds that conserve mass are computed from these on the
 //! fine grid.
 
-use ndarray::{Array, Array2, Axis, Dimension, LinalgScalar};
+use ndarray::{Array, Array2, Axis, Dimension};
 use rayon::prelude::*;
 
 use super::{Domain, Frame};
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::grid::{Grid, Shape, Sides};
+use crate::real::Real;
 
 /// Staggering of the values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl Division {
 
     /// The fine values of a field whose last two axes are y and x: along y first, then along x. Rows are computed on
     /// all threads, each from the two adjacent coarse ones.
-    fn field<T: Interpolated, D: Dimension>(
+    fn field<T: Real, D: Dimension>(
         self,
         field: &Array<T, D>,
         [y, x]: [AxisStagger; 2],
@@ -94,47 +95,34 @@ impl Division {
             let (level, (from, to, weight)) = (at / y.len(), y[at % y.len()]);
             let [from, to] = [from, to].map(|j| &coarse[(level * rows + j) * columns..][..columns]);
             row.clear();
-            row.extend(from.iter().zip(to).map(|(a, b)| T::between(*a, *b, weight)));
+            row.extend(from.iter().zip(to).map(|(a, b)| between(*a, *b, weight)));
             for (out, &(from, to, weight)) in fine.iter_mut().zip(&x) {
-                *out = T::between(row[from], row[to], weight);
+                *out = between(row[from], row[to], weight);
             }
         });
         fine
     }
 
-    fn cells<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn cells<T: Real, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [AxisStagger::Cells, AxisStagger::Cells])
     }
 
-    fn faces_x<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn faces_x<T: Real, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [AxisStagger::Cells, AxisStagger::Faces])
     }
 
-    fn faces_y<T: Interpolated, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
+    fn faces_y<T: Real, D: Dimension>(self, field: &Array<T, D>) -> Array<T, D> {
         self.field(field, [AxisStagger::Faces, AxisStagger::Cells])
     }
 }
 
-/// Linear interpolation between two numbers.
-trait Interpolated: LinalgScalar + Send + Sync {
-    /// `a + weight (b - a)`; exactly `a` for weight 0.
-    fn between(a: Self, b: Self, weight: f64) -> Self;
-}
-
-impl Interpolated for f64 {
-    fn between(a: Self, b: Self, weight: f64) -> Self {
-        a + weight * (b - a)
-    }
-}
-
-impl Interpolated for f32 {
-    fn between(a: Self, b: Self, weight: f64) -> Self {
-        f64::between(a.into(), b.into(), weight) as Self
-    }
+/// Linear interpolation: `a + weight (b - a)`, in double precision; exactly `a` for weight 0.
+fn between<R: Real>(a: R, b: R, weight: f64) -> R {
+    R::of(a.f64() + weight * (b.f64() - a.f64()))
 }
 
 /// The domain with every cell divided into `count` x `count`.
-pub fn domain(coarse: &Domain, count: usize) -> Domain {
+pub(crate) fn domain(coarse: &Domain, count: usize) -> Domain {
     let grid = coarse.grid;
     let divide = Division { count, sides: grid.sides };
     let Shape { nx, ny, nz } = grid.shape;
@@ -169,7 +157,7 @@ pub fn domain(coarse: &Domain, count: usize) -> Domain {
 }
 
 /// The fields of one time on the grid with every cell divided into `count` x `count`.
-pub fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
+pub(crate) fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
     let divide = Division { count, sides };
     let column_mass = coarse.column_mass.each_ref().map(|plane| divide.cells(plane));
     Frame {

@@ -1,12 +1,12 @@
 //! Input frames in restart files: the variables of a frame, and how to read them.
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, ArrayD, IxDyn};
 use time::PrimitiveDateTime;
 
 use super::{Frame, check_air};
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::reader::Reader;
+use crate::io::reader::{Reader, try_map};
 use crate::io::typed_arrays::{shaped, typed};
 use crate::state::State;
 use crate::tracers::TracerSet;
@@ -25,6 +25,16 @@ const OF_FRAME: &str = "frame_";
 /// Prefix of the variables of passive tracers in an input frame.
 const OF_SOURCE: &str = "frame_source_";
 
+/// Fields with levels besides those of the state, with their dimensions.
+const OTHERS: [(&str, [&str; 3]); 6] = [
+    ("u", FACE_X),
+    ("v", FACE_Y),
+    ("pressure_perturbation", CENTRE),
+    ("pressure_base", CENTRE),
+    ("geopotential_perturbation", FACE_Z),
+    ("geopotential_base", FACE_Z),
+];
+
 /// Fields with levels of an input frame: name of the variable, dimensions, values. `variables` are the names of the
 /// sources of passive tracers.
 pub(in crate::io) fn volumes<'a>(
@@ -35,14 +45,8 @@ pub(in crate::io) fn volumes<'a>(
     let tracers = frame.state.tracers().map(|(tracer, field)| (tracer.name, CENTRE, field));
     let sources = variables.iter().zip(&frame.sources);
     let sources = sources.map(|(name, field)| (format!("{OF_SOURCE}{name}"), CENTRE, field));
-    let others = [
-        ("u", FACE_X, u),
-        ("v", FACE_Y, v),
-        ("pressure_perturbation", CENTRE, p),
-        ("pressure_base", CENTRE, pb),
-        ("geopotential_perturbation", FACE_Z, ph),
-        ("geopotential_base", FACE_Z, phb),
-    ];
+    let others = OTHERS.into_iter().zip([u, v, p, pb, ph, phb]);
+    let others = others.map(|((name, along), field)| (name, along, field));
     let all = tracers.chain(others);
     let all = all.map(|(name, along, field)| (format!("{OF_FRAME}{name}"), along, field));
     all.chain(sources).collect()
@@ -53,49 +57,38 @@ pub(in crate::io) const FRAME_PLANES: [&str; 2] =
     ["frame_column_mass_perturbation", "frame_column_mass_base"];
 
 /// An input frame of a restart file.
-///
-/// # Errors
-///
-/// [`Error::Input`](crate::error::Error::Input) when it is missing or damaged.
 pub(in crate::io) fn frame(
     reader: &Reader,
     shape: Shape,
     index: usize,
     time: PrimitiveDateTime,
 ) -> Result<Frame> {
-    let lengths = |along: &[&str]| -> Result<Vec<usize>> {
-        along.iter().map(|name| reader.dimension(name)).collect()
-    };
-    let values = |name: &str, along: &[&str]| -> Result<Vec<f32>> {
-        let lengths = lengths(along)?;
+    let values = |name: &str, along: &[&str]| -> Result<ArrayD<f32>> {
+        let lengths =
+            along.iter().map(|name| reader.dimension(name)).collect::<Result<Vec<_>>>()?;
         let one = std::iter::once(index..index + 1);
         let ranges: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
-        typed(reader, name, &ranges)
+        shaped(reader, name, IxDyn(&lengths), typed(reader, name, &ranges)?)
     };
-    let volume = |name: &str, along: [&str; 3]| -> Result<Array3<f32>> {
-        let name = &format!("{OF_FRAME}{name}");
-        let lengths = lengths(&along)?;
-        let shape = (lengths[0], lengths[1], lengths[2]);
-        shaped(reader, name, shape, values(name, &along)?)
+    let volume = |(name, along): (&str, [&str; 3])| -> Result<Array3<f32>> {
+        let field = values(&format!("{OF_FRAME}{name}"), &along)?;
+        Ok(field.into_dimensionality().expect("three dimensions were read"))
     };
     let plane = |name: &str| -> Result<Array2<f32>> {
-        let found = values(name, &CENTRE[1..])?;
-        shaped(reader, name, (shape.ny, shape.nx), found)
+        let field = values(name, &CENTRE[1..])?;
+        shaped(reader, name, (shape.ny, shape.nx), field.into_iter().collect())
     };
     let set = TracerSet::moist_air();
-    let fields = set.iter().map(|tracer| volume(tracer.name, CENTRE)).collect::<Result<_>>()?;
-    let [perturbation, base] = FRAME_PLANES;
+    let fields = set.iter().map(|tracer| volume((tracer.name, CENTRE))).collect::<Result<_>>()?;
+    let [u, v, p, pb, ph, phb] = try_map(OTHERS, volume)?;
     let frame = Frame {
         time,
         state: State::new(set, fields),
-        u: volume("u", FACE_X)?,
-        v: volume("v", FACE_Y)?,
-        pressure: [volume("pressure_perturbation", CENTRE)?, volume("pressure_base", CENTRE)?],
-        geopotential: [
-            volume("geopotential_perturbation", FACE_Z)?,
-            volume("geopotential_base", FACE_Z)?,
-        ],
-        column_mass: [plane(perturbation)?, plane(base)?],
+        u,
+        v,
+        pressure: [p, pb],
+        geopotential: [ph, phb],
+        column_mass: try_map(FRAME_PLANES, plane)?,
         sources: Vec::new(),
         photolysis: Vec::new(),
     };
@@ -104,10 +97,6 @@ pub(in crate::io) fn frame(
 }
 
 /// A source variable of passive tracers, from an input frame of a restart file.
-///
-/// # Errors
-///
-/// As [`frame`].
 pub(in crate::io) fn source(
     reader: &Reader,
     shape: Shape,

@@ -8,14 +8,15 @@ use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
 use super::photolysis::Frequency;
-use super::source::{Stagger::Centre, TimeReader};
+use super::source::TimeReader;
 use super::{
-    Domain, Frame, Vertical, coordinates, missing_contents, read_frame, read_maps, refine,
-    require_essentials, restart_frame, shape, spacing, times,
+    Domain, Frame, Vertical, coordinates, look_at_grid, read_frame, read_maps, refine,
+    refuse_missing, require_essentials, restart_frame, shape, spacing, times,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
 use crate::grid::Shape;
+use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
 use crate::passive::{CellPositions, PassiveTracers};
@@ -44,7 +45,7 @@ impl InputTime {
         let source = TimeReader::new(reader, shape, self.index);
         let kept = |name: &str| restart_frame::source(reader, shape, self.index, name);
         let read = |name: &&'static str| {
-            if self.is_kept { kept(name) } else { source.volume(name, Centre) }
+            if self.is_kept { kept(name) } else { source.volume(name, Axes::Volume) }
         };
         let read_light = |frequency: &Frequency| {
             if self.is_kept { kept(frequency.kept) } else { frequency.read(&source) }
@@ -101,8 +102,8 @@ impl Series {
             let source = TimeReader::new(&reader, shape(&reader)?, 0);
             let times = times::read(&reader)?.moments;
             let holes = MissingValues::default();
-            missing_contents::look_at_grid(&source, &holes)?;
-            missing_contents::refuse(&source, holes, times[0])?;
+            look_at_grid(&source, &holes)?;
+            refuse_missing(&source, holes, times[0])?;
             check_same_grid(&source, domain)?;
             // Later times are checked when they are read.
             let are_few = source.shape.columns().saturating_mul(times.len()) <= LOOKED_AT;
@@ -388,7 +389,7 @@ fn check_same_place(
 ) -> Result<()> {
     let holes = MissingValues::default();
     let found = on_earth(&TimeReader { time: index, holes: Some(&holes), ..*source }, domain)?;
-    missing_contents::refuse(&TimeReader { time: index, ..*source }, holes, time)?;
+    refuse_missing(&TimeReader { time: index, ..*source }, holes, time)?;
     let expected = [&domain.latitude, &domain.longitude];
     for ((name, found), expected) in ["XLAT", "XLONG"].into_iter().zip(&found).zip(expected) {
         let (Some(found), Some(expected)) = (found, expected) else { continue };

@@ -6,53 +6,9 @@ use netcdf::{Extent, Extents, Variable};
 use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::layout::ENSEMBLE_MEAN;
+use crate::io::layout::{Axes, ENSEMBLE_MEAN};
 use crate::io::missing_values::{Masked, MissingValues};
 use crate::io::reader::Reader;
-
-/// Staggering of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stagger {
-    /// Cell centres.
-    Centre,
-    /// x-faces.
-    FaceX,
-    /// y-faces.
-    FaceY,
-    /// z-faces.
-    FaceZ,
-}
-
-impl Stagger {
-    /// Staggering of a map factor, from its name.
-    pub(super) fn of_map_factor(name: &str) -> Self {
-        match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
-            Some('U') => Self::FaceX,
-            Some('V') => Self::FaceY,
-            _ => Self::Centre,
-        }
-    }
-
-    /// Names of WRF's dimensions for a staggering, the slowest first.
-    fn names(self) -> [&'static str; 3] {
-        match self {
-            Self::Centre => ["bottom_top", "south_north", "west_east"],
-            Self::FaceX => ["bottom_top", "south_north", "west_east_stag"],
-            Self::FaceY => ["bottom_top", "south_north_stag", "west_east"],
-            Self::FaceZ => ["bottom_top_stag", "south_north", "west_east"],
-        }
-    }
-
-    fn lengths(self, shape: Shape) -> [usize; 3] {
-        let (nz, ny, nx) = match self {
-            Self::Centre => shape.centre(),
-            Self::FaceX => shape.x_face(),
-            Self::FaceY => shape.y_face(),
-            Self::FaceZ => shape.z_face(),
-        };
-        [nz, ny, nx]
-    }
-}
 
 /// Names of the map factors, each with its older name.
 pub(super) const MAPS: [[&str; 2]; 6] = [
@@ -107,29 +63,34 @@ impl TimeReader<'_> {
         self.shown_name(name).is_some()
     }
 
-    /// A three-dimensional field. Shape: that of its staggering.
-    pub(super) fn volume(&self, name: &str, place: Stagger) -> Result<Array3<f32>> {
-        let values = self.values(name, &place.names(), &place.lengths(self.shape))?;
+    /// A three-dimensional field. Shape: that of its axes.
+    pub(super) fn volume(&self, name: &str, axes: Axes) -> Result<Array3<f32>> {
+        let values = self.values(name, axes)?;
         Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
     }
 
     /// A field of a horizontal plane. Shape: (ny, nx) or with one more face.
-    pub(super) fn plane(&self, name: &str, place: Stagger) -> Result<Array2<f32>> {
-        let values = self.values(name, &place.names()[1..], &place.lengths(self.shape)[1..])?;
+    pub(super) fn plane(&self, name: &str, axes: Axes) -> Result<Array2<f32>> {
+        let values = self.values(name, axes)?;
         Ok(values.into_dimensionality::<Ix2>().expect("two dimensions were read"))
     }
 
     /// A plane; `None` if the file lacks it.
-    pub(super) fn optional_plane(&self, name: &str, place: Stagger) -> Result<Option<Array2<f32>>> {
-        if self.has(name) { self.plane(name, place).map(Some) } else { Ok(None) }
+    pub(super) fn optional_plane(&self, name: &str, axes: Axes) -> Result<Option<Array2<f32>>> {
+        self.has(name).then(|| self.plane(name, axes)).transpose()
+    }
+
+    /// A field in the cells; `None` if the file lacks it.
+    pub(super) fn optional_volume(&self, name: &str) -> Result<Option<Array3<f32>>> {
+        self.has(name).then(|| self.volume(name, Axes::Volume)).transpose()
     }
 
     /// A profile, with or without a time; `None` if the file lacks it or it was never filled (all zeros).
-    pub(super) fn profile(&self, name: &str, place: Stagger) -> Result<Option<Vec<f64>>> {
+    pub(super) fn profile(&self, name: &str, axes: Axes) -> Result<Option<Vec<f64>>> {
         if !self.has(name) {
             return Ok(None);
         }
-        let values = self.values(name, &place.names()[..1], &place.lengths(self.shape)[..1])?;
+        let values = self.values(name, axes)?;
         let is_filled = values.iter().any(|&x| x != 0.0);
         Ok(is_filled.then(|| values.iter().map(|&x| x.into()).collect()))
     }
@@ -139,14 +100,14 @@ impl TimeReader<'_> {
         if !self.has(name) {
             return Ok(None);
         }
-        let values = self.values(name, &[], &[])?;
+        let values = self.values(name, Axes::Scalar)?;
         Ok(values.first().map(|&x| x.into()))
     }
 
     /// Values at this time, which must have exactly these dimensions, with or without Time before them.
-    fn values(&self, name: &str, names: &[&str], lengths: &[usize]) -> Result<ArrayD<f32>> {
-        let stored = stored_name(self.reader, name);
-        let (variable, extents) = self.part((name, stored), names, lengths)?;
+    fn values(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
+        let (variable, extents) =
+            self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
         let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
         let Masked { values, hole } = self.reader.masked(&variable, extents)?;
         if let Some(hole) = hole {
@@ -156,30 +117,23 @@ impl TimeReader<'_> {
     }
 
     /// The same for pictures: values may be missing or infinite; of an ensemble, the mean.
-    pub(super) fn incomplete(
-        &self,
-        name: &str,
-        place: Stagger,
-        is_plane: bool,
-    ) -> Result<ArrayD<f32>> {
-        let first = usize::from(is_plane);
-        let (names, lengths) = (place.names(), place.lengths(self.shape));
-        let shown = self.shown_name(name);
-        let (variable, extents) = self.part((name, shown), &names[first..], &lengths[first..])?;
+    pub(super) fn incomplete(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
+        let (variable, extents) = self.part(name, self.shown_name(name).as_deref(), axes)?;
         Ok(self.reader.masked(&variable, extents)?.values)
     }
 
     /// A variable by its exact name, and the ranges of these values in it.
     fn part(
         &self,
-        (name, stored): (&str, Option<String>),
-        names: &[&str],
-        lengths: &[usize],
+        name: &str,
+        stored: Option<&str>,
+        axes: Axes,
     ) -> Result<(Variable<'_>, Extents)> {
+        let (names, lengths) = (axes.names(), axes.lengths(self.shape));
         let needed = units::of(name);
-        let name = stored.as_deref().unwrap_or(name);
+        let name = stored.unwrap_or(name);
         let variable = self.reader.variable(name)?;
-        if let (Some(needed), Some(found)) = (needed, Reader::units(&variable))
+        if let (Some(needed), Some(found)) = (needed, self.reader.units(name))
             && !needed.are(&found)
         {
             return Err(self.reader.error(format!(
@@ -193,10 +147,10 @@ impl TimeReader<'_> {
         let space = &found[usize::from(has_time)..];
         let fits = space.len() == names.len()
             && space.iter().zip(names).all(|((found, _), name)| found == name)
-            && space.iter().zip(lengths).all(|((_, found), length)| found == length);
+            && space.iter().zip(&lengths).all(|((_, found), length)| found == length);
         if !fits {
             let wanted: Vec<String> =
-                names.iter().zip(lengths).map(|(name, n)| format!("{name} = {n}")).collect();
+                names.iter().zip(&lengths).map(|(name, n)| format!("{name} = {n}")).collect();
             let space: Vec<String> =
                 space.iter().map(|(name, n)| format!("{name} = {n}")).collect();
             return Err(self.reader.error(format!(
@@ -214,7 +168,7 @@ impl TimeReader<'_> {
             }
             extents.push(Extent::Index(self.time));
         }
-        extents.extend(lengths.iter().map(|&count| Extent::SliceCount {
+        extents.extend(lengths.into_iter().map(|count| Extent::SliceCount {
             start: 0,
             count,
             stride: 1,

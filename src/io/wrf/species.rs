@@ -31,7 +31,7 @@ pub(super) const SPLIT: &str =
 
 /// The microphysics of a file, as its attributes state it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FileMicrophysics {
+pub(crate) struct FileMicrophysics {
     /// Number of the scheme in WRF (`MP_PHYSICS`), if stated.
     pub number: Option<f64>,
     /// Variables of [`FROZEN`] in the file; all of them for WSM3, whose water and rain are in part ice and snow.
@@ -39,14 +39,10 @@ pub struct FileMicrophysics {
 }
 
 /// Variables that a scheme without ice does not use.
-pub const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
+pub(crate) const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
 
 /// Determines the scheme of a file.
-///
-/// # Errors
-///
-/// Those of [`Reader::open`] and of reading the attribute.
-pub fn written(path: &Path) -> Result<FileMicrophysics> {
+pub(crate) fn written(path: &Path) -> Result<FileMicrophysics> {
     let reader = &Reader::open(path)?;
     let number = reader.number("MP_PHYSICS")?;
     let is_split = is_wsm3(reader)?;

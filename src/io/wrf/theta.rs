@@ -10,9 +10,10 @@ use ndarray::Array3;
 use tracing::warn;
 
 use super::air;
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use crate::calendar;
 use crate::error::Result;
+use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
 
@@ -88,7 +89,7 @@ pub(super) fn read(source: &TimeReader<'_>, qv: &Array3<f32>) -> Result<(Array3<
     let (field, origin) = choose(source.reader, |name| {
         let holes = if name == "T" { Some(&own) } else { source.holes };
         let source = TimeReader { holes, ..*source };
-        if source.has(name) { source.volume(name, Stagger::Centre).map(Some) } else { Ok(None) }
+        source.optional_volume(name)
     })?;
     match (origin, source.holes) {
         (Origin::Thm { is_moist: true, .. }, _) => Ok((air::dry_theta(field, qv), origin)),
@@ -97,7 +98,7 @@ pub(super) fn read(source: &TimeReader<'_>, qv: &Array3<f32>) -> Result<(Array3<
             own.move_to(holes);
             Ok((field, origin))
         }
-        (Origin::Own, None) => source.volume("T", Stagger::Centre).map(|field| (field, origin)),
+        (Origin::Own, None) => source.volume("T", Axes::Volume).map(|field| (field, origin)),
     }
 }
 

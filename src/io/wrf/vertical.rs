@@ -3,10 +3,11 @@
 use ndarray::Array2;
 use tracing::debug;
 
-use super::source::{Stagger, TimeReader};
+use super::source::TimeReader;
 use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
-use crate::io::reader::Reader;
+use crate::io::layout::Axes;
+use crate::io::reader::{Reader, try_map};
 
 /// Profiles of the eta coordinate, from the ground up. Length of each: nz, unless stated otherwise. Units: 1, unless
 /// stated otherwise.
@@ -40,7 +41,28 @@ pub struct Vertical {
     pub p_top: f64,
 }
 
+/// Names of the profiles in the layers, and of those at the z-faces.
+pub(super) const LAYER_PROFILES: [&str; 9] =
+    ["ZNU", "DNW", "RDNW", "DN", "RDN", "FNM", "FNP", "C1H", "C2H"];
+/// See [`LAYER_PROFILES`].
+pub(super) const FACE_PROFILES: [&str; 3] = ["ZNW", "C1F", "C2F"];
+
 impl Vertical {
+    /// The coordinate with these profiles in the layers and at the z-faces, in the order of [`Vertical::profiles`].
+    pub(in crate::io) fn of_profiles(
+        [znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h]: [Vec<f64>; 9],
+        [znw, c1f, c2f]: [Vec<f64>; 3],
+        p_top: f64,
+    ) -> Self {
+        Self { znw, znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h, c1f, c2f, p_top }
+    }
+
+    /// The profiles in the layers and at the z-faces.
+    pub(in crate::io) fn profiles(&self) -> ([&[f64]; 9], [&[f64]; 3]) {
+        let Self { znw, znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h, c1f, c2f, .. } = self;
+        ([znu, dnw, rdnw, dn, rdn, fnm, fnp, c1h, c2h], [znw, c1f, c2f])
+    }
+
     /// The mass coordinate with this column mass (Pa), map factors along x and y, and mass of a cell by pressure
     /// difference (m s²).
     pub fn coordinate(
@@ -64,65 +86,53 @@ impl Vertical {
 
     /// Reads the profiles, and derives missing ones from the eta levels.
     pub(super) fn read(source: &TimeReader<'_>) -> Result<Self> {
-        let nz = source.shape.nz;
-        let layer = |name: &str| source.profile(name, Stagger::Centre);
-        let face = |name: &str| source.profile(name, Stagger::FaceZ);
-        let or = |found: Option<Vec<f64>>, name: &str, derive: &dyn Fn() -> Vec<f64>| {
-            found.unwrap_or_else(|| {
-                debug!("{name} is not in the file and is derived from the eta levels");
-                derive()
-            })
-        };
-
+        let layer = |name: &str| source.profile(name, Axes::Layer);
+        let face = |name: &str| source.profile(name, Axes::Face);
         let rdnw = match (layer("RDNW")?, layer("DNW")?, face("ZNW")?) {
             (Some(rdnw), _, _) => rdnw,
-            (None, Some(dnw), _) => dnw.iter().map(|d| 1.0 / d).collect(),
-            (None, None, Some(znw)) => znw.windows(2).map(|z| 1.0 / (z[1] - z[0])).collect(),
+            (None, Some(dnw), _) => reciprocals(&dnw),
+            (None, None, Some(znw)) => reciprocals(&differences(&znw)),
             (None, None, None) => return Err(source.reader.error("has no ZNW, DNW or RDNW")),
         };
-        let dnw = or(layer("DNW")?, "DNW", &|| rdnw.iter().map(|r| 1.0 / r).collect());
-        let znw = or(face("ZNW")?, "ZNW", &|| {
-            let mut eta = 1.0;
-            std::iter::once(1.0)
-                .chain(dnw.iter().map(|d| {
-                    eta += d;
-                    eta
-                }))
-                .collect()
+        let dnw = layer("DNW")?.unwrap_or_else(|| reciprocals(&rdnw));
+        let znw = face("ZNW")?.unwrap_or_else(|| {
+            let levels = dnw.iter().scan(1.0, |eta, d| {
+                *eta += d;
+                Some(*eta)
+            });
+            std::iter::once(1.0).chain(levels).collect()
         });
         check_levels(source.reader, &rdnw, &dnw, &znw)?;
-        let znu = or(layer("ZNU")?, "ZNU", &|| middles(&znw));
-        let dn = or(layer("DN")?, "DN", &|| between(&dnw, distance));
-        let rdn = or(layer("RDN")?, "RDN", &|| between(&dnw, |a, b| 1.0 / distance(a, b)));
-        let fnm = or(layer("FNM")?, "FNM", &|| between(&dnw, weight_above));
-        let fnp = or(layer("FNP")?, "FNP", &|| between(&dnw, weight_below));
-        let c1h = layer("C1H")?;
-        check_hybrid(source, c1h.is_some())?;
-        Ok(Self {
-            c1h: or(c1h, "C1H", &|| vec![1.0; nz]),
-            c2h: or(layer("C2H")?, "C2H", &|| vec![0.0; nz]),
-            c1f: or(face("C1F")?, "C1F", &|| vec![1.0; nz + 1]),
-            c2f: or(face("C2F")?, "C2F", &|| vec![0.0; nz + 1]),
-            p_top: source.scalar("P_TOP")?.unwrap_or(0.0),
-            znw,
-            znu,
-            dnw,
-            rdnw,
-            dn,
-            rdn,
-            fnm,
-            fnp,
-        })
+        check_hybrid(source, layer("C1H")?.is_some())?;
+        let p_top = source.scalar("P_TOP")?.unwrap_or(0.0);
+        let derived = Self::derived(znw, [dnw, rdnw], p_top);
+        let or = |found: Option<Vec<f64>>, name: &str, derived: &[f64]| {
+            found.unwrap_or_else(|| {
+                debug!("{name} is not in the file and is derived from the eta levels");
+                derived.to_vec()
+            })
+        };
+        let (layers, faces) = derived.profiles();
+        let layers = std::array::from_fn(|n| (LAYER_PROFILES[n], layers[n]));
+        let faces = std::array::from_fn(|n| (FACE_PROFILES[n], faces[n]));
+        let layers = try_map(layers, |(name, derived)| Ok(or(layer(name)?, name, derived)))?;
+        let faces = try_map(faces, |(name, derived)| Ok(or(face(name)?, name, derived)))?;
+        Ok(Self::of_profiles(layers, faces, p_top))
     }
 
     /// The classic coordinate for these eta levels, from 1 at the ground to 0 at the lid, and this pressure at the lid,
     /// Pa.
     pub fn classic(znw: Vec<f64>, p_top: f64) -> Self {
-        let nz = znw.len() - 1;
-        let dnw: Vec<f64> = znw.windows(2).map(|z| z[1] - z[0]).collect();
+        let dnw = differences(&znw);
+        let rdnw = reciprocals(&dnw);
+        Self::derived(znw, [dnw, rdnw], p_top)
+    }
+
+    /// The same, with the thickness of the layers and its reciprocal.
+    fn derived(znw: Vec<f64>, [dnw, rdnw]: [Vec<f64>; 2], p_top: f64) -> Self {
+        let nz = dnw.len();
         Self {
-            znu: middles(&znw),
-            rdnw: dnw.iter().map(|d| 1.0 / d).collect(),
+            znu: znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect(),
             dn: between(&dnw, distance),
             rdn: between(&dnw, |below, above| 1.0 / distance(below, above)),
             fnm: between(&dnw, weight_above),
@@ -134,13 +144,18 @@ impl Vertical {
             p_top,
             znw,
             dnw,
+            rdnw,
         }
     }
 }
 
-/// Eta of the layers from that of their faces.
-fn middles(znw: &[f64]) -> Vec<f64> {
-    znw.windows(2).map(|z| 0.5 * (z[0] + z[1])).collect()
+/// Differences of neighbouring values, upward.
+fn differences(values: &[f64]) -> Vec<f64> {
+    values.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+fn reciprocals(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|x| 1.0 / x).collect()
 }
 
 /// A value from the thicknesses of every layer and the one below it; layer 0 has none below.
@@ -175,7 +190,7 @@ pub(in crate::io) fn check_levels(
     dnw: &[f64],
     znw: &[f64],
 ) -> Result<()> {
-    let layers: Vec<f64> = znw.windows(2).map(|levels| levels[1] - levels[0]).collect();
+    let layers = differences(znw);
     for (k, &thickness) in layers.iter().enumerate() {
         if [rdnw[k], dnw[k], thickness].iter().any(|x| *x >= 0.0 || !x.is_finite()) {
             return Err(reader.error(format!(
