@@ -234,7 +234,7 @@ impl EnsembleFileState {
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
-        let variables = layout::computed(&header.tracers).zip(snapshot.values());
+        let variables = snapshot.values(&header.tracers);
         for (about, values) in variables.filter(|(about, _)| is_written(header, about)) {
             bytes += size_of_val(&*values);
             let form = Form::of(&about);

@@ -253,7 +253,7 @@ pub(super) const COURANT: Variable = variable(
     "Largest share of its air that leaves a cell in a time step",
 );
 
-/// All variables in working precision, in the order of [`super::output::Snapshot::values`].
+/// All variables in working precision.
 pub(super) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
     let summed = CONTENTS.into_iter().chain(PROFILES.into_iter().flatten()).chain([COURANT]);
     COMPUTED.into_iter().chain(summed).chain(Variable::passive(tracers))

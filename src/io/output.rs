@@ -19,7 +19,7 @@ use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::{self, OF_TIME, StoredVariable, describe, describe_file, field_type};
 use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
-use crate::io::layout::{self, GIVEN, GRID, Variable};
+use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::Mapping;
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::{Restarter, Saved};
@@ -78,18 +78,27 @@ pub struct Snapshot<R> {
 }
 
 impl<R: Stored> Snapshot<R> {
-    /// The values of [`layout::computed`].
-    pub(super) fn values(&self) -> impl Iterator<Item = Cow<'_, [R]>> {
+    /// The variables of [`layout::computed`] with their values.
+    pub(super) fn values(
+        &self,
+        tracers: &TracerSet,
+    ) -> impl Iterator<Item = (Variable, Cow<'_, [R]>)> {
         let Surface { rain, snow, sr, .. } = &self.surface;
         let state = self.state.moist_air().iter().map(memory);
         let others = self.winds.iter().chain(self.diagnostics.fields()).map(memory);
-        let fields = state.chain(others).chain([rain, snow, sr].map(memory));
-        let contents = memory(&self.contents).chunks_exact(rain.len());
-        let profiles = self.profiles.rows().into_iter();
-        let profiles = profiles.map(|row| row.iter().map(|&x| R::of(x)).collect());
-        let numbers = profiles.chain([vec![R::of(self.max_courant)]]).map(Cow::Owned);
-        let passive = self.state.passive().iter().map(memory).map(Cow::Borrowed);
-        fields.chain(contents).map(Cow::Borrowed).chain(numbers).chain(passive)
+        let fields =
+            COMPUTED.into_iter().zip(state.chain(others).chain([rain, snow, sr].map(memory)));
+        let contents = CONTENTS.into_iter().zip(memory(&self.contents).chunks_exact(rain.len()));
+        // Profiles of passive tracers, which follow, are not written.
+        let profiles = PROFILES.into_iter().flatten().zip(self.profiles.rows());
+        let profiles =
+            profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
+        let numbers = profiles.chain([(COURANT, vec![R::of(self.max_courant)])]);
+        let passive = Variable::passive(tracers).into_iter();
+        let passive = passive.zip(self.state.passive().iter().map(memory));
+        let whole = |(variable, values)| (variable, Cow::Borrowed(values));
+        let numbers = numbers.map(|(variable, values)| (variable, Cow::Owned(values)));
+        fields.chain(contents).map(whole).chain(numbers).chain(passive.map(whole))
     }
 }
 
@@ -442,7 +451,7 @@ fn put_frame<R: Stored>(
     file.begin(frame)?;
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
-    let computed = layout::computed(&header.tracers).zip(snapshot.values());
+    let computed = snapshot.values(&header.tracers);
     let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
     let prescribed = snapshot.given.values(&header.domain);
     let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();
