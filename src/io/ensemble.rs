@@ -63,7 +63,7 @@ impl<R: Stored> EnsembleOutput<R> {
     /// Starts a file under a temporary name.
     pub(crate) fn create(pending: AtomicFile, header: Header, table: MemberTable) -> Result<Self> {
         let target = pending.target().to_owned();
-        let write = move |frames: &_| write(pending, &header, &table, frames);
+        let write = move |frames| write(pending, &header, &table, frames);
         WriterThread::start(target, WAITING, write).map(Self)
     }
 
@@ -85,7 +85,7 @@ fn write<R: Stored>(
     pending: AtomicFile,
     header: &Header,
     table: &MemberTable,
-    frames: &Receiver<Option<MemberFrame<R>>>,
+    frames: Receiver<Option<MemberFrame<R>>>,
 ) -> Result<usize> {
     let begin = || -> netcdf::Result<_> {
         let mut file = FlushingFile::create(pending.path())?;

@@ -229,7 +229,8 @@ impl<R: Stored> Output<R> {
         let (target, statistics) = (pending.target().to_owned(), form.statistics.clone());
         let writer = Writer { pending, header, form, companions, restarter };
         let (slot, release) = FrameSlot::of_writer();
-        let write = move |receiver: &_| writer.run(receiver, release.slot());
+        // A frame that was sent after the slot was freed would wait for ever.
+        let write = move |receiver| writer.run(receiver, release.slot());
         let thread = WriterThread::start(target, WAITING, write)?;
         Ok(Self { statistics, slot, thread })
     }
@@ -290,7 +291,7 @@ struct Writer<R> {
 }
 
 impl<R: Stored> Writer<R> {
-    fn run(mut self, messages: &Receiver<Option<Message<R>>>, slot: &FrameSlot) -> Result<usize> {
+    fn run(mut self, messages: Receiver<Option<Message<R>>>, slot: &FrameSlot) -> Result<usize> {
         // Until there is a frame to write, the run has all processors.
         let Ok(first) = messages.recv() else { return Ok(0) };
         let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
