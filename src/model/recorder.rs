@@ -158,7 +158,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
                 self.sink.take_columns(columns)
             }
             (Some(Prescribed::Sample(probe, sample)), CollectedOutput::Products(products)) => {
-                let sample = with_products(sample, products);
+                let sample = with_products(*sample, products);
                 if !sample.is_finite() {
                     backend.check(self.steps, true)?;
                 }

@@ -40,7 +40,7 @@ pub(super) enum Prescribed<R> {
     /// Of all columns.
     Columns(ColumnFrame<R>),
     /// Of a sample, with the number of its probe.
-    Sample(usize, PointSample<R>),
+    Sample(usize, Box<PointSample<R>>),
 }
 
 /// Samples, columns and frames of a run, in this order, and what the backend has to hold ready for them.
@@ -95,7 +95,7 @@ impl<R: RunPrecision> Stream<R> {
         if !case.has_sequence() && self.lasting.is_none() {
             self.lasting = Some(sample.clone());
         }
-        Prescribed::Sample(probe, sample)
+        Prescribed::Sample(probe, Box::new(sample))
     }
 }
 

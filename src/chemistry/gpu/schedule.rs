@@ -90,7 +90,9 @@ fn share_out(
 pub(super) fn shares(costs: &[usize], workers: usize, most: usize) -> Vec<Vec<usize>> {
     let all = (0..costs.len()).collect();
     let (mut shares, _) = share_out(all, |&item| costs[item] + 1, workers, most);
-    shares.iter_mut().for_each(|share| share.sort_unstable());
+    for share in &mut shares {
+        share.sort_unstable();
+    }
     shares
 }
 

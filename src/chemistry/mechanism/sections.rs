@@ -366,7 +366,7 @@ impl MechanismParser {
             if !self.diagnostics.is_hopeless()
                 && let Some(near) = nearest(name, known)
             {
-                help += &format!("; nearest known name: {near}");
+                help = format!("{help}; nearest known name: {near}");
             }
             self.diagnostics.error(span, format!("the species {name} is not declared"), help);
         }

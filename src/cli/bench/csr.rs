@@ -45,22 +45,21 @@ impl Bench {
         for &kind in kinds {
             let name = kind.name().to_owned();
             let mut product = Product { name, matrix: kind.large::<R>()?, vectors: 1 };
-            self.product(&product, site, record)?;
+            Self::product(&product, site, record)?;
             if kind == Kind::Interpolation {
                 product.vectors = SEVERAL;
                 product.name = format!("{} x{SEVERAL}", kind.name());
-                self.product(&product, site, record)?;
+                Self::product(&product, site, record)?;
                 product.vectors = 1;
                 product.matrix = product.matrix.transposed()?;
                 product.name = format!("{} transposed", kind.name());
-                self.product(&product, site, record)?;
+                Self::product(&product, site, record)?;
             }
         }
         Ok(())
     }
 
     fn product<R: Real + Element>(
-        &self,
         product: &Product<R>,
         site: &Site,
         record: &mut Record,

@@ -247,14 +247,14 @@ impl Curves<'_, '_> {
         let times = repeated_times(self.runs, || self.gpu.elapsed(run))?;
         let size = [count, count * words(experiment) * size_of::<f32>()];
         let is_like_copy = !matches!(experiment, Experiment::Banks { .. });
-        self.add(lesson, label, size, (Timing::Events, times), is_like_copy, wrong)
+        self.add(lesson, &label, size, (Timing::Events, times), is_like_copy, wrong)
     }
 
     /// Shows and records the times of one point.
     fn add(
         &mut self,
         lesson: &Lesson,
-        label: String,
+        label: &str,
         [elements, bytes]: [usize; 2],
         (timing, times): (Timing, Vec<f64>),
         is_like_copy: bool,

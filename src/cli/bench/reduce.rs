@@ -53,15 +53,14 @@ impl Bench {
         let sizes = if self.elements.is_empty() { usual } else { self.elements.clone() };
         sizes.into_iter().try_for_each(|size| {
             if self.integers {
-                self.reduction(size, |x| x, site, record)
+                Self::reduction(size, |x| x, site, record)
             } else {
-                self.reduction(size, |x| R::of(f64::from(x)), site, record)
+                Self::reduction(size, |x| R::of(f64::from(x)), site, record)
             }
         })
     }
 
     fn reduction<T: Reducible>(
-        &self,
         size: Elements,
         of: impl Fn(i32) -> T + Sync,
         site: &Site,

@@ -39,9 +39,8 @@ impl ActiveColumns {
     }
 }
 
-/// The arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`](crate::state::STATE_FIELDS) of each state and
-/// [`AIR_FIELDS`](super::AIR_FIELDS) fields, [`SURFACE_PLANES`] planes, all with rows as in the
-/// [`Layout`](crate::grid::gpu::Layout).
+/// The arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`] of each state and [`AIR_FIELDS`] fields,
+/// [`SURFACE_PLANES`] planes, all with rows as in the [`Layout`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceFields<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).

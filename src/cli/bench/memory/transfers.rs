@@ -69,7 +69,7 @@ impl Curves<'_, '_> {
                 let label = format!("{what}, {}", kilobytes(bytes));
                 let wrong = wrong.then(|| format!("memory, transfers, {label}: other values"));
                 let size = [elements, bytes];
-                self.add(&TRANSFERS, label, size, (Timing::Wall, times), false, wrong)?;
+                self.add(&TRANSFERS, &label, size, (Timing::Wall, times), false, wrong)?;
             }
         }
         TRANSFERS.tail(self.record)
@@ -115,7 +115,7 @@ impl Curves<'_, '_> {
             let ways = if label.starts_with("all") { 2 } else { 1 };
             let size = [ELEMENTS, ways * size_of::<f32>() * ELEMENTS];
             let wrong = wrong.clone().filter(|_| label.starts_with("all"));
-            self.add(&OVERLAP, label, size, (Timing::Wall, times), false, wrong)?;
+            self.add(&OVERLAP, &label, size, (Timing::Wall, times), false, wrong)?;
         }
         OVERLAP.tail(self.record)
     }
