@@ -3,9 +3,9 @@
 #include "primitives/block_sum.cuh"
 #include "primitives/layered.cuh"
 
-__device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
+__device__ inline bool is_inside(const BudgetRegion& region, int j, int i)
 {
-    return j >= args.first_row && j < args.end_row && i >= args.first_column && i < args.end_column;
+    return j >= region.first_row && j < region.end_row && i >= region.first_column && i < region.end_column;
 }
 
 // Calls `visit` with a thread's values of level blockIdx.y, and returns their content inside the region, kg of air
@@ -13,13 +13,14 @@ __device__ inline bool is_inside(const PassiveArgs& args, int j, int i)
 template <class Visit>
 __device__ inline double amount_of(const PassiveArgs& args, const Visit& visit)
 {
-    const int k = blockIdx.y, plane = args.ny * args.pitch;
+    const BudgetRegion& region = args.region;
+    const int k = blockIdx.y, plane = region.ny * region.pitch;
     double sum = 0;
-    for (int j = blockIdx.x; j < args.ny; j += gridDim.x) {
-        for (int i = threadIdx.x; i < args.pitch; i += SUM_THREADS) {
-            const int c = j * args.pitch + i;
+    for (int j = blockIdx.x; j < region.ny; j += gridDim.x) {
+        for (int i = threadIdx.x; i < region.pitch; i += SUM_THREADS) {
+            const int c = j * region.pitch + i;
             real& value = args.tracer[static_cast<long long>(k) * plane + c];
-            if (is_inside(args, j, i)) {
+            if (is_inside(region, j, i)) {
                 sum += static_cast<double>(layered_at(args.mass, c, k)) * static_cast<double>(value);
             }
             visit(value);

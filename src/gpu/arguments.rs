@@ -3,25 +3,7 @@
 use crate::advection::gpu::TransportArgs;
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
 use crate::dry_mass::gpu::LayeredPointers;
-
-shared_struct! {
-    /// Region of the water budget in a plane.
-    #[derive(Default)]
-    pub struct BudgetRegion {
-        /// Elements of a row.
-        pitch: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// Position of the first column in its row.
-        first_column: i32, "1";
-        /// Position after the last column.
-        end_column: i32, "1";
-    }
-}
+use crate::state::gpu::budget_region::BudgetRegion;
 
 shared_struct! {
     /// Arguments of the sum of all water.

@@ -7,9 +7,10 @@ use crate::device::structs;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
-use crate::gpu::arguments::{BudgetRegion, TallyArgs, WaterArgs};
+use crate::gpu::arguments::{TallyArgs, WaterArgs};
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
+use crate::state::gpu::budget_region::BudgetRegion;
 use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.
@@ -83,15 +84,7 @@ impl<R: Real + Element> Budget<R> {
         let addresses = gpu.upload(&addresses)?;
         let level_sums = gpu.zeros(blocks * layout.shape.nz)?;
         let term_sums = gpu.zeros(planes.len() * blocks * TERMS)?;
-        let columns = layout.places(region.columns.clone());
-        let region = BudgetRegion {
-            pitch: layout.pitch() as i32,
-            ny: layout.shape.ny as i32,
-            first_row: region.rows.start as i32,
-            end_row: region.rows.end as i32,
-            first_column: columns.start as i32,
-            end_column: columns.end as i32,
-        };
+        let region = BudgetRegion::new(layout, region.rows.clone(), region.columns.clone());
         Ok(Self {
             water: module.kernel("budget_water_acc64")?,
             water_args: WaterArgs {

@@ -1,8 +1,6 @@
 //! Constants and structs of all kernels of the project together.
 
-use super::arguments::{
-    BudgetRegion, ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs,
-};
+use super::arguments::{ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
 use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportArgs;
 use crate::device::{constants, structs};
@@ -13,6 +11,7 @@ use crate::primitives::gpu::arguments::{
     ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, ReduceArgs, TransposeArgs,
 };
 use crate::real::Precision;
+use crate::state::gpu::budget_region::BudgetRegion;
 use crate::wsm5::Sedimentation;
 use crate::wsm5::gpu::prelude::microphysics;
 

@@ -8,9 +8,10 @@ use crate::advection::gpu::prelude::transport;
 use crate::advection::gpu::transport::Transport;
 use crate::device::{Element, Gpu, Kernel, KernelSource, Launch, structs};
 use crate::error::Result;
-use crate::gpu::arguments::{BudgetRegion, StepEndArgs, TallyArgs};
+use crate::gpu::arguments::{StepEndArgs, TallyArgs};
 use crate::grid::Grid;
 use crate::real::{Precision, Real};
+use crate::state::gpu::budget_region::BudgetRegion;
 use crate::state::gpu::kernel_id;
 
 /// Threads of a block, a power of two.

@@ -9,6 +9,7 @@ use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
+use crate::state::gpu::budget_region::BudgetRegion;
 use crate::state::gpu::prelude;
 
 /// Threads of a block that sums.
@@ -32,24 +33,15 @@ shared_struct! {
         left: R, "1";
         /// Padding, so that the next member is aligned in both precisions.
         filler: R, "1";
-        /// Places of a row.
-        pitch: i32, "1";
-        /// Cells from south to north.
-        ny: i32, "1";
-        /// First row of the region.
-        first_row: i32, "1";
-        /// First row beyond it.
-        end_row: i32, "1";
-        /// Position of the first column of the region in its row.
-        first_column: i32, "1";
-        /// Position after the last column of the region.
-        end_column: i32, "1";
+        /// Region of the sums.
+        region: BudgetRegion, "1";
     }
 }
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
+        .with(&BudgetRegion::cuda_text())
         .with(&structs!(precision; PassiveArgs))
         .with_settings(&[("SUM_THREADS", THREADS as i32)]);
     KernelSource::new("advection/passive.cu", prelude)
@@ -86,18 +78,12 @@ impl<R: Real + Element> Passive<R> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let blocks = layout.shape.ny.clamp(1, MOST_BLOCKS);
         let each = blocks * layout.shape.nz;
-        let columns = layout.places(columns);
         Ok(Self {
             amount: module.kernel("passive_amount_acc64")?,
             decay: module.kernel("passive_decay_acc64")?,
             args: PassiveArgs {
                 mass,
-                pitch: layout.pitch() as i32,
-                ny: layout.shape.ny as i32,
-                first_row: rows.start as i32,
-                end_row: rows.end as i32,
-                first_column: columns.start as i32,
-                end_column: columns.end as i32,
+                region: BudgetRegion::new(layout, rows, columns),
                 ..PassiveArgs::default()
             },
             levels: layout.shape.nz as u32,

@@ -1,5 +1,6 @@
 //! Definitions common to the kernels of a step: their names and notes, and their constants.
 
+pub mod budget_region;
 pub mod device_fields;
 pub mod kernel_id;
 pub mod member_layout;

@@ -17,12 +17,12 @@ int main(int count, char** arguments)
                  input.array<real>("c2")};
     args.left = input.scalar<real>("left");
     args.change = input.scalar<double>("change");
-    args.pitch = input.scalar<int>("pitch");
-    args.ny = input.scalar<int>("ny");
-    args.first_row = input.scalar<int>("first_row");
-    args.end_row = input.scalar<int>("end_row");
-    args.first_column = input.scalar<int>("first_column");
-    args.end_column = input.scalar<int>("end_column");
+    args.region.pitch = input.scalar<int>("pitch");
+    args.region.ny = input.scalar<int>("ny");
+    args.region.first_row = input.scalar<int>("first_row");
+    args.region.end_row = input.scalar<int>("end_row");
+    args.region.first_column = input.scalar<int>("first_column");
+    args.region.end_column = input.scalar<int>("end_column");
     const unsigned blocks = input.scalar<int>("blocks");
     const dim3 block = {SUM_THREADS}, grid = {blocks, NZ};
     args.sums = input.array<double>("before");
