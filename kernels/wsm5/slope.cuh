@@ -78,13 +78,13 @@ __device__ inline real fall_speed_snow(
     return qs <= 0 ? real(0) : speed;
 }
 
-// SedimentationWork speed of an ice crystal. See src/wsm5/slope.rs.
+// Fall speed of an ice crystal. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_crystal(real diameter)
 {
     return ICE_FALL * pow(diameter, ICE_FALL_EXPONENT);
 }
 
-// SedimentationWork speed of cloud ice, 0 without ice. See src/wsm5/slope.rs.
+// Fall speed of cloud ice, 0 without ice. See src/wsm5/slope.rs.
 __device__ inline real fall_speed_ice(const Wsm5Params& p, real rho, real qi, real number)
 {
     const real diameter = ice_diameter(p, rho, qi, number);

@@ -220,6 +220,7 @@ impl Coupling {
         carried.recipe = carried.recipe.without_path();
         let lit = RunLight::of_restart(&photolysis, &mechanism)
             .ok_or_else(|| damaged(from.path(), LIGHT, &photolysis))??;
+        // It has no default: a file without it is damaged.
         from.text(FIRST_STEP)?;
         self.settled(from.path(), kept.into(), (mechanism, kinetics), carried, lit).map(Some)
     }

@@ -88,7 +88,9 @@ impl<R: Real> TimeInterpolant<R> {
             let (flux, environment, inflow) = (flux.clone(), environment.clone(), inflow.clone());
             *present = Arc::new(Forcing { flux, environment, inflow, photolysis: Vec::new() });
         }
-        Arc::get_mut(present)
+        let buffer = Arc::get_mut(present)?;
+        buffer.photolysis.clear();
+        Some(buffer)
     }
 
     /// The time of a frame that is always valid.

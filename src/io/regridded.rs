@@ -88,7 +88,9 @@ impl Regridded {
         for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
             let turned =
                 WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
-            let [levels @ .., _, _] = variable.axes.names() else { continue };
+            let [levels @ .., _, _] = variable.axes.names() else {
+                unreachable!("samples have planes")
+            };
             let dimensions = [&["time"], levels, &names].concat();
             let mut about = VariableInfo::of(variable, &dimensions, horizontal.coordinates);
             about.has_gaps = true;
@@ -155,7 +157,7 @@ impl<R: Stored> AuxOutput<R> for Regridded {
                 Arrangement::List(cells) => vec![cells],
             };
             let lengths = variable.axes.lengths(self.shape);
-            let [levels @ .., _, _] = &lengths[..] else { continue };
+            let [levels @ .., _, _] = &lengths[..] else { unreachable!("samples have planes") };
             self.file.now(variable.name, 0, &[levels, &horizontal].concat(), &values)?;
         }
         Ok(())

@@ -118,10 +118,10 @@ impl std::str::FromStr for Extents {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Vec<usize> = text.split('x').map_while(|part| part.parse().ok()).collect();
+        let numbers: Option<Vec<usize>> = text.split('x').map(|part| part.parse().ok()).collect();
         let wrong =
             || format!("\"{text}\" are not extents; expected four even numbers, as 32x32x32x32");
-        let extents = numbers.try_into().map_err(|_| wrong())?;
+        let extents = numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(wrong)?;
         Self::new(extents).map_err(|error| format!("{error}: {}", wrong()))
     }
 }
@@ -130,5 +130,21 @@ impl std::fmt::Display for Extents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [x, y, z, t] = self.extents;
         write!(f, "{x}x{y}x{z}x{t}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_four_even_numbers_and_nothing_else() {
+        let read = |text: &str| text.parse::<Extents>().map(|extents| extents.to_string());
+        assert_eq!(read("4x6x8x10"), Ok("4x6x8x10".to_owned()));
+        for wrong in ["4x6x8", "4x6x8x10x12", "4x6x8x10x", "4x6x8x10xabc", "4x6x8x9", "4x6x0x8", ""]
+        {
+            let why = read(wrong).expect_err(wrong);
+            assert!(why.contains(wrong) && why.contains("four even numbers"), "{why}");
+        }
     }
 }

@@ -89,6 +89,7 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
 
     /// Independent columns of WSM5, without winds; they lie side by side in one row.
     pub fn columns(case: &PhysicsCase<R>) -> Self {
+        assert_eq!(case.air.len(), 4, "the air of WSM5");
         let mut state = State::new(TracerSet::moist_air(), case.tracers.clone());
         state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
         let [rho, exner, p, dz] = std::array::from_fn(|n| case.air[n].clone());

@@ -49,11 +49,11 @@ impl Writer<'_> {
                 Item::Shape { shape, fill, stroke, name } => {
                     let element = element(shape);
                     let style = style(*fill, *stroke);
+                    let tag = element.split(' ').next().unwrap_or_default();
                     self.line(&match name {
                         None => format!("<{element}{style}/>"),
-                        // Lines alone have a name.
                         Some(name) => {
-                            format!("<{element}{style}><title>{}</title></path>", escaped(name))
+                            format!("<{element}{style}><title>{}</title></{tag}>", escaped(name))
                         }
                     });
                 }

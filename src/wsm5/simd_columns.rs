@@ -241,7 +241,7 @@ impl<R: SchemeConstants, const N: usize> Level<R, N> {
                 // Files hold subnormal traces of species that have long vanished.
                 *q = q.normal_in_lanes();
             }
-            // The limits of the processes would hide NaN in a species; in the temperature it remains.
+            // The limits of the processes would hide NaN and infinity in a species; in the temperature NaN remains.
             cell.t += water(&cell) * R::ZERO;
             cell::set_call_invariants(&cell, &mut air);
             cells.put(l, &cell);

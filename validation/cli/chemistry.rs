@@ -87,6 +87,37 @@ fn chemistry(folder: &Path, more: &[&str]) -> Output {
     nwp_mini(folder, &[&fixed[..], &WRF_60[..], more].concat())
 }
 
+/// Half of every temperature with a factor of 2 is the same temperature, and one that is not valid is no number.
+#[test]
+fn packed_cells_are_unpacked() {
+    let (folder, cells) = (TempDir::new().unwrap(), Cells::of_radm2());
+    let path = folder.path().join("cells.nc");
+    write(&path, &cells.without("temp"));
+    let (_, temperatures) = cells.variables.iter().find(|(name, _)| name == "temp").unwrap();
+    let mut file = netcdf::append(&path).unwrap();
+    let mut variable = file.add_variable::<f64>("temp", &["cell"]).unwrap();
+    variable.put_attribute("scale_factor", 2.0).unwrap();
+    let mut halves: Vec<f64> = temperatures.iter().map(|t| 0.5 * t).collect();
+    variable.put_values(&halves, ..).unwrap();
+    drop(file);
+    let counters = || -> Vec<i32> {
+        let out = netcdf::open(folder.path().join("out.nc")).unwrap();
+        out.variable("counters").unwrap().get_values(..).unwrap()
+    };
+    let output = chemistry(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(counters(), cells.counters);
+
+    halves[0] = 1e4;
+    let mut file = netcdf::append(&path).unwrap();
+    let mut variable = file.variable_mut("temp").unwrap();
+    variable.put_attribute("valid_max", 500.0).unwrap();
+    variable.put_values(&halves, ..).unwrap();
+    drop(file);
+    let output = chemistry(folder.path(), &["--force"]);
+    assert_ne!(output.status.code(), Some(0), "a cell without temperature");
+}
+
 #[test]
 fn cells_are_integrated_as_by_kpp() {
     let (folder, cells) = (TempDir::new().unwrap(), Cells::of_radm2());

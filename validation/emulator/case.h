@@ -43,10 +43,10 @@ public:
         return static_cast<T*>(find(name, sizeof(T), nullptr));
     }
 
-    // Address of an array with elements of any size.
-    void* address(const Name& name)
+    // Address of an array with elements of `size` bytes, or of any size if it is 0.
+    void* address(const Name& name, std::size_t size = 0)
     {
-        void* found = find(name, 0, nullptr);
+        void* found = find(name, size, nullptr);
         if (!found) refuse("no array ", name.text);
         return found;
     }

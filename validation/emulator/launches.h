@@ -9,11 +9,12 @@ namespace emulator {
 // Addresses of the test: the number of an array, and a byte in it.
 constexpr int ARRAY_SHIFT = 40;
 
-// The address on the host of an address of the test; null stays null.
-inline std::uint64_t resolved(std::uint64_t word, Case& input)
+// The address on the host of an address of the test, of elements of `size` bytes, or of any size if it is 0; null stays
+// null.
+inline std::uint64_t resolved(std::uint64_t word, Case& input, std::size_t size = 0)
 {
     if (word == 0) return 0;
-    void* begin = input.address(Name("array", word >> ARRAY_SHIFT));
+    void* begin = input.address(Name("array", word >> ARRAY_SHIFT), size);
     return reinterpret_cast<std::uint64_t>(begin) + (word & ((1ull << ARRAY_SHIFT) - 1));
 }
 

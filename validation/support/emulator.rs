@@ -102,7 +102,7 @@ pub struct Program {
 impl Program {
     /// Compiles `source`, a file below `validation/`, after `prelude`, which it includes as `prelude.h`, with further
     /// options of the compiler. A program of the same text, of this run of the tests or of an earlier one, is used
-    /// again: most of the time of these tests is the compiler's.
+    /// again: most of the time of these tests is the compiler's. `name` begins the name of its folder.
     pub fn compile(name: &str, source: &str, prelude: &str, options: &[&str]) -> Self {
         /// The programs of this run of the tests by the digests of their texts.
         static PROGRAMS: Mutex<BTreeMap<u64, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
@@ -111,8 +111,17 @@ impl Program {
             let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(programs.entry(digest).or_default())
         };
-        let folder = crate::scratch().join(name);
-        let path = path.get_or_init(|| compiled(&folder, digest, source, prelude, options));
+        let path = path.get_or_init(|| {
+            let folder = sources().folder.join(format!("{name}-{digest:016x}"));
+            std::fs::create_dir_all(&folder).expect("the folder can be made");
+            std::fs::write(folder.join("prelude.h"), prelude).expect("the prelude can be written");
+            let include = format!("-I{}", folder.display());
+            let source = crate::project().join("validation").join(source);
+            let object = runtime().to_str().expect("the folder has a plain name");
+            let program = folder.join("program");
+            compile_once(&[options, &[&include, object]].concat(), &source, &program);
+            program
+        });
         Self { path: path.clone() }
     }
 
@@ -147,76 +156,88 @@ impl Program {
     }
 }
 
-/// The program in a folder, compiled anew unless its digest is that of the text.
-fn compiled(folder: &Path, digest: u64, source: &str, prelude: &str, options: &[&str]) -> PathBuf {
-    let (program, note) = (folder.join("program"), folder.join("digest"));
-    let digest = format!("{digest:016x}");
-    if program.exists() && std::fs::read(&note).is_ok_and(|found| found == digest.as_bytes()) {
-        return program;
-    }
-    std::fs::create_dir_all(folder).expect("the folder can be made");
-    // Without the digest a program that is half written is not used.
-    let _ = std::fs::remove_file(&note);
-    std::fs::write(folder.join("prelude.h"), prelude).expect("the prelude can be written");
-    let include = format!("-I{}", folder.display());
-    let source = crate::project().join("validation").join(source);
-    compiler(&[options, &[&include]].concat(), &source, &program, Some(runtime()));
-    std::fs::write(note, digest).expect("the digest can be written");
-    program
-}
+/// Options of the compiler for all programs, and for the object file that they are linked with.
+const OPTIONS: [&str; 5] = ["-std=c++17", "-O1", "-Wall", "-Wno-unknown-pragmas", "-Werror"];
+const RUNTIME_OPTIONS: [&str; 2] = ["-O2", "-c"];
+/// Folders of headers.
+const HEADERS: [&str; 2] = ["validation/emulator", "kernels"];
+/// Folders of all files that a program is compiled from, but for those of its own options.
+const SOURCES: [&str; 4] =
+    ["kernels", "validation/emulator", "validation/emulated", "validation/peers"];
+/// Variables of the environment that add folders of headers.
+const HEADER_VARIABLES: [&str; 3] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
 
-/// Runs the compiler of C++ with `options` on a source file, and links it with an object file; without one it compiles an
-/// object file.
-fn compiler(options: &[&str], source: &Path, target: &Path, object: Option<&Path>) {
-    let project = crate::project();
+/// Compiles `target` from a source file, unless it is there already. It gets its name when it is complete, so that
+/// several test executables may do this at a time.
+fn compile_once(options: &[&str], source: &Path, target: &Path) {
+    if target.exists() {
+        return;
+    }
+    let made = target.with_extension(format!("{}.new", std::process::id()));
     let mut command = Command::new("c++");
-    command
-        .args(["-std=c++17", "-O1", "-Wall", "-Wno-unknown-pragmas", "-Werror"])
-        .args(options)
-        .args(
-            ["validation/emulator", "kernels"]
-                .map(|at| format!("-I{}", project.join(at).display())),
-        )
-        .arg("-o")
-        .args([target, source]);
-    match object {
-        Some(object) => command.arg(object),
-        None => command.arg("-c"),
-    };
+    for name in HEADER_VARIABLES {
+        command.env_remove(name);
+    }
+    let (objects, options): (Vec<&str>, Vec<&str>) =
+        options.iter().partition(|option| option.ends_with(".o"));
+    let headers = HEADERS.map(|at| format!("-I{}", crate::project().join(at).display()));
+    command.args(OPTIONS).args(options).args(headers);
+    command.arg("-o").args([&made, source]).args(objects);
     let output = command.output().expect("c++ is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(made, target).expect("the folder is ours");
 }
 
 /// The object file that all programs are linked with.
 fn runtime() -> &'static Path {
     static RUNTIME: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = crate::scratch().join("emulator");
-        std::fs::create_dir_all(&folder).expect("the folder can be made");
-        let object = folder.join("runtime.o");
+        let object = sources().folder.join("runtime.o");
         let source = crate::project().join("validation/emulator/runtime.cpp");
-        compiler(&["-O2"], &source, &object, None);
+        compile_once(&RUNTIME_OPTIONS, &source, &object);
         object
     });
     &RUNTIME
 }
 
-/// Digest of all that a program is compiled from: compiler, options, prelude, and all files that it may include.
-fn text_digest(source: &str, prelude: &str, options: &[&str]) -> u64 {
-    static OF_ALL: LazyLock<u64> = LazyLock::new(|| {
+/// The files that programs are compiled from.
+struct Sources {
+    digest: u64,
+    /// Folder of the programs that are compiled from them.
+    folder: PathBuf,
+}
+
+/// The files as they are now. Programs of other versions of them are removed.
+fn sources() -> &'static Sources {
+    static NOW: LazyLock<Sources> = LazyLock::new(|| {
         let mut hasher = DefaultHasher::new();
         let version = Command::new("c++").arg("--version").output().expect("c++ is installed");
-        version.stdout.hash(&mut hasher);
-        let project = crate::project();
-        for folder in ["kernels", "validation/emulator", "validation/emulated", "validation/peers"]
-        {
-            hash_files(&project.join(folder), &mut hasher);
+        (version.stdout, OPTIONS, RUNTIME_OPTIONS, HEADERS).hash(&mut hasher);
+        for folder in SOURCES {
+            hash_files(&crate::project().join(folder), &mut hasher);
         }
-        hasher.finish()
+        let (digest, all) = (hasher.finish(), crate::scratch().join("emulated"));
+        let folder = all.join(format!("{digest:016x}"));
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        for entry in std::fs::read_dir(all).expect("the folder can be read").flatten() {
+            if entry.path() != folder {
+                // Another test executable may remove it at the same time.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        Sources { digest, folder }
     });
+    &NOW
+}
+
+/// Digest of all that a program is compiled from: compiler, options, prelude, and all files that it may include.
+fn text_digest(source: &str, prelude: &str, options: &[&str]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (*OF_ALL, source, prelude, options).hash(&mut hasher);
-    for folder in options.iter().filter_map(|option| option.strip_prefix("-I")) {
-        hash_files(Path::new(folder), &mut hasher);
+    (sources().digest, source, prelude).hash(&mut hasher);
+    for option in options {
+        match option.strip_prefix("-I") {
+            Some(folder) => hash_files(Path::new(folder), &mut hasher),
+            None => option.hash(&mut hasher),
+        }
     }
     hasher.finish()
 }
@@ -227,10 +248,11 @@ fn hash_files(folder: &Path, hasher: &mut DefaultHasher) {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     for path in paths {
+        path.file_name().hash(hasher);
         if path.is_dir() {
             hash_files(&path, hasher);
         } else if path.extension().is_none_or(|extension| extension != "rs") {
-            (&path, std::fs::read(&path).expect("the file can be read")).hash(hasher);
+            std::fs::read(&path).expect("the file can be read").hash(hasher);
         }
     }
 }

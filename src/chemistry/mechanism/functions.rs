@@ -100,3 +100,18 @@ impl Function {
         row.unwrap_or_else(|| unreachable!("the table has all functions"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks of mechanisms go by the numbers, messages by the texts.
+    #[test]
+    fn numbers_of_arguments_are_those_of_the_texts() {
+        for (_, form, needed, omissible) in FORMS {
+            let (all, bracketed) = form.split_once('[').unwrap_or((form, ""));
+            assert_eq!(all.matches(',').count() + 1, needed, "{form}");
+            assert_eq!(bracketed.matches(',').count(), omissible, "{form}");
+        }
+    }
+}

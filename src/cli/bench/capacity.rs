@@ -2,7 +2,7 @@
 
 use super::scale::HOST_VALUES;
 use super::{Bench, Part};
-use crate::cli::refine::free_memory;
+use crate::cli::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::model::replicated_grid::Replication;
 
@@ -43,18 +43,17 @@ impl Bench {
 /// Fails if `count` elements of `bytes` bytes do not fit into the free memory.
 fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
     let needed = count.saturating_mul(bytes);
-    let Some(free) = free_memory().filter(|free| needed > *free) else { return Ok(()) };
+    let Some([needed, free]) = lack_of_memory(needed) else { return Ok(()) };
     Err(Error::Usage(format!(
-        "{option} {size}: {count} elements of {bytes} bytes need about {:.1} GB of memory, and \
-         {:.1} GB are free; choose a smaller size",
-        needed as f64 / 1e9,
-        free as f64 / 1e9
+        "{option} {size}: {count} elements of {bytes} bytes need about {needed:.1} GB of memory, and \
+         {free:.1} GB are free; choose a smaller size"
     )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::refine::free_memory;
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes() {

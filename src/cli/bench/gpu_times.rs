@@ -100,7 +100,7 @@ pub(super) fn step_times<R: GpuPrecision>(
     }
     let mut time = || -> Result<f64> {
         run.start(RunStart::from(state))?;
-        // As for graphs.
+        // As in `graph_time`.
         run.step_untimed(dt, STEPS)?;
         Ok(gpu.elapsed(|| run.step_untimed(dt, STEPS))? / STEPS as f64)
     };

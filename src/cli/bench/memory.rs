@@ -156,8 +156,8 @@ impl Curves<'_, '_> {
             (format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
         });
         self.curve(&STRIDE, &arrays, &none, strides)?;
-        let copies = COPIES.map(|(kernel, pieces, bytes)| {
-            (format!("{pieces}, {bytes} bytes"), Experiment::Copy(kernel), elements)
+        let copies = COPIES.into_iter().enumerate().map(|(number, (_, pieces, bytes))| {
+            (format!("{pieces}, {bytes} bytes"), Experiment::Copy(number), elements)
         });
         self.curve(&COPYING, &arrays, &none, copies)?;
         self.banks(&arrays, &none)?;

@@ -55,8 +55,8 @@ pub enum Experiment {
     Offset(usize),
     /// A strided copy: one in so many elements.
     Stride(usize),
-    /// A copy of all elements, by the kernel of this name, one of [`COPIES`].
-    Copy(&'static str),
+    /// A copy of all elements by the kernel with this index in [`COPIES`].
+    Copy(usize),
     /// Sums of words of shared memory that lanes read with a stride (bank conflicts).
     Banks {
         /// Stride of the lanes in words, up to [`LONGEST_STEP`].
@@ -86,7 +86,7 @@ impl Experiment {
         match self {
             Self::Offset(_) => "memory_offset",
             Self::Stride(_) => "memory_stride",
-            Self::Copy(kernel) => kernel,
+            Self::Copy(number) => COPIES[number].0,
             Self::Banks { .. } => "memory_banks",
             Self::Gather { read_only: false } => "memory_gather",
             Self::Gather { read_only: true } => "memory_gather_read_only",

@@ -108,8 +108,8 @@ fn frames_that_do_not_differ_leave_no_trace() {
         assert!(one.last(name) == two.last(name), "{name}");
     }
     // Six minutes of which two are covered.
-    let message = ended.stderr.matches("the input ends at 0001-01-01_10:02:00").count();
-    assert_eq!(message, 1, "{}", ended.stderr);
+    let count = ended.stderr.matches("the input ends at 0001-01-01_10:02:00").count();
+    assert_eq!(count, 1, "{}", ended.stderr);
 }
 
 #[test]

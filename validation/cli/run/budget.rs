@@ -118,8 +118,8 @@ fn water_closes_with_every_boundary_limiter_and_precision() {
                 ]);
                 let terms = Terms::of(&figures);
                 assert!(terms.unexplained().abs() < promised, "{about}: {terms:?}");
-                let message = figures["water"]["closure_rel"].as_f64().expect("a number");
-                assert!(message.abs() < promised, "{about}: {message}");
+                let reported = figures["water"]["closure_rel"].as_f64().expect("a number");
+                assert!(reported.abs() < promised, "{about}: {reported}");
 
                 // The terms are those of the fields. The file holds single precision in f32,
                 // a part in 1e7 of every value.
@@ -131,10 +131,10 @@ fn water_closes_with_every_boundary_limiter_and_precision() {
                     (terms.end, region.water(1)),
                     (terms.fallen, fallen),
                 ];
-                for (message, found) in pairs {
+                for (reported, found) in pairs {
                     assert!(
-                        (message - found).abs() < rounding * terms.start,
-                        "{about}: {message} {found}"
+                        (reported - found).abs() < rounding * terms.start,
+                        "{about}: {reported} {found}"
                     );
                 }
                 // The terms are significant.

@@ -132,11 +132,11 @@ fn the_longest_step_is_that_of_the_winds_in_the_file() {
                 precision,
             ]);
             ended.good();
-            let message = place.json("out.json")["max_dt"].as_f64().expect("a time");
+            let reported = place.json("out.json")["max_dt"].as_f64().expect("a time");
             let found = Winds::of(&place.open("out.nc"), periodic).longest_step();
             assert!(
-                (message / found - 1.0).abs() < rounding,
-                "{input} {boundary}: {message} {found}"
+                (reported / found - 1.0).abs() < rounding,
+                "{input} {boundary}: {reported} {found}"
             );
         }
     }

@@ -18,10 +18,12 @@ void resolve(TransportArgs& args, emulator::Case& input)
 {
     constexpr std::size_t WORD = sizeof(std::uint64_t), SIZE = offsetof(TransportArgs, nx) / WORD;
     static_assert(offsetof(TransportArgs, ny) / WORD == SIZE);
+    constexpr std::size_t SUMS = offsetof(TransportArgs, entered) / WORD;
     std::uint64_t words[offsetof(TransportArgs, dt) / WORD];
     std::memcpy(words, &args, sizeof words);
     for (std::uint64_t& word : words)
-        if (&word != words + SIZE) word = emulator::resolved(word, input);
+        if (&word != words + SIZE)
+            word = emulator::resolved(word, input, &word == words + SUMS ? sizeof(double) : sizeof(real));
     std::memcpy(static_cast<void*>(&args), words, sizeof words);
 }
 

@@ -25,12 +25,12 @@ int main(int count, char** arguments)
         for (int column : pattern.columns) digest.add(column);
         for (std::size_t e = 0; e < pattern.columns.size(); ++e) digest.add(std::uint64_t(8 * matrices::value(e)));
         for (long long c = 0; c < pattern.column_count; ++c) digest.add(std::uint64_t(16 * matrices::operand(c)));
-        std::uint64_t* told = input.array<std::uint64_t>(pattern.name.c_str());
-        if (!told) emulator::refuse("the test expects no ", pattern.name.c_str());
-        told[0] = pattern.rows();
-        told[1] = pattern.column_count;
-        told[2] = pattern.columns.size();
-        told[3] = digest.value;
+        std::uint64_t* results = input.array<std::uint64_t>(pattern.name.c_str());
+        if (!results) emulator::refuse("the test expects no ", pattern.name.c_str());
+        results[0] = pattern.rows();
+        results[1] = pattern.column_count;
+        results[2] = pattern.columns.size();
+        results[3] = digest.value;
     }
     input.write(arguments[2]);
 }

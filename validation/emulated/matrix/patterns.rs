@@ -16,7 +16,7 @@ fn peers_multiply_the_same_matrices() {
         given.put(kind.name(), &[0_u64; 4]);
     }
     let program = Program::compile("patterns", "emulated/matrix/patterns.cpp", "", &["-O2"]);
-    let message = program.run(&given, 0);
+    let found = program.run(&given, 0);
     for kind in Kind::ALL {
         let matrix = kind.large::<f64>().expect("a matrix");
         let starts = matrix.starts().iter().map(|&start| start as u64);
@@ -30,6 +30,6 @@ fn peers_multiply_the_same_matrices() {
             matrix.nonzeros() as u64,
             digest(starts.chain(columns).chain(values).chain(x)),
         ];
-        assert_eq!(message.take::<u64>(kind.name()), expected, "{}", kind.name());
+        assert_eq!(found.take::<u64>(kind.name()), expected, "{}", kind.name());
     }
 }

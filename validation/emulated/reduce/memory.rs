@@ -9,7 +9,7 @@ use super::random::Random;
 fn experiments() -> Vec<Experiment> {
     let mut all: Vec<Experiment> = [0, 1, 7, 32].map(Experiment::Offset).to_vec();
     all.extend([1, 2, 3, 32].map(Experiment::Stride));
-    all.extend(COPIES.map(|(kernel, ..)| Experiment::Copy(kernel)));
+    all.extend((0..COPIES.len()).map(Experiment::Copy));
     all.extend([0, 1, 2, 32, LONGEST_STEP].map(|step| Experiment::Banks { step, rounds: 3 }));
     all.extend([false, true].map(|read_only| Experiment::Gather { read_only }));
     all.push(Experiment::Work { rounds: 9, factor: 0.75, summand: 0.25 });

@@ -57,10 +57,10 @@ fn kernels_made_for_a_region_make_the_same() {
         let p = scheme::<f32>(fallout);
         let weather = Weather::<f32>::of(&columns(LEVELS, COLUMNS[1]), 3, 300.0);
         let region = Region::several(weather.shape()).swap_remove(1);
-        let message = EmulatedWsm5::compile(&p, LEVELS, mapping);
+        let by_argument = EmulatedWsm5::compile(&p, LEVELS, mapping);
         let made = EmulatedWsm5::compile_for(&p, weather.shape(), mapping, &region);
         for dt in [ONE_STEP, DT] {
-            let [found, expected] = [&made, &message]
+            let [found, expected] = [&made, &by_argument]
                 .map(|clouds| on_device(clouds, &p, dt, &weather, &region, dt as u64));
             let about = format!("{fallout:?}, {dt} s, {region:?}");
             expect_same_bits(&about, named(&found), named(&expected));

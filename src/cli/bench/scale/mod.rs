@@ -18,7 +18,7 @@ use super::{Bench, Pool};
 use crate::advection::Limiter;
 use crate::backend::gpu::GpuPrecision;
 use crate::cli::BackendChoice;
-use crate::cli::refine::{free_memory, kilobytes};
+use crate::cli::refine::{kilobytes, lack_of_memory};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
@@ -385,8 +385,7 @@ fn resident() -> usize {
 
 /// Reason why `bytes` bytes do not fit into the memory of the host; `None` if they do.
 fn too_large(bytes: usize) -> Option<String> {
-    let free = free_memory().filter(|free| bytes > *free)?;
-    let [needed, free] = [bytes, free].map(|bytes| bytes as f64 / 1e9);
+    let [needed, free] = lack_of_memory(bytes)?;
     Some(format!("skipped, as the host would need {needed:.1} GB and has {free:.1} GB free"))
 }
 
