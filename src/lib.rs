@@ -228,6 +228,9 @@
 //! - WK82: Weisman, Klemp 1982, Mon. Wea. Rev. 110, 504-520 (sounding of deep convection).
 //! - WS02: Wicker, Skamarock 2002, Mon. Wea. Rev. 130, 2088-2097.
 
+// The program calls parts of the library that no other program can reach. Without it they are unused.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "used by the program"))]
+
 pub mod counter_rng;
 pub mod cuda_abi;
 pub mod error;

@@ -11,7 +11,7 @@ pub(crate) mod locate;
 pub mod pair;
 pub mod regrid;
 pub(crate) mod section;
-pub(crate) mod sounding;
+pub mod sounding;
 pub(crate) mod stations;
 pub(crate) mod tolerance;
 pub(crate) mod totals;

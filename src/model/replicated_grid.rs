@@ -88,6 +88,9 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
     }
 
     /// Independent columns of WSM5, without winds; they lie side by side in one row.
+    ///
+    /// # Panics
+    /// If `case` does not hold the four fields of air that WSM5 takes.
     pub fn columns(case: &PhysicsCase<R>) -> Self {
         assert_eq!(case.air.len(), 4, "the air of WSM5");
         let mut state = State::new(TracerSet::moist_air(), case.tracers.clone());

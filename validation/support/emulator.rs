@@ -178,8 +178,9 @@ fn compile_once(options: &[&str], source: &Path, target: &Path) {
     for name in HEADER_VARIABLES {
         command.env_remove(name);
     }
-    let (objects, options): (Vec<&str>, Vec<&str>) =
-        options.iter().partition(|option| option.ends_with(".o"));
+    let (objects, options): (Vec<&str>, Vec<&str>) = options
+        .iter()
+        .partition(|option| Path::new(option).extension().is_some_and(|ending| ending == "o"));
     let headers = HEADERS.map(|at| format!("-I{}", crate::project().join(at).display()));
     command.args(OPTIONS).args(options).args(headers);
     command.arg("-o").args([&made, source]).args(objects);
