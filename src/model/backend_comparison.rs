@@ -185,11 +185,11 @@ pub fn run<R: RunPrecision + Value>(
         report.interrupted = true;
         return Ok(report);
     };
-    let mut yardstick = pair.yardstick(&mut cpu, &a)?;
-    report.fragile_share = yardstick.fragile_share();
-    report.verdicts = yardstick.judge(&a, &b);
-    let one_step = yardstick.spreads();
-    drop(yardstick);
+    let mut reference = pair.rounding_reference(&mut cpu, &a)?;
+    report.fragile_share = reference.fragile_share();
+    report.verdicts = reference.judge(&a, &b);
+    let one_step = reference.spreads();
+    drop(reference);
     pair.case.rewind()?;
     let air = pair.case.show(pair.plan.time_after(1))?;
     report.suspects = suspects(&report.verdicts, [&a, &b], Some((pair.start, &air)));
@@ -253,7 +253,11 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
     }
 
     /// The first step in double precision, and in working precision from states around the start.
-    fn yardstick(&mut self, cpu: &mut Cpu<R>, plain: &RunState<R>) -> Result<RoundingReference> {
+    fn rounding_reference(
+        &mut self,
+        cpu: &mut Cpu<R>,
+        plain: &RunState<R>,
+    ) -> Result<RoundingReference> {
         let dt = self.plan.dt_of(1);
         self.case.rewind()?;
         let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
@@ -264,15 +268,15 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
             Microphysics::Kessler => true,
         };
         let history = &self.case.history;
-        let mut yardstick = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
-        yardstick.add(plain);
-        yardstick.surround(|shift| {
+        let mut reference = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
+        reference.add(plain);
+        reference.surround(|shift| {
             let state = shifted(self.start, shift);
             let gathered = history.as_ref().map(|history| &history.gathered);
             cpu.start(RunStart { gathered, ..RunStart::from(&state) })?;
             one_step(cpu, [&moment, &shown], dt)
         })?;
-        Ok(yardstick)
+        Ok(reference)
     }
 
     /// The first step in double precision.

@@ -57,12 +57,12 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     let Calls { wide: exact, dt, count, .. } = *calls;
     let truth = Calls { physics: exact, wide: exact, dt, count }.run(wide.clone(), 1, None)?;
     // The fall is divided by what it meets, which is one of the branches of the scheme.
-    let mut yardstick = RoundingReference::new(sample(&truth.first), true);
+    let mut reference = RoundingReference::new(sample(&truth.first), true);
     let first = sample(&ours.first);
-    yardstick.add(&first);
-    yardstick.surround(|shift| Ok(sample(&calls.run(shifted(start, shift), 1, None)?.first)))?;
-    let fragile_share = yardstick.fragile_share();
-    let mut verdicts = yardstick.judge(&first, &sample(&other.first));
+    reference.add(&first);
+    reference.surround(|shift| Ok(sample(&calls.run(shifted(start, shift), 1, None)?.first)))?;
+    let fragile_share = reference.fragile_share();
+    let mut verdicts = reference.judge(&first, &sample(&other.first));
     if calls.count > 1 {
         let [a, b] = [&ours.last, &other.last].map(sample);
         let totals = totals::<R, P>;
@@ -71,7 +71,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
         };
         let above = apart(run(shifted(start, UlpPerturbation::Up(1)), None)?);
         let moved = apart(run(start.clone(), Some(0))?);
-        let apart = above.larger(&moved).or_roundings(&yardstick.spreads(), calls.count);
+        let apart = above.larger(&moved).or_roundings(&reference.spreads(), calls.count);
         let both = [totals(&ours.last), totals(&other.last)];
         verdicts.append(&mut judge_later(calls.count, [&a, &b], both, &apart));
     }

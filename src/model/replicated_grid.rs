@@ -293,18 +293,19 @@ mod tests {
             p: number.clone(),
             dz: number,
         };
-        let bed = ReplicatedGrid::independent(shape, state, environment);
-        let numbers =
-            |bed: &ReplicatedGrid<f64>| bed.state.theta().slice(ndarray::s![3, .., ..]).to_owned();
-        let eight = bed.repeated(Replication { nx: 4, ny: 2 });
+        let replicated = ReplicatedGrid::independent(shape, state, environment);
+        let numbers = |replicated: &ReplicatedGrid<f64>| {
+            replicated.state.theta().slice(ndarray::s![3, .., ..]).to_owned()
+        };
+        let eight = replicated.repeated(Replication { nx: 4, ny: 2 });
         assert_eq!(numbers(&eight), ndarray::array![[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 1.0, 2.0]]);
-        let dense = bed.dense().expect("columns with rain");
+        let dense = replicated.dense().expect("columns with rain");
         assert_eq!(numbers(&dense), ndarray::array![[1.0, 3.0]]);
         assert_eq!(dense.forcing.environment.rho[[0, 0, 1]], 3.0);
         assert_eq!(dense.fraction(has_condensate), 1.0);
         let three = dense.repeated(Replication { nx: 3, ny: 1 });
         assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
-        let mut dry = bed;
+        let mut dry = replicated;
         dry.state.qr_mut().fill(0.0);
         assert!(dry.dense().is_none());
     }

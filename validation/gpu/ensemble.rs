@@ -113,9 +113,9 @@ fn check<R: RunPrecision + GpuPrecision>(
     };
     let schemes: Vec<Scheme<R>> =
         (0..MEMBERS).map(|member| scheme(member, microphysics.fallout())).collect();
-    let mut abreast =
+    let mut side_by_side =
         GpuBackend::of_members(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
-    let found = run(&mut abreast, &moment);
+    let found = run(&mut side_by_side, &moment);
     assert_eq!(found.len(), MEMBERS);
     let about = format!("{limiter:?} {microphysics:?} {is_moving}");
     for (member, found) in found.iter().enumerate() {

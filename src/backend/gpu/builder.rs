@@ -150,7 +150,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             order,
             apart,
             passive,
-            chemist: None,
+            chemistry: None,
             tracers,
             now: 0,
             driving,

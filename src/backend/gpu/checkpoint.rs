@@ -17,8 +17,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         parts.extend(self.passive_sums()?);
         let changes = self.changes_of(self.sole_member())?;
         let passive = self.passive_changes(0)?;
-        let (chemistry, first_steps) = match &self.chemist {
-            Some(chemist) => (chemist.tally()?, chemist.coupling.first_steps()?),
+        let (chemistry, first_steps) = match &self.chemistry {
+            Some(driver) => (driver.tally()?, driver.coupling.first_steps()?),
             None => (ChemistryTally::default(), Vec::new()),
         };
         let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
@@ -29,8 +29,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// another backend makes of its own.
     pub(super) fn resume_from(&mut self, gathered: &Accumulators<R>) -> Result<()> {
         let Accumulators { surface, changes, passive, chemistry, first_steps, parts } = gathered;
-        if let Some(chemist) = &mut self.chemist {
-            chemist.resume_from(*chemistry, passive, first_steps)?;
+        if let Some(driver) = &mut self.chemistry {
+            driver.resume_from(*chemistry, passive, first_steps)?;
         }
         let (sole_member, layout) = (self.sole_member(), self.layout);
         // The first of `PLANES`.

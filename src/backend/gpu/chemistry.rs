@@ -54,7 +54,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let has_sequence = matches!(self.air, Air::Between(_));
         let grid = (self.layout, &reacting, &inner);
         let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
-        self.chemist = Some(Box::new(ChemistryDriver {
+        self.chemistry = Some(Box::new(ChemistryDriver {
             coupled: Arc::clone(coupled),
             coupling,
             reacting,
@@ -70,35 +70,35 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Counts a step; if a call is due, launches the chemistry of all steps since the last call.
     pub(super) fn react(&mut self, dt: f64) -> Result<()> {
-        let Some(mut chemist) = self.chemist.take() else { return Ok(()) };
-        let done = self.react_with(&mut chemist, dt);
-        self.chemist = Some(chemist);
+        let Some(mut driver) = self.chemistry.take() else { return Ok(()) };
+        let done = self.react_with(&mut driver, dt);
+        self.chemistry = Some(driver);
         done.map_err(|error| self.in_step(error))
     }
 
-    fn react_with(&mut self, chemist: &mut ChemistryDriver<R>, dt: f64) -> Result<()> {
-        chemist.read()?;
-        chemist.host.waited += dt;
-        if !is_due(chemist.host.waited, chemist.coupled.interval) {
+    fn react_with(&mut self, driver: &mut ChemistryDriver<R>, dt: f64) -> Result<()> {
+        driver.read()?;
+        driver.host.waited += dt;
+        if !is_due(driver.host.waited, driver.coupled.interval) {
             return Ok(());
         }
         self.flush_pending_steps()?;
-        let interval = std::mem::take(&mut chemist.host.waited);
-        chemist.host.calls += 1;
-        chemist.host.cells += chemist.coupling.cells() as u64;
-        let middle = chemist.now - 0.5 * interval;
-        let sun = Sun::at(chemist.coupled.date, middle);
-        let light = (sun, weight_between(chemist.frames, middle));
-        let marks = match chemist.idle.pop() {
+        let interval = std::mem::take(&mut driver.host.waited);
+        driver.host.calls += 1;
+        driver.host.cells += driver.coupling.cells() as u64;
+        let middle = driver.now - 0.5 * interval;
+        let sun = Sun::at(driver.coupled.date, middle);
+        let light = (sun, weight_between(driver.frames, middle));
+        let marks = match driver.idle.pop() {
             Some(marks) => marks,
             None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
         };
         marks[0].record(&self.gpu)?;
         let fields = (&self.tracers[self.now], self.air.array(&self.transport));
-        let coupled = (&*chemist.coupled, interval);
-        chemist.coupling.react(fields, coupled, light, chemist.host.calls)?;
+        let coupled = (&*driver.coupled, interval);
+        driver.coupling.react(fields, coupled, light, driver.host.calls)?;
         marks[1].record(&self.gpu)?;
-        chemist.running.push_back(marks);
+        driver.running.push_back(marks);
         Ok(())
     }
 }

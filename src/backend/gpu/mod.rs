@@ -83,7 +83,7 @@ pub struct GpuBackend<R> {
     apart: Vec<Transport<R>>,
     /// Sums and decay of the passive tracers, where there are any.
     passive: Option<Passive<R>>,
-    chemist: Option<Box<ChemistryDriver<R>>>,
+    chemistry: Option<Box<ChemistryDriver<R>>>,
     /// The fields of all states, and room for the next ones.
     tracers: [Buffer<R>; 2],
     /// Which of them are the present ones.
@@ -221,8 +221,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         if let Some(passive) = &self.passive {
             passive.resume_decayed(&[])?;
         }
-        if let Some(chemist) = &mut self.chemist {
-            chemist.resume_from(ChemistryTally::default(), &[], &[])?;
+        if let Some(driver) = &mut self.chemistry {
+            driver.resume_from(ChemistryTally::default(), &[], &[])?;
         }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();
@@ -236,7 +236,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.clock.read()?;
         let transfer =
             self.parcel.seconds() + self.samples.seconds() + self.summing.parcel.seconds();
-        let chemistry = self.chemist.as_mut().map_or(Ok(0.0), |chemist| chemist.time())?;
+        let chemistry = self.chemistry.as_mut().map_or(Ok(0.0), |driver| driver.time())?;
         let chemistry =
             PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
         Ok(PhaseTimes { chemistry, ..self.clock.times(self.steps, transfer) })
@@ -261,8 +261,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
                 upload_air(&moment.before.environment, air, self.layout)?;
             }
         }
-        if let Some(chemist) = &self.chemist {
-            chemist.upload_photolysis(moment, self.layout)?;
+        if let Some(driver) = &self.chemistry {
+            driver.upload_photolysis(moment, self.layout)?;
         }
         self.uploaded = Some(frames);
         self.clock.upload += start.elapsed().as_secs_f64();
@@ -315,8 +315,8 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
 
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.upload_frames(moment)?;
-        if let Some(chemist) = &mut self.chemist {
-            chemist.drive(moment);
+        if let Some(driver) = &mut self.chemistry {
+            driver.drive(moment);
         }
         self.between()
             .map_or(Ok(()), |between| between.set_weights(moment.flux_weight, moment.air_weight))
@@ -387,7 +387,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             water,
             changes: self.changes_of(&self.members[member])?,
             passive,
-            chemistry: self.chemist.as_ref().map(|chemist| chemist.tally()).transpose()?,
+            chemistry: self.chemistry.as_ref().map(|driver| driver.tally()).transpose()?,
             precipitation: self.region.precipitation(&surface.rain, &surface.snow),
         })
     }

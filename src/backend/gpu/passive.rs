@@ -49,8 +49,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
             ..TracerChange::default()
         };
         let mut changes: Vec<_> = (0..self.order.set.passive().len()).map(change).collect();
-        if let Some(chemist) = &self.chemist {
-            chemist.add_changes(&mut changes)?;
+        if let Some(driver) = &self.chemistry {
+            driver.add_changes(&mut changes)?;
         }
         Ok(changes)
     }

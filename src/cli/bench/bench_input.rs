@@ -38,13 +38,13 @@ pub(in crate::cli) fn read<R: RunPrecision>(
 impl Bench {
     /// The columns of the input.
     pub(super) fn source<R: RunPrecision>(&self) -> Result<ReplicatedGrid<R>> {
-        let bed = read(&self.input, self.group.as_deref())?;
-        if !bed.has_winds {
+        let replicated = read(&self.input, self.group.as_deref())?;
+        if !replicated.has_winds {
             self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
         } else if self.dense {
             self.check_parts("--dense selects columns, without winds")?;
         }
-        self.chosen(bed)
+        self.chosen(replicated)
     }
 
     /// Fails if a part that needs winds is requested by name; `why` is the reason why there are none.
@@ -61,12 +61,12 @@ impl Bench {
     }
 
     /// All columns, or with `--dense` those with condensate, repeated to the same number.
-    fn chosen<R: RunPrecision>(&self, bed: ReplicatedGrid<R>) -> Result<ReplicatedGrid<R>> {
+    fn chosen<R: RunPrecision>(&self, replicated: ReplicatedGrid<R>) -> Result<ReplicatedGrid<R>> {
         if !self.dense {
-            return Ok(bed);
+            return Ok(replicated);
         }
-        let shape = bed.grid.shape;
-        let dense = bed.dense().ok_or_else(|| {
+        let shape = replicated.grid.shape;
+        let dense = replicated.dense().ok_or_else(|| {
             let message = "has no column with condensate, which --dense needs";
             Error::input(&self.input, message)
         })?;
@@ -74,13 +74,13 @@ impl Bench {
     }
 
     /// Fails if air would cross more than a cell in a step.
-    pub(super) fn check_step<R: RunPrecision>(&self, bed: &ReplicatedGrid<R>) -> Result<()> {
+    pub(super) fn check_step<R: RunPrecision>(&self, replicated: &ReplicatedGrid<R>) -> Result<()> {
         let moving = [Part::Advection, Part::Step, Part::Scale];
-        if !bed.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
+        if !replicated.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
             return Ok(());
         }
-        let air = AirMass::new(&bed.grid, &bed.coordinate);
-        let longest = longest_time_step(bed.grid.shape, &air, &bed.forcing.flux);
+        let air = AirMass::new(&replicated.grid, &replicated.coordinate);
+        let longest = longest_time_step(replicated.grid.shape, &air, &replicated.forcing.flux);
         if self.dt > longest {
             return Err(Error::Usage(format!(
                 "--dt {}: air would cross more than a cell in a step; the longest time step for \

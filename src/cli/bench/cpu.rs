@@ -39,12 +39,13 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
 /// Measures all requested parts in the current thread pool.
 pub(super) fn measure<R: RunPrecision>(
     bench: &Bench,
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     copy: f64,
 ) -> Result<Vec<Measurement>> {
     let mut figures = Vec::new();
     let processor = Processor::cpu(rayon::current_num_threads(), copy);
-    let place = MeasuredOn::new(processor, bed, bench.dt, bed.fraction(has_condensate));
+    let place =
+        MeasuredOn::new(processor, replicated, bench.dt, replicated.fraction(has_condensate));
     let mut add = |part, variant: String, times| {
         figures.push(Measurement::new::<R>(part, variant, Timing::Wall, &place, times));
     };
@@ -58,22 +59,22 @@ pub(super) fn measure<R: RunPrecision>(
                 }
             };
             for (variant, diagnoses) in variants.into_iter().zip([false, true]) {
-                let times = microphysics_times(bed, fallout, diagnoses, dt, runs)?;
+                let times = microphysics_times(replicated, fallout, diagnoses, dt, runs)?;
                 add(MeasuredPart::clouds(fallout, diagnoses), variant.to_owned(), times);
             }
         }
     }
-    if bench.wants(Part::Advection) && bed.has_winds {
+    if bench.wants(Part::Advection) && replicated.has_winds {
         for limiter in bench.limiters() {
-            let times = transport_times(bed, limiter, 1, dt, runs)?;
+            let times = transport_times(replicated, limiter, 1, dt, runs)?;
             let variant = format!("RK3, {}, a tracer", name_of(limiter));
             add(MeasuredPart::tracers(1, limiter), variant, times);
         }
     }
-    if bench.wants(Part::Step) && bed.has_winds {
+    if bench.wants(Part::Step) && replicated.has_winds {
         for fallout in bench.fallouts() {
             let limiter = bench.limiter_of_steps();
-            let (times, _) = step_times(bed, limiter, fallout, dt, runs)?;
+            let (times, _) = step_times(replicated, limiter, fallout, dt, runs)?;
             add(MeasuredPart::step(fallout, limiter), step_variant(fallout).to_owned(), times);
         }
     }
@@ -83,13 +84,13 @@ pub(super) fn measure<R: RunPrecision>(
 /// Wall times of a call of the microphysics, s, with the diagnostics of a frame if requested; the number of calls is a
 /// function of the time of the first one, as below.
 pub(super) fn microphysics_times<R: RunPrecision>(
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     fallout: Sedimentation,
     diagnoses: bool,
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<Vec<f64>> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
     // Without sides, so that it acts in all columns.
     let grid = grid.with_sides(Sides::all(Side::Periodic));
     let mut cpu = Cpu::new(&grid, coordinate, Limiter::None, fallout, forcing, state.clone());
@@ -106,13 +107,13 @@ pub(super) fn microphysics_times<R: RunPrecision>(
 
 /// Wall times of the transport of `count` tracers one after the other, s.
 pub(super) fn transport_times<R: RunPrecision>(
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
     count: usize,
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<Vec<f64>> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
     let air = AirMass::new(grid, coordinate);
     let wind = Wind { grid, air: &air, flux: &forcing.flux, dt };
     let mut tracer = (state.qv().clone(), Workspace::new(grid.shape));
@@ -131,13 +132,13 @@ pub(super) fn transport_times<R: RunPrecision>(
 
 /// Wall times of consecutive steps, s, and their backend.
 pub(super) fn step_times<R: RunPrecision>(
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
     fallout: Sedimentation,
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<(Vec<f64>, Cpu<R>)> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
     // The first step removes subnormal traces of species from the file.
     let times = wall_times(runs, &mut cpu, |_| Ok(()), |cpu| cpu.step(dt))?;

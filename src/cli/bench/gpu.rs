@@ -56,7 +56,7 @@ fn typical(runs: u32, seconds: impl Fn() -> Result<f64>) -> Result<f64> {
 pub(super) struct Table<'a, 'o, R> {
     pub(super) bench: &'a Bench,
     pub(super) gpu: &'a Gpu,
-    pub(super) bed: &'a ReplicatedGrid<R>,
+    pub(super) replicated: &'a ReplicatedGrid<R>,
     pub(super) place: MeasuredOn,
     pub(super) record: &'a mut Record<'o>,
 }
@@ -100,10 +100,10 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
     pub(in crate::cli) fn new(
         gpu: &Gpu,
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         diagnosed: usize,
     ) -> Result<Self> {
-        let shape = bed.grid.shape;
+        let shape = replicated.grid.shape;
         let layout = Layout::in_sectors(shape);
         let cells = layout.cells();
         let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, diagnosed].map(|n| n * cells);
@@ -113,10 +113,10 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
         let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
         let (fresh, air) = (fresh?, air?);
         let whole = "fields are in standard layout";
-        for (number, field) in bed.state.fields().iter().enumerate() {
+        for (number, field) in replicated.state.fields().iter().enumerate() {
             fresh.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
-        let given = &bed.forcing.environment;
+        let given = &replicated.forcing.environment;
         for (number, field) in [&given.rho, &given.exner, &given.p, &given.dz].iter().enumerate() {
             air.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
@@ -162,14 +162,14 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
 impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
     /// Measures all requested parts.
     pub(super) fn measure(&mut self) -> Result<()> {
-        let Self { bench, bed, .. } = *self;
+        let Self { bench, replicated, .. } = *self;
         if bench.wants(Part::Wsm5) {
             self.microphysics()?;
         }
-        if bench.wants(Part::Advection) && bed.has_winds {
+        if bench.wants(Part::Advection) && replicated.has_winds {
             self.transport()?;
         }
-        if bench.wants(Part::Step) && bed.has_winds {
+        if bench.wants(Part::Step) && replicated.has_winds {
             self.step()?;
         }
         Ok(())
@@ -191,8 +191,8 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
     }
 
     fn microphysics(&mut self) -> Result<()> {
-        let Self { bench, gpu, bed, .. } = *self;
-        let columns = PhysicsArrays::new(gpu, bed, DIAGNOSED_FIELDS)?;
+        let Self { bench, gpu, replicated, .. } = *self;
+        let columns = PhysicsArrays::new(gpu, replicated, DIAGNOSED_FIELDS)?;
         let (runs, dt) = (bench.runs, bench.dt);
         let restore = || columns.restore();
         let mut copies = CallTransfers::new(gpu, &columns)?;
@@ -201,7 +201,7 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
             let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
             let [alone, with_diagnostics] =
                 [false, true].map(|diagnoses| MeasuredPart::clouds(fallout, diagnoses));
-            for mapping in mappings::<R>(gpu, bench.mapping, bed.grid.shape, fallout) {
+            for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, fallout) {
                 let variant = format!("{}{scheme}", mapping_text(mapping));
                 let clouds = columns.clouds(gpu, fallout, mapping)?;
                 let call = || clouds.call(&columns.place(), dt);
@@ -231,25 +231,30 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
 
     /// The copies of a microphysics call only.
     fn transfers(&mut self, copies: &mut CallTransfers<'_, R>) -> Result<()> {
-        let Self { bench, gpu, bed, .. } = *self;
+        let Self { bench, gpu, replicated, .. } = *self;
         let times = event_times(gpu, bench.runs, || Ok(()), || copies.upload())?;
         let inward = MeasuredPart::transfers((STATE_FIELDS + AIR_FIELDS) as f64);
         self.add(inward, "to the GPU: 10 fields", Timing::Transfers, times, None)?;
         let times = event_times(gpu, bench.runs, || Ok(()), || copies.download())?;
-        let planes = SURFACE_PLANES as f64 / bed.grid.shape.nz as f64;
+        let planes = SURFACE_PLANES as f64 / replicated.grid.shape.nz as f64;
         let outward = MeasuredPart::transfers(STATE_FIELDS as f64 + planes);
         self.add(outward, "back: 6 fields, the ground", Timing::Transfers, times, None)
     }
 
     fn transport(&mut self) -> Result<()> {
-        let Self { bench, gpu, bed, .. } = *self;
+        let Self { bench, gpu, replicated, .. } = *self;
         let count = usize::from(bench.tracers);
         for limiter in bench.limiters() {
             let precision = R::PRECISION;
-            let settings =
-                TransportSettings::for_device(gpu, &bed.grid, precision, [count, 0], limiter);
-            let tracers = Tracers::new(gpu, bed, settings)?;
-            let transport = transport_on(gpu, bed, settings)?;
+            let settings = TransportSettings::for_device(
+                gpu,
+                &replicated.grid,
+                precision,
+                [count, 0],
+                limiter,
+            );
+            let tracers = Tracers::new(gpu, replicated, settings)?;
+            let transport = transport_on(gpu, replicated, settings)?;
             let call = || tracers.step(&transport, bench.dt);
             let part = MeasuredPart::tracers(count, limiter);
             let variant = format!("RK3, {}, {}", name_of(limiter), counted(count, "tracer"));
@@ -265,19 +270,19 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
     fn step(&mut self) -> Result<()> {
         /// Steps, some of which are timed phase by phase.
         const STEPS: usize = 41;
-        let Self { bench, gpu, bed, .. } = *self;
+        let Self { bench, gpu, replicated, .. } = *self;
         let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
         for fallout in bench.fallouts() {
-            let (mut run, _) = stepping(bench, gpu, bed, limiter, fallout)?;
-            run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
+            let (mut run, _) = stepping(bench, gpu, replicated, limiter, fallout)?;
+            run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;
             let part = MeasuredPart::step(fallout, limiter);
             let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
-            let graph = step_times(gpu, runs, &mut run, &bed.state, dt)?;
+            let graph = step_times(gpu, runs, &mut run, &replicated.state, dt)?;
             let events = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
             let place = &self.place;
             let mut figure =
                 Measurement::new::<R>(part, variant.clone(), Timing::Graph, place, graph);
-            figure.phases = phases(&mut run, &bed.state, dt, STEPS)?;
+            figure.phases = phases(&mut run, &replicated.state, dt, STEPS)?;
             figure.kernels = Some(run.resources(dt)?);
             figure.show(self.record)?;
             self.add(part, &variant, Timing::Events, events, None)?;
@@ -335,10 +340,10 @@ impl<R: RunPrecision + GpuPrecision> Tracers<R> {
     /// be room for a transport with `settings` too.
     pub(in crate::cli) fn new(
         gpu: &Gpu,
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         settings: TransportSettings,
     ) -> Result<Self> {
-        let ReplicatedGrid { grid, forcing, state, .. } = bed;
+        let ReplicatedGrid { grid, forcing, state, .. } = replicated;
         let (layout, count) = (settings.layout(grid), settings.tracers);
         let values = 2 * count * layout.cells() + layout.faces().iter().sum::<usize>();
         let bytes = size_of::<R>() * values + Transport::<R>::bytes(grid, settings);
@@ -378,21 +383,26 @@ impl<R: RunPrecision + GpuPrecision> Tracers<R> {
 /// The transport on a grid.
 pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     settings: TransportSettings,
 ) -> Result<Transport<R>> {
-    Transport::new(gpu, &bed.grid, &AirMass::new(&bed.grid, &bed.coordinate), settings)
+    Transport::new(
+        gpu,
+        &replicated.grid,
+        &AirMass::new(&replicated.grid, &replicated.coordinate),
+        settings,
+    )
 }
 
 /// A run of whole steps on the GPU, still without forcing, and its memory.
 pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
     fallout: Sedimentation,
 ) -> Result<(GpuBackend<R>, MemoryEstimate)> {
-    let ReplicatedGrid { grid, coordinate, state, .. } = bed;
+    let ReplicatedGrid { grid, coordinate, state, .. } = replicated;
     let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
     let mapping = Some(mapping.of(gpu, &grid.shape, R::PRECISION, fallout));
     let setting = GpuConfig {

@@ -209,11 +209,11 @@ pub(super) struct MeasuredOn {
 impl MeasuredOn {
     pub(super) fn new<R: Real>(
         processor: Processor,
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         dt: f64,
         cloudy: f64,
     ) -> Self {
-        Self { processor, shape: bed.grid.shape, dt, cloudy }
+        Self { processor, shape: replicated.grid.shape, dt, cloudy }
     }
 }
 

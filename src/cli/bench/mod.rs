@@ -332,19 +332,19 @@ impl Bench {
         };
         for tile in tiles {
             let repeated = tile.map(|tile| source.repeated(tile));
-            let bed = repeated.as_ref().unwrap_or(&source);
-            self.check_step(bed)?;
-            self.describe(bed, record)?;
+            let replicated = repeated.as_ref().unwrap_or(&source);
+            self.check_step(replicated)?;
+            self.describe(replicated, record)?;
             writeln!(record.out, "{}", table::head(&measurement::COLUMNS))?;
             for (pool, _, copy) in &pools {
-                for figure in pool.install(|| cpu::measure(self, bed, *copy))? {
+                for figure in pool.install(|| cpu::measure(self, replicated, *copy))? {
                     figure.show(record)?;
                 }
             }
             if let Some((gpu, best)) = gpu.zip(best.as_ref()) {
-                let cloudy = bed.fraction(has_condensate);
-                let place = MeasuredOn::new(best.clone(), bed, self.dt, cloudy);
-                gpu::Table { bench: self, gpu, bed, place, record }.measure()?;
+                let cloudy = replicated.fraction(has_condensate);
+                let place = MeasuredOn::new(best.clone(), replicated, self.dt, cloudy);
+                gpu::Table { bench: self, gpu, replicated, place, record }.measure()?;
             }
         }
         Ok(())
@@ -391,19 +391,19 @@ impl Bench {
 
     fn describe<R: RunPrecision>(
         &self,
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         record: &mut Record,
     ) -> Result<()> {
         writeln!(
             record.out,
             "{} on {}, {}, dt {} s, {} runs; {:.0} % of the columns hold condensate, rain {:.0} %",
             self.input.shown(),
-            bed.grid.shape,
+            replicated.grid.shape,
             R::NAME,
             self.dt,
             self.runs,
-            100.0 * bed.fraction(has_condensate),
-            100.0 * bed.fraction(has_rain)
+            100.0 * replicated.fraction(has_condensate),
+            100.0 * replicated.fraction(has_rain)
         )?;
         Ok(())
     }

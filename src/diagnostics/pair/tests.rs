@@ -42,17 +42,17 @@ fn rounded(run: usize, units: f64) -> impl Fn(usize, usize) -> f64 {
     }
 }
 
-/// A yardstick of four runs, one of which takes another branch in column 17.
-fn yardstick(is_smooth: bool) -> RoundingReference {
-    let mut yardstick = RoundingReference::new(sample(value), is_smooth);
+/// A reference of four runs, one of which takes another branch in column 17.
+fn rounding_reference(is_smooth: bool) -> RoundingReference {
+    let mut reference = RoundingReference::new(sample(value), is_smooth);
     for run in 0..3 {
-        yardstick.add(&sample::<f32>(rounded(run, 1.0)));
+        reference.add(&sample::<f32>(rounded(run, 1.0)));
     }
-    yardstick.add(&sample::<f32>(|field, place| {
+    reference.add(&sample::<f32>(|field, place| {
         let leaves = field == 3 && place == 2017;
         rounded(3, 1.0)(field, place) + if leaves { 0.01 } else { 0.0 }
     }));
-    yardstick
+    reference
 }
 
 /// Measures that fail in the verdicts on one field, after checking that all other fields pass.
@@ -74,7 +74,7 @@ fn with_fault(is_smooth: bool, nth: usize, first: usize, error: f64) -> Vec<&'st
         let is_off = field == 3 && place % nth == first;
         rounded(9, 1.0)(field, place) + if is_off { error } else { 0.0 }
     });
-    failing(&yardstick(is_smooth).judge(&a, &b), "qr")
+    failing(&rounding_reference(is_smooth).judge(&a, &b), "qr")
 }
 
 #[test]
@@ -101,15 +101,15 @@ fn each_measure_of_the_first_step_fails_by_itself() {
 
 #[test]
 fn columns_that_leave_their_course_are_not_judged_by_the_largest_error() {
-    assert!((yardstick(true).fragile_share() - 1e-3).abs() < 1e-12);
-    // At level 4 of column 17, where the last run of the yardstick was off at level 2.
+    assert!((rounding_reference(true).fragile_share() - 1e-3).abs() < 1e-12);
+    // At level 4 of column 17, where the last run of the reference was off at level 2.
     let fault = |columns: [usize; 2]| {
         let a = sample::<f32>(rounded(0, 1.0));
         let b = sample::<f32>(|field, place| {
             let is_off = field == 3 && place / 1000 == 4 && columns.contains(&(place % 1000));
             rounded(9, 1.0)(field, place) + if is_off { 1e-5 } else { 0.0 }
         });
-        failing(&yardstick(true).judge(&a, &b), "qr")
+        failing(&rounding_reference(true).judge(&a, &b), "qr")
     };
     // One column is known to be unsteady, and one more may be.
     assert_eq!(fault([17, 18]), [""; 0]);
@@ -121,7 +121,7 @@ fn a_value_that_is_no_number_fails_and_is_found() {
     let a = sample::<f32>(rounded(0, 1.0));
     let mut b = sample::<f32>(rounded(9, 1.0));
     b.diagnostics.re_ice[[3, 4, 5]] = f32::NAN;
-    let verdicts = yardstick(true).judge(&a, &b);
+    let verdicts = rounding_reference(true).judge(&a, &b);
     assert!(failing(&verdicts, "re_ice").contains(&"values that are no numbers"));
     let verdict = verdicts.iter().find(|verdict| !verdict.pass).expect("one is bad");
     assert_eq!(verdict.suspect(), Some([3, 4, 5]));
@@ -132,9 +132,9 @@ fn figures_of_a_verdict_are_those_of_the_two_runs() {
     let a = sample::<f32>(|_, _| 2.0);
     let mut b = a.clone();
     b.state.qs_mut()[[1, 2, 3]] = 2.5;
-    let mut yardstick = RoundingReference::new(sample(|_, _| 2.0), true);
-    yardstick.add(&a);
-    let verdicts = yardstick.judge(&a, &b);
+    let mut reference = RoundingReference::new(sample(|_, _| 2.0), true);
+    reference.add(&a);
+    let verdicts = reference.judge(&a, &b);
     let verdict = verdicts.iter().find(|verdict| verdict.field == "qs").expect("snow");
     assert_eq!((verdict.max_abs, verdict.worst, verdict.steps), (0.5, Some([1, 2, 3]), 1));
     assert_eq!(verdict.max_ulp, Some(1 << 21));
@@ -148,12 +148,12 @@ fn figures_of_a_verdict_are_those_of_the_two_runs() {
 fn double_precision_has_limits_of_its_own() {
     let truth = || sample::<f64>(value);
     let judge = |is_smooth, error: f64| {
-        let mut yardstick = RoundingReference::new(truth(), is_smooth);
-        yardstick.add(&truth());
+        let mut reference = RoundingReference::new(truth(), is_smooth);
+        reference.add(&truth());
         let b = sample::<f64>(|field, place| {
             value(field, place) + if field == 6 && place % 50 == 0 { error } else { 0.0 }
         });
-        failing(&yardstick.judge(&truth(), &b), "refl_10cm")
+        failing(&reference.judge(&truth(), &b), "refl_10cm")
     };
     // 1e-6 of the rms, which is near 1.
     assert_eq!(judge(true, 0.9e-6), [""; 0]);
@@ -164,7 +164,7 @@ fn double_precision_has_limits_of_its_own() {
 
 const TOTALS: Totals = Totals { water: 1e12, rain: 1e9, area: 1e9 };
 
-/// The verdicts after seven steps, with a yardstick whose runs differ by one unit.
+/// The verdicts after seven steps, with a reference whose runs differ by one unit.
 fn later(b: &RunState<f32>, totals: Totals) -> Vec<Verdict> {
     let a = sample::<f32>(rounded(0, 1.0));
     let away = Totals { water: 1e12 + 2e6, rain: 1e9 + 3e3, ..TOTALS };
@@ -233,7 +233,7 @@ fn no_field_is_held_nearer_than_the_roundings_of_each_step() {
         let apart = none.or_roundings(&[error; 12], steps);
         judge_later(steps, [&a, &b], [TOTALS, TOTALS], &apart).iter().all(|verdict| verdict.pass)
     };
-    // The runs of the yardstick differ by 2.4e-7 at most.
+    // The runs of the reference differ by 2.4e-7 at most.
     assert!(all_pass(0.65e-7, 1));
     assert!(!all_pass(0.3e-7, 1));
     // Errors of steps add in quadrature.

@@ -188,7 +188,7 @@ fn tiles_of_stages() {
     }
 }
 
-/// The tracers of several states abreast: all potential temperatures, then the water of all.
+/// The tracers of several states side by side: all potential temperatures, then the water of all.
 #[test]
 fn several_states() {
     for (seed, kind) in (1..).zip(KINDS) {

@@ -115,12 +115,12 @@ fn check<R: Vectorised + Element + Bytes>(rounding: f64) {
     let (_, ny, nx) = before.tracers[0].dim();
     let (mut fallen, mut clipped) = (0.0, 0);
     for dt in [60.0, 300.0] {
-        let (mut on_host, mut alone, mut abreast) =
+        let (mut on_host, mut alone, mut in_lanes) =
             (before.clone(), before.clone(), before.clone());
         let found = kernel.call_in_run(R::of(dt), &mut on_host, &air, 3);
         let expected = on_cpu(R::of(dt), &mut alone, &air, None);
         let side_by_side =
-            on_cpu(R::of(dt), &mut abreast, &air, nwp_mini::simd::Instructions::best());
+            on_cpu(R::of(dt), &mut in_lanes, &air, nwp_mini::simd::Instructions::best());
         expect_same_bits("fields", on_host.named(), alone.named());
         for (name, expected) in TERMS.iter().zip(&expected) {
             let found = taken::<R>(&found, name).into_shape_with_order((ny, nx)).expect("a plane");
@@ -128,7 +128,7 @@ fn check<R: Vectorised + Element + Bytes>(rounding: f64) {
             let [found, expected] = both;
             expect_same_bits(&format!("{name}, {dt} s"), found, expected);
         }
-        for (terms, after) in [(&expected, &alone), (&side_by_side, &abreast)] {
+        for (terms, after) in [(&expected, &alone), (&side_by_side, &in_lanes)] {
             let [fall, residual, clip, mismatch] = terms;
             for at in (0..ny).flat_map(|j| (0..nx).map(move |i| [j, i])) {
                 let rho_dz =

@@ -232,19 +232,20 @@ fn rain_beyond_all_measure_is_reported() {
     bad.tracers[1][[7, 0, 2]] = f32::NAN;
     bad.tracers[2][[7, 0, 3]] = f32::NAN;
     bad.tracers[0][[7, 0, 4]] = f32::NAN;
-    let (mut found, mut expected, mut abreast, mut whole) = (bad.clone(), bad.clone(), bad, good);
+    let (mut found, mut expected, mut side_by_side, mut whole) =
+        (bad.clone(), bad.clone(), bad, good);
     kernel.call(60.0, &mut found);
     OnCpu::alone().call(60.0, &mut expected);
-    OnCpu::best().call(60.0, &mut abreast);
+    OnCpu::best().call(60.0, &mut side_by_side);
     OnCpu::best().call(60.0, &mut whole);
     expect_same_bits("bad columns", found.named(), expected.named());
-    for state in [&found, &abreast] {
+    for state in [&found, &side_by_side] {
         assert!(state.tracers[3][[5, 0, 1]].is_nan(), "infinite rain");
         assert!(state.tracers[1][[7, 0, 2]].is_nan(), "vapour");
         assert!(state.tracers[2][[7, 0, 3]].is_nan(), "cloud water");
         assert!(state.tracers[0][[7, 0, 4]].is_nan(), "potential temperature");
     }
-    for (field, good) in abreast.tracers.iter().zip(&whole.tracers) {
+    for (field, good) in side_by_side.tracers.iter().zip(&whole.tracers) {
         assert_eq!(field.slice(s![.., .., 5..]), good.slice(s![.., .., 5..]));
     }
 }

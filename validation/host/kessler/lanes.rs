@@ -52,11 +52,12 @@ fn check<R: Vectorised>() {
             let mut alone = before.clone();
             OneLane.call(R::of(dt), &mut alone);
             for set in Instructions::available() {
-                let mut abreast = before.clone();
+                let mut side_by_side = before.clone();
                 let instructions = Some(*set);
-                OnCpu { scheme: Kessler::default(), instructions }.call(R::of(dt), &mut abreast);
+                OnCpu { scheme: Kessler::default(), instructions }
+                    .call(R::of(dt), &mut side_by_side);
                 let about = format!("{case}, {ny} rows, {dt} s, {}, {set}", R::NAME);
-                expect_same(&about, &abreast, &alone);
+                expect_same(&about, &side_by_side, &alone);
             }
         }
     }

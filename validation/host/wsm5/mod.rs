@@ -4,7 +4,6 @@
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 #![allow(clippy::print_stdout, reason = "figures of a test, shown when it fails or is asked")]
 
-mod abreast;
 mod command;
 mod comparison;
 mod fall;
@@ -15,6 +14,7 @@ mod properties;
 mod rates;
 mod reference;
 mod refused;
+mod simd_lanes;
 mod stored;
 mod values;
 

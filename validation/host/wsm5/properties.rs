@@ -115,8 +115,8 @@ fn check_clear<R: Precision>(dt: f64) {
     let weather = Weather::<R>::of(&columns, 1, 300.0);
     let region = Region::whole(weather.shape());
     let one_by_one = weather.after(&Scheme::default(), dt, &region);
-    let abreast = weather.after(&Vectors::best(Scheme::default()), dt, &region);
-    for after in [one_by_one, abreast] {
+    let side_by_side = weather.after(&Vectors::best(Scheme::default()), dt, &region);
+    for after in [one_by_one, side_by_side] {
         assert_eq!(after.state.theta(), weather.state.theta(), "less a base, dt={dt}");
     }
     for name in ["rain", "rainncv", "snow", "snowncv", "sr"] {

@@ -27,16 +27,16 @@ pub(super) fn patience_ends(seconds: f64) -> Option<String> {
 pub(super) fn measure<R: RunPrecision>(
     bench: &Bench,
     fallout: Sedimentation,
-    bed: &ReplicatedGrid<R>,
+    replicated: &ReplicatedGrid<R>,
     subject: Subject,
 ) -> Result<Timed> {
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
     let runs = |seconds| fewer(bench.runs, seconds, PATIENCE, FEWEST);
     let (times, resident) = match subject {
-        Subject::Wsm5 => (microphysics_times(bed, fallout, false, dt, runs)?, 0),
-        Subject::Advection => (transport_times(bed, limiter, TRACERS, dt, runs)?, 0),
+        Subject::Wsm5 => (microphysics_times(replicated, fallout, false, dt, runs)?, 0),
+        Subject::Advection => (transport_times(replicated, limiter, TRACERS, dt, runs)?, 0),
         Subject::Step => {
-            let (times, _backend) = step_times(bed, limiter, fallout, dt, runs)?;
+            let (times, _backend) = step_times(replicated, limiter, fallout, dt, runs)?;
             // While all memory of a step is allocated.
             (times, resident())
         }

@@ -29,7 +29,7 @@ pub(super) struct Case<'a, R> {
     pub(super) bench: &'a Bench,
     pub(super) fallout: Sedimentation,
     pub(super) gpu: &'a Gpu,
-    pub(super) bed: &'a ReplicatedGrid<R>,
+    pub(super) replicated: &'a ReplicatedGrid<R>,
 }
 
 /// Errors that end a series, and errors that end the command.
@@ -87,14 +87,14 @@ impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
     }
 
     fn clouds(&self) -> Variants {
-        let Self { bench, fallout, gpu, bed } = *self;
-        let shape = bed.grid.shape;
+        let Self { bench, fallout, gpu, replicated } = *self;
+        let shape = replicated.grid.shape;
         let key = (R::PRECISION, fallout, shape.nz);
         let mappings = match bench.mapping {
             Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
             None => mappings(gpu, shape.columns(), key),
         };
-        let columns = allocated(PhysicsArrays::new(gpu, bed, 0))?;
+        let columns = allocated(PhysicsArrays::new(gpu, replicated, 0))?;
         let mut variants = Vec::new();
         for mapping in mappings {
             let clouds = allocated(columns.clouds(gpu, fallout, mapping))?;
@@ -106,23 +106,23 @@ impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
     }
 
     fn transport(&self) -> Variants {
-        let Self { bench, gpu, bed, .. } = *self;
+        let Self { bench, gpu, replicated, .. } = *self;
         let (precision, limiter) = (R::PRECISION, Limiter::PositiveDefinite);
         let settings =
-            TransportSettings::for_device(gpu, &bed.grid, precision, [TRACERS, 0], limiter);
-        let tracers = allocated(Tracers::new(gpu, bed, settings))?;
-        let transport = allocated(transport_on(gpu, bed, settings))?;
+            TransportSettings::for_device(gpu, &replicated.grid, precision, [TRACERS, 0], limiter);
+        let tracers = allocated(Tracers::new(gpu, replicated, settings))?;
+        let transport = allocated(transport_on(gpu, replicated, settings))?;
         let call = || tracers.step(&transport, bench.dt);
         let times = call_times(gpu, bench.runs, || Ok(()), call)?;
         Ok(vec![("transport".to_owned(), timed(times))])
     }
 
     fn step(&self) -> Variants {
-        let Self { bench, fallout, gpu, bed } = *self;
-        let run = stepping(bench, gpu, bed, Limiter::PositiveDefinite, fallout);
+        let Self { bench, fallout, gpu, replicated } = *self;
+        let run = stepping(bench, gpu, replicated, Limiter::PositiveDefinite, fallout);
         let (mut run, needs) = allocated(run)?;
-        run.drive(&TimeInterpolant::lasting(&bed.forcing))?;
-        let times = step_times(gpu, bench.runs, &mut run, &bed.state, bench.dt)?;
+        run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;
+        let times = step_times(gpu, bench.runs, &mut run, &replicated.state, bench.dt)?;
         let timed = timed((Timing::Graph, times));
         let device_bytes_per_cell = Some(needs.per_cell());
         Ok(vec![("step".to_owned(), Timed { device_bytes_per_cell, ..timed })])

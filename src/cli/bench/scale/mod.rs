@@ -184,20 +184,20 @@ impl Bench {
             if !scale.has_open_series(&pools, device.is_some(), source.has_winds) {
                 break;
             }
-            let bed = source.repeated(Replication { nx, ny });
+            let replicated = source.repeated(Replication { nx, ny });
             if nx * ny <= LOOKED_OVER {
-                self.check_step(&bed)?;
-                cloudy = bed.fraction(has_condensate);
+                self.check_step(&replicated)?;
+                cloudy = replicated.fraction(has_condensate);
             }
             for subject in Subject::ALL {
-                if subject != Subject::Wsm5 && !bed.has_winds {
+                if subject != Subject::Wsm5 && !replicated.has_winds {
                     continue;
                 }
                 for pool in &pools {
-                    scale.on_cpu(pool, &bed, subject, cloudy)?;
+                    scale.on_cpu(pool, &replicated, subject, cloudy)?;
                 }
                 if let Some(device) = device {
-                    scale.on_gpu(device, &bed, subject, cloudy)?;
+                    scale.on_gpu(device, &replicated, subject, cloudy)?;
                 }
             }
         }
@@ -242,7 +242,7 @@ impl Scale<'_, '_> {
     fn on_cpu<R: RunPrecision>(
         &mut self,
         (pool, threads, copy): &Pool,
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
@@ -250,9 +250,9 @@ impl Scale<'_, '_> {
         if self.is_closed(subject, &place) {
             return Ok(());
         }
-        let timed = pool.install(|| cpu::measure(self.bench, self.fallout, bed, subject))?;
+        let timed = pool.install(|| cpu::measure(self.bench, self.fallout, replicated, subject))?;
         let processor = Processor::cpu(*threads, *copy);
-        let at = MeasuredOn::new(processor, bed, self.bench.dt, cloudy);
+        let at = MeasuredOn::new(processor, replicated, self.bench.dt, cloudy);
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
             Some(why) => self.close(subject, place, &why),
@@ -263,15 +263,15 @@ impl Scale<'_, '_> {
     fn on_gpu<R: RunPrecision + GpuPrecision>(
         &mut self,
         (gpu, best): (&Gpu, &Processor),
-        bed: &ReplicatedGrid<R>,
+        replicated: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
         if self.is_closed(subject, gpu::PLACE) {
             return Ok(());
         }
-        let at = MeasuredOn::new(best.clone(), bed, self.bench.dt, cloudy);
-        let case = gpu::Case { bench: self.bench, fallout: self.fallout, gpu, bed };
+        let at = MeasuredOn::new(best.clone(), replicated, self.bench.dt, cloudy);
+        let case = gpu::Case { bench: self.bench, fallout: self.fallout, gpu, replicated };
         match case.measure(subject)? {
             Ok(variants) => {
                 for (variant, timed) in variants {

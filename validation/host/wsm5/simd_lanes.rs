@@ -122,9 +122,9 @@ fn lanes_agree_with_single_columns() {
             }
             let alone = results(&before.after(&scheme, 60.0, &whole));
             let moved = results(&moved.after(&scheme, 60.0, &whole));
-            let abreast = results(&before.after(&engine, 60.0, &whole));
-            for (((name, alone), (_, moved)), (_, abreast)) in
-                alone.iter().zip(&moved).zip(&abreast)
+            let side_by_side = results(&before.after(&engine, 60.0, &whole));
+            for (((name, alone), (_, moved)), (_, side_by_side)) in
+                alone.iter().zip(&moved).zip(&side_by_side)
             {
                 let most = alone.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x.abs())));
                 let differences = |other: &[f32]| {
@@ -133,7 +133,7 @@ fn lanes_agree_with_single_columns() {
                     all.sort_by(f64::total_cmp);
                     all
                 };
-                let (found, allowed) = (differences(abreast), differences(moved));
+                let (found, allowed) = (differences(side_by_side), differences(moved));
                 for share in [0.5, 0.9, 0.99, 0.999] {
                     let at = ((found.len() - 1) as f64 * share) as usize;
                     let limit = FACTOR * allowed[at] + f64::from(f32::EPSILON) * most;
@@ -188,12 +188,12 @@ fn diagnostics_agree_with_single_columns() {
         for ny in [1, 2, 3] {
             let weather = weather(case, ny);
             let alone = diagnosed(&scheme, &weather);
-            let abreast: Vec<_> = engines.iter().map(|e| diagnosed(e, &weather)).collect();
-            for pair in abreast.windows(2) {
+            let side_by_side: Vec<_> = engines.iter().map(|e| diagnosed(e, &weather)).collect();
+            for pair in side_by_side.windows(2) {
                 assert_eq!(pair[0], pair[1], "{case}: sets of instructions differ");
             }
-            for (engine, abreast) in engines.iter().zip(&abreast) {
-                for ((name, found), (_, expected)) in abreast.iter().zip(&alone) {
+            for (engine, side_by_side) in engines.iter().zip(&side_by_side) {
+                for ((name, found), (_, expected)) in side_by_side.iter().zip(&alone) {
                     let about = format!("{case}, {ny} rows, {}, {name}", engine.name());
                     for (found, expected) in found.iter().zip(expected) {
                         let own = f64::from(expected * f32::EPSILON);
