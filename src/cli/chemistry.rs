@@ -15,6 +15,7 @@ use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::rosenbrock::{Method, Status, Tolerances};
 use crate::cli::BackendChoice;
 use crate::cli::device::GpuChoice;
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::error::{Error, Result};
 use crate::io::chemistry::CellFile;
 use crate::io::writer::Writer;
@@ -143,6 +144,10 @@ impl Chemistry {
             return Err(Error::Usage(message.to_owned()));
         }
         let gpu = self.backend.open(&self.gpu)?;
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input), ("the file of --mechanism", &self.mechanism)],
+        )?;
         // Invalid options are reported before any file is read.
         self.solver.settings(None)?;
         let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::run_metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
     Comparison, DifferenceAt, Figures, VariableReport, VariableVerdict, compare,
@@ -14,7 +15,6 @@ use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::destination::is_same;
 use crate::io::reader::Reader;
 use crate::os_text::Shown;
 
@@ -88,7 +88,10 @@ impl Diff {
             return Ok(());
         };
         let tolerances = self.tolerance.as_deref().map(Tolerances::read).transpose()?;
-        let json = self.json.as_ref().map(|path| self.prepare(path, [a, b])).transpose()?;
+        let mut read = vec![("an input file", a), ("an input file", b)];
+        read.extend(self.tolerance.iter().map(|path| ("the file of --tolerance", path)));
+        refuse_one_file_twice(&[("--json", self.json.as_ref())], &read)?;
+        let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let comparison = compare(&Reader::open(a)?, &Reader::open(b)?, tolerances.as_ref())?;
         let failures = comparison.failures();
         if let Some(file) = json {
@@ -128,13 +131,6 @@ impl Diff {
             a.shown(),
             b.shown()
         )))
-    }
-
-    fn prepare(&self, json: &Path, inputs: [&Path; 2]) -> Result<AtomicFile> {
-        if inputs.iter().any(|input| is_same(json, input)) {
-            return Err(Error::Usage("--json is an input file; choose another name".to_owned()));
-        }
-        AtomicFile::new(json, self.force)
     }
 
     fn print(&self, comparison: &Comparison, [a, b]: [&Path; 2]) -> Result<()> {

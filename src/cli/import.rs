@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use tracing::warn;
 
-use crate::error::{Error, Result};
+use crate::cli::distinct_files::refuse_one_file_twice;
+use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::benchmark::Benchmark;
-use crate::io::destination::is_same;
 use crate::io::writer::Writer;
 use crate::os_text::Shown;
 use crate::wsm5::scheme::Scheme;
@@ -45,9 +45,10 @@ the scheme of 2008 let precipitation fall in short steps.";
 
 impl Import {
     pub(super) fn run(&self) -> Result<()> {
-        if is_same(&self.input, &self.output) {
-            return Err(Error::Usage("--output is the input file; choose another name".to_owned()));
-        }
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input)],
+        )?;
         drop(AtomicFile::new(&self.output, self.force)?);
         let Benchmark { shape, case, differing } = Benchmark::read(&self.input)?;
         for (name, found, ours) in differing {

@@ -12,14 +12,14 @@ use self::mechanism::{MechanismFacts, is_mechanism};
 use crate::chemistry::gpu::tuning as chemistry;
 use crate::cli::advice::message;
 use crate::cli::device::{CompilerPlace, TuningChoice};
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::refine;
 use crate::cli::run_metadata::{Machine, machine};
 use crate::device;
 use crate::device::tuning::{Choice, Tuning};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::tuning::Knob;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::destination::is_same;
 use crate::io::wrf;
 use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;
@@ -93,17 +93,15 @@ struct FileFacts {
 
 impl Info {
     pub(super) fn run(&self) -> Result<()> {
-        let (file, json) = (self.file.as_deref(), self.json.as_deref());
-        if file.zip(json).is_some_and(|(file, json)| is_same(file, json)) {
-            return Err(Error::Usage("--json is the input file; choose another name".to_owned()));
-        }
+        let read: Vec<_> = self.file.iter().map(|file| ("the input file", file)).collect();
+        refuse_one_file_twice(&[("--json", self.json.as_ref())], &read)?;
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
         let devices = survey.devices.iter();
         let tuning: Vec<TuningFacts> =
             devices.map(|device| TuningFacts::new(&device.name, ignored)).collect();
-        let (mechanism, file) = match file {
+        let (mechanism, file) = match &self.file {
             Some(path) if is_mechanism(path) => {
                 (Some(MechanismFacts::new(path, &survey.devices, &tuning)?), None)
             }

@@ -11,6 +11,7 @@ mod config;
 mod coupled;
 mod device;
 mod diff;
+mod distinct_files;
 mod ensemble;
 mod import;
 mod info;

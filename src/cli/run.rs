@@ -11,6 +11,7 @@ use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::cli::aux_outputs::{self, AuxRequest, AuxWriter};
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::ensemble;
 use crate::cli::option_values::check_positive;
 use crate::cli::pair;
@@ -29,7 +30,6 @@ use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::destination::is_same;
 use crate::io::output::{FileForm, Output};
 use crate::io::output_statistics::OutputStatistics;
 use crate::io::restart::RestartFile;
@@ -98,7 +98,7 @@ impl Run {
             chemistry,
             storage,
         };
-        refuse_one_file_twice(&config)?;
+        check_files(&config)?;
         Ok(config)
     }
 
@@ -123,36 +123,25 @@ impl Run {
 }
 
 /// Fails if two of the files that a run writes are the same, or one of them is also read.
-fn refuse_one_file_twice(config: &RunConfig) -> Result<()> {
+fn check_files(config: &RunConfig) -> Result<()> {
     let RunConfig { options, ensemble, tracers, chemistry, .. } = config;
-    let mut written = vec![("--output", config.output.clone())];
-    written.extend(options.json.clone().map(|path| ("--json", path)));
-    written.extend(options.report.clone().map(|path| ("--report", path)));
-    written.extend(aux_outputs::names(config));
-    written.extend(config.restart_output.clone().map(|path| ("--restart-output", path)));
+    let beside = aux_outputs::names(config);
+    let mut written = vec![
+        ("--output", Some(&config.output)),
+        ("--json", options.json.as_ref()),
+        ("--report", options.report.as_ref()),
+        ("--restart-output", config.restart_output.as_ref()),
+    ];
+    written.extend(beside.iter().map(|(option, path)| (*option, Some(path))));
     let recipe = tracers.as_ref().and_then(|recipe| recipe.path.as_ref());
     let chemistry = chemistry.iter().flat_map(|chosen| &chosen.files);
-    let read: [(&str, Vec<&PathBuf>); 6] = [
-        ("the input file", config.inputs.iter().collect()),
-        ("the weight file", options.beside.regrid.iter().collect()),
-        ("the file of --ensemble", ensemble.iter().map(|ensemble| &ensemble.path).collect()),
-        ("the file of --tracers", recipe.into_iter().collect()),
-        ("a file of the chemistry", chemistry.collect()),
-        ("the file of places", options.beside.points.iter().collect()),
-    ];
-    for (n, (option, path)) in written.iter().enumerate() {
-        let same = read.iter().find(|(_, others)| others.iter().any(|other| is_same(path, other)));
-        let twice = written[..n].iter().find(|(_, other)| is_same(path, other));
-        let what = match (same, twice) {
-            (Some((what, _)), _) => what,
-            (None, Some(("--output", _))) => "the output file",
-            (None, Some(("--json", _))) => "the file of --json",
-            (None, Some(_)) => "another file of this run",
-            (None, None) => continue,
-        };
-        return Err(Error::Usage(format!("{option} is {what}; choose another name")));
-    }
-    Ok(())
+    let mut read: Vec<_> = config.inputs.iter().map(|path| ("the input file", path)).collect();
+    read.extend(options.beside.regrid.iter().map(|path| ("the weight file", path)));
+    read.extend(ensemble.iter().map(|ensemble| ("the file of --ensemble", &ensemble.path)));
+    read.extend(recipe.map(|path| ("the file of --tracers", path)));
+    read.extend(chemistry.map(|path| ("a file of the chemistry", path)));
+    read.extend(options.beside.points.iter().map(|path| ("the file of places", path)));
+    refuse_one_file_twice(&written, &read)
 }
 
 /// `<input stem>.<what>.nc` in the current folder.

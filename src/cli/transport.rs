@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use ndarray::Array3;
 
 use super::device::GpuChoice;
+use super::distinct_files::refuse_one_file_twice;
 use super::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportSettings;
@@ -78,6 +79,10 @@ impl Scheme {
 
 impl Transport {
     pub(super) fn run(&self) -> Result<()> {
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input)],
+        )?;
         let case = TransportCase::read(&self.input)?;
         let device = self.device()?;
         let output = Writer::create(&self.output, self.force)?;

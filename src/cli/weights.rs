@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::refine::lack_of_memory;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
-use crate::io::destination::is_same;
 use crate::io::weights::Coordinates;
 use crate::io::wrf;
 use crate::os_text::{Shown, command_line};
@@ -58,9 +58,10 @@ impl Weights {
     pub(super) fn run(&self) -> Result<()> {
         let spacing = self.spacing;
         check_positive("--spacing", Some(spacing))?;
-        if is_same(&self.input, &self.output) {
-            return Err(Error::Usage("--output is the input file; choose another name".to_owned()));
-        }
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input)],
+        )?;
         drop(AtomicFile::new(&self.output, self.force)?);
         let mut domain = wrf::grid::read(&self.input)?;
         if self.refine > 1 {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::device::GpuChoice;
+use super::distinct_files::refuse_one_file_twice;
 use super::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -69,6 +70,10 @@ impl Wilson {
                 "--solver defect-correction needs --precision f64".to_owned(),
             ));
         }
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input)],
+        )?;
         let cases = lattice::read(&self.input)?;
         let gpu = self.backend.open(&self.gpu)?;
         let output = Writer::create(&self.output, self.force)?;

@@ -259,7 +259,7 @@ impl<'a> Fields<'a> {
     /// The field of this name in working precision, in one row of columns.
     fn any<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
         let values = self.reader.array(&self.inside(name), &self.dimensions)?;
-        let values = values.mapv(|x| R::of(x.into())).into_shape_with_order(self.shape.centre());
+        let values = values.into_shape_with_order(self.shape.centre());
         Ok(values.expect("(level, column) has as many values as (nz, 1, nx)"))
     }
 }

@@ -46,7 +46,7 @@ impl fmt::Display for MissingValue {
         }
         match *count {
             1 => Ok(()),
-            all if all == *total => write!(f, " (as everywhere)"),
+            all if all == *total => write!(f, " (and so are all {total} values)"),
             many => write!(f, " (and in {} more of {total} places)", many - 1),
         }
     }

@@ -16,6 +16,7 @@ use crate::io::damage_guard::lengths;
 use crate::io::missing_values::Masked;
 use crate::io::packing::Packing;
 use crate::io::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
+use crate::real::{Precision, Real};
 
 /// Global attribute that marks a restart file; it holds the number of its format.
 pub(crate) const RESTART_MARK: &str = "nwp_mini_restart";
@@ -106,9 +107,15 @@ impl Reader {
     }
 
     /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
-    /// dimensions and in the units of the file.
-    pub(crate) fn array(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<f32>> {
-        self.values(&self.shaped(name, dimensions)?, Extents::All)
+    /// dimensions and in the units of the file. Values of type double keep their digits if `R` has them.
+    pub(crate) fn array<R: Real>(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<R>> {
+        let variable = self.shaped(name, dimensions)?;
+        let values = self.values(&variable, Extents::All)?;
+        if R::PRECISION == Precision::F32 || !self.is_double(name) {
+            return Ok(values.mapv(|x| R::of(x.into())));
+        }
+        let packing = self.packing(&variable)?;
+        Ok(self.all(&variable)?.mapv(|x| R::of(packing.value(x))))
     }
 
     /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
@@ -312,7 +319,7 @@ impl Reader {
             .map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
         match f64::try_from(value.clone()) {
             Ok(x) if x.is_finite() => Ok(Some(x)),
-            _ => Err(self.error(format!("attribute {name} is {value:?}; a number is needed"))),
+            _ => Err(self.not_numeric(name, &value, "a number is")),
         }
     }
 
@@ -325,8 +332,21 @@ impl Reader {
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
         match self.file.attribute(name).map(|attribute| attribute.value()) {
             Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
-            found => Err(self.error(format!("attribute {name} is {found:?}; numbers are needed"))),
+            Some(Ok(value)) => {
+                Err(self.not_numeric(name, &value, "numbers in double precision are"))
+            }
+            Some(Err(e)) => Err(self.error(format!("attribute {name} cannot be read: {e}"))),
+            None => Err(self.error(format!("has no global attribute {name}"))),
         }
+    }
+
+    /// Message about a global attribute that is not as `needed`.
+    fn not_numeric(&self, name: &str, value: &AttributeValue, needed: &str) -> Error {
+        // `Float(NaN)`, without the name of the type.
+        let debug = format!("{value:?}");
+        let found = debug.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        let found = found.unwrap_or(&debug);
+        self.error(format!("attribute {name} is {found}; {needed} needed"))
     }
 
     /// Reads all metadata of the file.
@@ -349,7 +369,7 @@ pub(crate) fn nearest<'a>(
         .map(|candidate| {
             (strsim::levenshtein(&name.to_lowercase(), &candidate.to_lowercase()), candidate)
         })
-        .filter(|(distance, _)| *distance <= name.len().div_ceil(2))
+        .filter(|(distance, _)| *distance < name.len().div_ceil(2))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

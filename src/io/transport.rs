@@ -319,7 +319,7 @@ fn positive(file: &Reader, name: &str) -> Result<f64> {
 }
 
 fn values(file: &Reader, name: &str, dimensions: &[&str]) -> Result<ArrayD<f64>> {
-    Ok(file.array(name, dimensions)?.mapv(f64::from))
+    file.array(name, dimensions)
 }
 
 fn profile(file: &Reader, name: &str) -> Result<Vec<f64>> {

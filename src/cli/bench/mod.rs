@@ -31,6 +31,7 @@ use crate::advection::Limiter;
 use crate::backend::cpu::name as cpu_name;
 use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::report_page;
 use crate::cli::run_metadata::machine;
@@ -216,6 +217,16 @@ impl Bench {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
+        let mut read = vec![("the input file", &self.input)];
+        read.push(("the file of --mechanism", &self.mechanism));
+        read.extend(self.merge.iter().map(|path| ("a file of --merge", path)));
+        let written = [
+            ("--json", self.json.as_ref()),
+            ("--svg", self.range.svg.as_ref()),
+            ("--occupancy", self.occupancy.as_ref()),
+            ("--report", self.report.as_ref()),
+        ];
+        refuse_one_file_twice(&written, &read)?;
         if !self.merge.is_empty() {
             return self.merge_records(&mut io::stdout().lock());
         }

@@ -7,6 +7,7 @@ use ndarray::{Array3, ArrayBase, Data, Dimension};
 
 use super::{Columns, Steps};
 use crate::backend::{PhaseTime, PhaseTimes};
+use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::{BackendChoice, pair};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
@@ -36,6 +37,10 @@ impl Columns {
         P: DevicePhysics<R>,
         W: ColumnPhysics<f64>,
     {
+        refuse_one_file_twice(
+            &[("--output", Some(&self.output))],
+            &[("the input file", &self.input)],
+        )?;
         let mut case = PhysicsCase::<R>::read::<P>(&self.input)?;
         let steps = self.steps(case.dt, case.calls)?;
         let device = self.device(case.shape.nz, &P::DEVICE_LEVELS)?;

@@ -11,6 +11,7 @@ use clap::Args;
 use tracing::warn;
 
 use super::chemistry::read_mechanism;
+use super::distinct_files::refuse_one_file_twice;
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::lifetime::{Reference, lifetimes};
 use crate::chemistry::mechanism::Mechanism as Declared;
@@ -52,6 +53,14 @@ struct Subject {
 
 impl Mechanism {
     pub(super) fn run(&self) -> Result<()> {
+        refuse_one_file_twice(
+            &[
+                ("--json", self.json.as_ref()),
+                ("--dot", self.dot.as_ref()),
+                ("--plot", self.plot.as_ref()),
+            ],
+            &[("the input file", &self.file)],
+        )?;
         let (mechanism, kinetics) = read_mechanism(&self.file)?;
         let unbalanced = |number: &usize| {
             let reaction = &mechanism.reactions[*number];

@@ -16,6 +16,7 @@ use super::Precision;
 use super::bench::bench_input;
 use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
+use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
 use crate::backend::gpu::GpuPrecision;
 use crate::device::tuning::{Choice, Tuning};
@@ -114,6 +115,12 @@ enum Part {
 impl Tune {
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
+        let mut read = vec![("the input file", &self.input)];
+        read.extend(self.mechanism.iter().map(|path| ("the file of --mechanism", path)));
+        refuse_one_file_twice(
+            &[("--output", self.output.as_ref()), ("--json", self.json.as_ref())],
+            &read,
+        )?;
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let output = AtomicFile::if_asked(self.output.as_deref(), self.force)?;
         // Before the weather is measured, which takes minutes.

@@ -4,6 +4,9 @@ use std::fs;
 
 use super::small::Small;
 
+/// An output that would replace its input.
+const SAME_FILE: &[&str] = &["--output is the input file", "another name"];
+
 /// Arguments, exit code, and words of the message.
 const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["run", "small.nc"], 2, &["'small.nc'", "--input small.nc"]),
@@ -80,6 +83,29 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
         2,
         &["--spacing 0", "positive"],
     ),
+    (&["columns", "-i", "columns.nc", "-o", "./columns.nc", "--force"], 2, SAME_FILE),
+    (&["transport", "--input", "text.txt", "--output", "text.txt", "--force"], 2, SAME_FILE),
+    (&["wilson", "--input", "text.txt", "--output", "text.txt", "--force"], 2, SAME_FILE),
+    (
+        &["chemistry", "--mechanism", "a", "--input", "b", "--output", "a", "--force"],
+        2,
+        &["--output is the file of --mechanism", "another name"],
+    ),
+    (
+        &["mechanism", "text.txt", "--dot", "x.svg", "--plot", "x.svg"],
+        2,
+        &["--plot is the file of --dot", "another name"],
+    ),
+    (
+        &["bench", "csr", "--input", "small.nc", "--json", "small.nc", "--force"],
+        2,
+        &["--json is the input file", "another name"],
+    ),
+    (
+        &["tune", "--input", "small.nc", "--json", "small.nc", "--force"],
+        2,
+        &["--json is the input file", "another name"],
+    ),
     (&["info", "text.txt"], 3, &["text.txt", "not a readable NetCDF file"]),
     (&["info", "small.nc", "--json", "folder"], 3, &["folder", "is a folder"]),
     (&["bench", "wsm6"], 2, &["wsm6", "wsm5"]),
@@ -119,6 +145,7 @@ fn mistakes_are_reported_with_what_to_do() {
             assert!(error.contains(word), "{arguments:?}: {word:?} is not in {said}");
         }
     }
+    assert!(fs::read(path("small.nc")).expect("the file") == whole, "the input has changed");
     assert_eq!(
         fs::read_dir(folder.path()).expect("the folder").count(),
         before,

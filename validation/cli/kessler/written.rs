@@ -4,7 +4,7 @@ use netcdf::types::{FloatType, NcVariableType};
 
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
-use nwp_mini_support::kessler::case::{OUTPUTS, OnCpu, State, TRACERS};
+use nwp_mini_support::kessler::case::{INPUTS, OUTPUTS, OnCpu, State, TRACERS};
 
 use super::{Scene, columns};
 
@@ -81,5 +81,29 @@ fn each_process_can_be_set_off() {
         engine.scheme = Kessler::default();
         *engine.scheme.factors.of(name).expect("a process") = 1.01;
         check_output(&scene, &columns.run(&engine, 60.0, 1));
+    }
+}
+
+/// In double precision, input of type double keeps its digits: dry air leaves as it came.
+#[test]
+fn doubles_are_read_as_doubles() {
+    let scene = Scene { folder: tempfile::tempdir().expect("a folder") };
+    let theta = [300.0 + 1.0 / 3.0, 301.0 + 1.0 / 7.0];
+    let mut file = netcdf::create(scene.path("in.nc")).expect("a new file");
+    file.add_dimension("level", 2).expect("a dimension");
+    file.add_dimension("column", 1).expect("a dimension");
+    file.add_attribute("dt", 60.0).expect("an attribute");
+    for (name, value) in INPUTS.into_iter().zip([300.0, 0.0, 0.0, 0.0, 1.0, 0.95, 400.0]) {
+        let values = if name == "th" { theta } else { [value; 2] };
+        let mut variable = file.add_variable::<f64>(name, &["level", "column"]).expect(name);
+        variable.put_values(&values, ..).expect(name);
+    }
+    drop(file);
+    let expected = |is_double| theta.map(|x| if is_double { x } else { f64::from(x as f32) });
+    for (precision, is_double) in [("f64", true), ("f32", false)] {
+        scene.succeeds(&["--backend", "cpu", "--force", "--precision", precision]);
+        let file = netcdf::open(scene.path("out.nc")).expect("a NetCDF file");
+        let found: Vec<f64> = file.variable("th").expect("th").get_values(..).expect("values");
+        assert_eq!(found, expected(is_double), "{precision}");
     }
 }
