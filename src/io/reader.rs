@@ -305,7 +305,9 @@ impl Reader {
     pub(super) fn variable(&self, name: &str) -> Result<Variable<'_>> {
         self.file.variable(name).ok_or_else(|| {
             let names = self.variable_names();
-            let hint = nearest(name, names.iter().map(String::as_str))
+            // Short names are a letter apart (q, qc, qr), and all of them are meant.
+            let candidates = names.iter().map(String::as_str).filter(|_| name.len() > 3);
+            let hint = nearest(name, candidates)
                 .map_or_else(String::new, |near| format!("; the nearest existing name is {near}"));
             self.error(format!("has no variable {name}{hint}"))
         })
@@ -369,7 +371,7 @@ pub(crate) fn nearest<'a>(
         .map(|candidate| {
             (strsim::levenshtein(&name.to_lowercase(), &candidate.to_lowercase()), candidate)
         })
-        .filter(|(distance, _)| *distance < name.len().div_ceil(2))
+        .filter(|(distance, _)| *distance <= name.len().div_ceil(2))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -51,7 +51,7 @@ fn files_are_written_once_and_not_over_what_is_read() {
         ),
         (
             &["--regrid", "w.nc", "--regrid-output", "small.out.profiles.nc", "--profiles"],
-            ["--profiles", "another file"],
+            ["--profiles", "the file of --regrid"],
         ),
     ] {
         refuses(USAGE, &[arguments, &["--force"]].concat(), &words);
