@@ -77,7 +77,8 @@ def main():
         tests |= set(own) | reached(graph, macros, own, {"normal", "build"})
     lines = []
     for package in sorted(whole["packages"], key=lambda p: (p["name"], p["version"])):
-        if package["id"] == whole["resolve"]["root"]:
+        # The packages of this project have no source.
+        if package["source"] is None:
             continue
         where = next(
             (

@@ -4,9 +4,9 @@ use crate::wsm5::Sedimentation;
 
 /// A scheme of microphysics.
 ///
-/// Both work on the fields of [`State`](crate::state::State); those of ice and snow are carried in any case, and the
-/// Kessler scheme leaves them as they are. Reflectivity and effective radii are diagnosed in one way for both, by the
-/// drops and flakes of WSM5: the Kessler scheme has no sizes of its own.
+/// All work on the fields of [`State`](crate::state::State); those of ice and snow are carried in any case, and a
+/// scheme without ice leaves them as they are. Reflectivity and effective radii are diagnosed in one way for all, by
+/// the drops and flakes of WSM5: the Kessler scheme has no sizes of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Microphysics {
     /// WSM5, in one of its variants.
@@ -28,11 +28,30 @@ impl From<Sedimentation> for Microphysics {
 }
 
 impl Microphysics {
+    /// All schemes; WSM5 in its default variant.
+    pub const ALL: [Self; 2] = [Self::Wsm5(Sedimentation::SemiLagrangian), Self::Kessler];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wsm5(_) => "WSM5",
             Self::Kessler => "Kessler",
+        }
+    }
+
+    /// Its name among options.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Wsm5(_) => "wsm5",
+            Self::Kessler => "kessler",
+        }
+    }
+
+    /// The water that it knows, besides vapour.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Wsm5(_) => "WSM5: cloud water, rain, cloud ice and snow",
+            Self::Kessler => "Kessler: cloud water and rain, without ice",
         }
     }
 
@@ -44,11 +63,24 @@ impl Microphysics {
         }
     }
 
+    /// True if ice and snow take part.
+    pub fn has_ice(self) -> bool {
+        match self {
+            Self::Wsm5(_) => true,
+            Self::Kessler => false,
+        }
+    }
+
+    /// The variant, in WSM5.
+    pub fn variant(self) -> Option<Sedimentation> {
+        match self {
+            Self::Wsm5(fallout) => Some(fallout),
+            Self::Kessler => None,
+        }
+    }
+
     /// The variant of WSM5, which diagnoses in any case.
     pub fn fallout(self) -> Sedimentation {
-        match self {
-            Self::Wsm5(fallout) => fallout,
-            Self::Kessler => Sedimentation::default(),
-        }
+        self.variant().unwrap_or_default()
     }
 }

@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::advection::flux::FluxConstants;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::physics::kessler;
+use crate::physics::registry;
 pub use crate::state::{Accumulators, Checkpoint, WATER_SPECIES, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
 use crate::wsm5;
@@ -40,9 +40,9 @@ pub use times::{PhaseTime, PhaseTimes};
 pub use ulp_perturbation::UlpPerturbation;
 
 /// A precision that the transport and all schemes of microphysics can be run in.
-pub trait ComputePrecision: FluxConstants + wsm5::Vectorised + kessler::Vectorised {}
+pub trait ComputePrecision: FluxConstants + wsm5::Vectorised + registry::Vectorised {}
 
-impl<R: FluxConstants + wsm5::Vectorised + kessler::Vectorised> ComputePrecision for R {}
+impl<R: FluxConstants + wsm5::Vectorised + registry::Vectorised> ComputePrecision for R {}
 
 /// Most frames of output that may be requested before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;

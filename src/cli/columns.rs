@@ -9,7 +9,9 @@ use clap::Args;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, PhysicsChoice, Precision};
+use crate::backend::Microphysics;
+use crate::cli::scheme::applies_to_wsm5_only;
+use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
@@ -47,7 +49,7 @@ pub(super) struct Columns {
     calls: Option<u32>,
     /// The microphysics
     #[arg(long, value_name = "SCHEME", default_value = "wsm5")]
-    physics: PhysicsChoice,
+    physics: Microphysics,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     fallout: Option<Sedimentation>,
@@ -79,10 +81,10 @@ fn processes() -> clap::builder::PossibleValuesParser {
 impl Columns {
     pub(super) fn run(&self) -> Result<()> {
         match (self.physics, self.precision) {
-            (PhysicsChoice::Wsm5, Precision::F32) => self.run_wsm5::<f32>(),
-            (PhysicsChoice::Wsm5, Precision::F64) => self.run_wsm5::<f64>(),
-            (PhysicsChoice::Kessler, Precision::F32) => self.run_kessler::<f32>(),
-            (PhysicsChoice::Kessler, Precision::F64) => self.run_kessler::<f64>(),
+            (Microphysics::Wsm5(_), Precision::F32) => self.run_wsm5::<f32>(),
+            (Microphysics::Wsm5(_), Precision::F64) => self.run_wsm5::<f64>(),
+            (Microphysics::Kessler, Precision::F32) => self.run_kessler::<f32>(),
+            (Microphysics::Kessler, Precision::F64) => self.run_kessler::<f64>(),
         }
     }
 
@@ -95,9 +97,7 @@ impl Columns {
             [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
         {
             if is_given {
-                return Err(Error::Usage(format!(
-                    "{option} applies to WSM5 only; omit it with --physics kessler"
-                )));
+                return Err(applies_to_wsm5_only(option, self.physics));
             }
         }
         let mut scheme = Kessler::<R>::default();
@@ -118,8 +118,8 @@ impl Columns {
             return Ok(());
         }
         let (scheme, names) = match self.physics {
-            PhysicsChoice::Wsm5 => ("WSM5", Factors::<f32>::NAMES),
-            PhysicsChoice::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
+            Microphysics::Wsm5(_) => ("WSM5", Factors::<f32>::NAMES),
+            Microphysics::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
         };
         Err(Error::Usage(format!(
             "--perturb {name}: {scheme} has no such process; its processes are {}",
@@ -129,10 +129,11 @@ impl Columns {
 
     /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
     fn device(&self, levels: usize, possible: &RangeInclusive<usize>) -> Result<Option<Gpu>> {
+        let is_wsm5 = self.physics.variant().is_some();
         // The kernel of the Kessler scheme takes the factors of the processes as arguments.
-        let is_of_cpu = self.perturb.is_some() && self.physics == PhysicsChoice::Wsm5;
+        let is_of_cpu = self.perturb.is_some() && is_wsm5;
         match self.backend {
-            BackendChoice::Both if self.physics == PhysicsChoice::Wsm5 => Err(Error::Usage(
+            BackendChoice::Both if is_wsm5 => Err(Error::Usage(
                 "--backend both: columns runs WSM5 on one backend only; use cpu or gpu, and \
                  compare the two output files with nwp-mini diff"
                     .to_owned(),

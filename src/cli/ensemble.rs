@@ -9,7 +9,7 @@ use tracing::info;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
-use crate::backend::{Backend, Info, Microphysics, PhaseTimes, Precipitation};
+use crate::backend::{Backend, Info, PhaseTimes, Precipitation};
 use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
 use crate::cli::run_metadata::RunMetadata;
@@ -122,12 +122,14 @@ pub(super) fn run<R: RunPrecision + GpuPrecision>(
 
 /// Fails if members differ in parameters that the scheme does not have.
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
-    match (config.scheme.microphysics, ensemble.changes.first()) {
-        (Microphysics::Kessler, Some(change)) => Err(Error::Usage(format!(
-            "{}: [parameters] {} is a parameter of WSM5, which --physics kessler does not have; \
+    let scheme = config.scheme.microphysics;
+    match (scheme.variant(), ensemble.changes.first()) {
+        (None, Some(change)) => Err(Error::Usage(format!(
+            "{}: [parameters] {} is a parameter of WSM5, which --physics {} does not have; \
              remove [parameters] and perturb the members by [initial.NAME]",
             ensemble.path.shown(),
-            change.parameter.name
+            change.parameter.name,
+            scheme.key()
         ))),
         _ => Ok(()),
     }

@@ -132,15 +132,6 @@ enum Command {
 /// Factor of the hidden option --perturb.
 const ONE_PER_CENT_MORE: f64 = 1.01;
 
-/// The scheme of cloud microphysics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PhysicsChoice {
-    /// WSM5: cloud water, rain, cloud ice and snow
-    Wsm5,
-    /// Kessler: cloud water and rain, without ice
-    Kessler,
-}
-
 /// Parses the command line, runs the command, and turns its result into an exit code.
 pub fn main() -> ExitCode {
     let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::backend::{Info, Microphysics};
+use crate::backend::Info;
 use crate::cli::run_options::RunConfig;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -20,11 +20,8 @@ pub(super) fn provenance<R: RunPrecision>(
     let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
-    // Kessler has no variants.
-    let fallout = match config.scheme.microphysics {
-        Microphysics::Wsm5(fallout) => Some(("fallout", format!("{fallout:?}"))),
-        Microphysics::Kessler => None,
-    };
+    let variant = config.scheme.microphysics.variant();
+    let fallout = variant.map(|fallout| ("fallout", format!("{fallout:?}")));
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),

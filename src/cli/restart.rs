@@ -5,10 +5,10 @@ use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
+use crate::cli::Precision;
 use crate::cli::option_values::value_name;
 use crate::cli::run_options::{RunConfig, SchemeOptions, SchemeSettings};
 use crate::cli::scheme::{LEFT_OUT, microphysics};
-use crate::cli::{PhysicsChoice, Precision};
 use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::atomic_file::AtomicFile;
@@ -32,7 +32,7 @@ impl SchemeOptions {
         let Some(file) = file else {
             return Ok(SchemeSettings {
                 precision: precision.unwrap_or(Precision::F32),
-                microphysics: microphysics(physics.unwrap_or(PhysicsChoice::Wsm5), fallout)?,
+                microphysics: microphysics(physics.unwrap_or_default(), fallout)?,
                 limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
                 refine: refine.map_or(1, usize::from),
@@ -43,12 +43,10 @@ impl SchemeOptions {
         if let Some(dt) = dt.filter(|dt| *dt != its) {
             return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
         }
-        let microphysics = match kept(file, PHYSICS, physics, value_name, of_name)? {
-            // The scheme has no variants.
-            PhysicsChoice::Kessler => microphysics(PhysicsChoice::Kessler, fallout)?,
-            PhysicsChoice::Wsm5 => {
-                Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?)
-            }
+        let scheme: Microphysics = kept(file, PHYSICS, physics, value_name, of_name)?;
+        let microphysics = match scheme.variant() {
+            None => microphysics(scheme, fallout)?,
+            Some(_) => Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?),
         };
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
         Ok(SchemeSettings {
@@ -79,7 +77,7 @@ fn kept<T>(
 ) -> Result<T> {
     let its = match file.option(name) {
         // Older programs had no other scheme.
-        None if name == PHYSICS => value_name(&PhysicsChoice::Wsm5),
+        None if name == PHYSICS => value_name(&Microphysics::default()),
         _ => file.text(name)?,
     };
     if let Some(given) = given.map(|given| show(&given)).filter(|given| *given != its) {
@@ -123,11 +121,10 @@ pub(super) fn restarter<R: RunPrecision>(
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
     // WSM5, as in files of versions without another scheme.
-    let scheme = match config.scheme.microphysics {
-        Microphysics::Wsm5(fallout) => vec![("fallout", value_name(&fallout))],
-        Microphysics::Kessler => {
-            vec![(PHYSICS, value_name(&PhysicsChoice::Kessler)), (LEFT_OUT, left_out.join(","))]
-        }
+    let microphysics = config.scheme.microphysics;
+    let scheme = match microphysics.variant() {
+        Some(fallout) => vec![("fallout", value_name(&fallout))],
+        None => vec![(PHYSICS, value_name(&microphysics)), (LEFT_OUT, left_out.join(","))],
     };
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));

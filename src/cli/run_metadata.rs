@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::backend::{Microphysics, cpu};
+use crate::backend::cpu;
 use crate::cli::run_options::RunConfig;
 use crate::error::Result;
 use crate::model::{FrameReport, Outcome, RunInput, RunPrecision};
@@ -92,10 +92,7 @@ impl RunMetadata {
             boundary: case.domain.grid.sides.to_string(),
             limiter: format!("{:?}", config.scheme.limiter),
             physics: config.scheme.microphysics.name(),
-            fallout: match config.scheme.microphysics {
-                Microphysics::Wsm5(fallout) => Some(format!("{fallout:?}")),
-                Microphysics::Kessler => None,
-            },
+            fallout: config.scheme.microphysics.variant().map(|fallout| format!("{fallout:?}")),
             steps: plan.past.steps + outcome.steps,
             dt: plan.dt,
             max_dt: plan.max_dt,

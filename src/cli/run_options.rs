@@ -10,7 +10,7 @@ use crate::backend::Microphysics;
 use crate::cli::coupled::{ChemistryConfig, Coupling};
 use crate::cli::device::GpuChoice;
 use crate::cli::storage_options::StorageOptions;
-use crate::cli::{BackendChoice, PhysicsChoice, Precision};
+use crate::cli::{BackendChoice, Precision};
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
 use crate::io::output::Storage;
@@ -154,7 +154,7 @@ pub(super) struct SchemeOptions {
     pub(super) precision: Option<Precision>,
     /// The microphysics, independent of the scheme of the input [default: wsm5]
     #[arg(long, value_name = "SCHEME")]
-    pub(super) physics: Option<PhysicsChoice>,
+    pub(super) physics: Option<Microphysics>,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
     pub(super) fallout: Option<Sedimentation>,

@@ -1,9 +1,10 @@
 //! `run --physics`: the scheme of a run, and its effect on its files.
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use tracing::info;
 
 use crate::backend::Microphysics;
-use crate::cli::PhysicsChoice;
 use crate::cli::run_options::RunConfig;
 use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
@@ -14,17 +15,31 @@ use crate::wsm5::Sedimentation;
 /// The attribute of a restart file with the variables that its run excludes.
 pub(super) const LEFT_OUT: &str = "left_out";
 
+impl ValueEnum for Microphysics {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.key()).help(self.about()))
+    }
+}
+
+/// Message about an option that a scheme does not have.
+pub(super) fn applies_to_wsm5_only(option: &str, physics: Microphysics) -> Error {
+    let key = physics.key();
+    Error::Usage(format!("{option} applies to WSM5 only; omit it with --physics {key}"))
+}
+
 /// The requested scheme.
 pub(super) fn microphysics(
-    physics: PhysicsChoice,
+    physics: Microphysics,
     fallout: Option<Sedimentation>,
 ) -> Result<Microphysics> {
-    match (physics, fallout) {
-        (PhysicsChoice::Kessler, Some(_)) => Err(Error::Usage(
-            "--fallout applies to WSM5 only; omit it with --physics kessler".to_owned(),
-        )),
-        (PhysicsChoice::Kessler, None) => Ok(Microphysics::Kessler),
-        (PhysicsChoice::Wsm5, fallout) => Ok(fallout.unwrap_or_default().into()),
+    match (physics.variant(), fallout) {
+        (None, Some(_)) => Err(applies_to_wsm5_only("--fallout", physics)),
+        (None, None) => Ok(physics),
+        (Some(usual), fallout) => Ok(fallout.unwrap_or(usual).into()),
     }
 }
 
@@ -42,8 +57,8 @@ pub(super) fn left_out(
     match left_out.iter().find(|name| config.storage.variables.lists(name)) {
         None => Ok(left_out),
         Some(name) => Err(Error::Usage(format!(
-            "--output-vars {name}: the Kessler scheme has no ice, and the input has no {name}; \
-             omit it"
+            "--output-vars {name}: the {} scheme has no ice, and the input has no {name}; omit it",
+            config.scheme.microphysics.name()
         ))),
     }
 }
@@ -61,7 +76,7 @@ fn of_input(config: &RunConfig) -> Result<Vec<&'static str>> {
             scheme.number()
         );
     }
-    let is_missing = |name: &&str| scheme == Microphysics::Kessler && !frozen.contains(name);
+    let is_missing = |name: &&str| !scheme.has_ice() && !frozen.contains(name);
     Ok(FROZEN.into_iter().filter(is_missing).collect())
 }
 

@@ -11,7 +11,7 @@ use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
 use crate::physics::device::DevicePhysics;
-use crate::physics::kessler::Kessler;
+use crate::physics::registry;
 use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
@@ -100,8 +100,8 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     });
     entries.extend(of_microphysics(precision, nz));
     // A thread for a column: its arrays are in local memory by design.
-    let kessler = <Kessler<f32> as DevicePhysics<f32>>::sources(precision, nz);
-    entries.extend(kessler.into_iter().map(|(source, variant)| entry(source, variant, false)));
+    let of_columns = registry::sources(precision, nz);
+    entries.extend(of_columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
             ("small", SMALL, TRACERS, Side::Specified),

@@ -6,7 +6,7 @@ use crate::advection::gpu::TransportArgs;
 use crate::device::{constants, structs};
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
-use crate::physics::kessler;
+use crate::physics::registry;
 use crate::primitives::gpu::arguments::{
     ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, ReduceArgs, TransposeArgs,
 };
@@ -39,7 +39,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     );
     microphysics(precision, nz, fallout)
         .with(&constants!(precision; FluxConstants))
-        .with(&kessler::gpu::declarations(precision))
+        .with(&registry::declarations(precision))
         .with(&BudgetRegion::cuda_text())
         .with(&others)
         .with_settings(constants)

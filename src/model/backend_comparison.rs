@@ -262,11 +262,9 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         self.case.rewind()?;
         let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
         let shown = self.case.show(self.plan.time_after(1))?;
-        let is_smooth = match self.microphysics {
-            Microphysics::Wsm5(_) => minor_steps(R::of(dt)) == R::ONE,
-            // It never takes a call in parts, but for the fall, whose number of sub-steps is one of its branches.
-            Microphysics::Kessler => true,
-        };
+        // Other schemes never take a call in parts, but for the fall, whose number of sub-steps is one of their branches.
+        let is_smooth =
+            self.microphysics.variant().is_none_or(|_| minor_steps(R::of(dt)) == R::ONE);
         let history = &self.case.history;
         let mut reference = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
         reference.add(plain);

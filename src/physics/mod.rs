@@ -7,12 +7,17 @@
 //! |---|---|
 //! | WSM5 (`wsm5`) | five species of water, in two variants that differ in their sedimentation |
 //! | [`kessler`] | warm rain in three species of water, without ice |
+//!
+//! A further scheme has its folder here and in `kernels/physics`, a line in [`registry`], its names in
+//! [`Microphysics`](crate::backend::Microphysics), its kernel's id in `state::gpu::kernel_id`, and its calls where a run
+//! makes them (`backend::cpu`, `backend::gpu::{builder, member}`) and in `cli::columns`.
 
 pub mod block;
 pub mod budget;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod kessler;
+pub mod registry;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;

@@ -6,6 +6,7 @@ mod kernel_rules;
 mod numbers;
 mod public;
 mod rules;
+mod schemes;
 mod supply;
 
 use nwp_mini_support::{kernels, text};
@@ -96,6 +97,11 @@ fn public_items_are_those_of_the_list() {
 #[test]
 fn the_backend_is_one_small_trait() {
     expect_none(rules::wide_backend(&rust_of_the_crate()));
+}
+
+#[test]
+fn schemes_are_named_in_few_files() {
+    expect_none(schemes::scattered(&project()));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl<R: Real> Member<R> {
     }
 }
 
-/// The columns of a run for the Kessler scheme.
+/// The columns of a run for a scheme of warm rain.
 pub(super) fn warm_rain<'a, R: Constants>(
     state: &'a mut State<R>,
     air: &'a Environment<R>,

@@ -1,7 +1,7 @@
 //! Species of water of a WRF file, depending on its microphysics.
 //!
 //! WSM3 (`MP_PHYSICS` 3) has one condensate and one precipitation: below freezing QCLOUD is cloud ice and QRAIN is
-//! snow. Kessler's scheme (1) has no ice. The species of larger schemes are read unchanged.
+//! snow. The scheme of warm rain (1) has no ice. The species of larger schemes are read unchanged.
 //!
 //! Source: Hong, Dudhia and Chen 2004, Mon. Wea. Rev. 132, 103-120, on the simple-ice scheme.
 
