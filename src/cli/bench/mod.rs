@@ -217,8 +217,8 @@ impl Bench {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
-        let mut read = vec![("the input file", &self.input)];
-        read.push(("the file of --mechanism", &self.mechanism));
+        let mut read =
+            vec![("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
         read.extend(self.merge.iter().map(|path| ("a file of --merge", path)));
         let written = [
             ("--json", self.json.as_ref()),
