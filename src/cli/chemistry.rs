@@ -165,7 +165,7 @@ impl Chemistry {
             );
         }
         let start = Instant::now();
-        let (outcomes, place) = match &gpu {
+        let (mut outcomes, place) = match &gpu {
             None => (integrate(&kinetics, &settings, &mut file.cells), "CPU".to_owned()),
             Some(gpu) => {
                 let cells = &mut file.cells;
@@ -175,6 +175,7 @@ impl Chemistry {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
+        let fault = file.restore(&mut outcomes).map(str::to_owned);
 
         let Settings { method, tolerances, interval, .. } = &settings;
         let Tolerances { relative: rtol, absolute: atol } = tolerances;
@@ -210,12 +211,12 @@ impl Chemistry {
             seconds / all.max(1.0) * 1e6,
             self.output.display()
         )?;
-        failures(&outcomes, &self.output)
+        failures(&outcomes, fault.as_deref(), &self.output)
     }
 }
 
-/// An error with the numbers of failed cells, by reason.
-fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
+/// An error with the numbers of failed cells, by reason, and the first impossible condition.
+fn failures(outcomes: &[Outcome], fault: Option<&str>, output: &Path) -> Result<()> {
     let failed: Vec<(usize, Status)> = outcomes
         .iter()
         .enumerate()
@@ -235,10 +236,11 @@ fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
         .map(|(status, count)| format!("{count} {} (ierr {})", status.reason(), status.0))
         .collect();
     Err(Error::Unsolved(format!(
-        "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}",
+        "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}{}",
         failed.len(),
         outcomes.len(),
         output.display(),
-        reasons.join(", ")
+        reasons.join(", "),
+        fault.map_or_else(String::new, |fault| format!("; {fault}"))
     )))
 }

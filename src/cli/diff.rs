@@ -26,7 +26,8 @@ const NAMED: usize = 8;
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
 /// Whole numbers and text are compared for equality, whatever the tolerance. Packed values
 /// are unpacked, and may be off by half of their step; a missing value differs from any other value.
-/// Attributes are not compared otherwise, and files with groups are refused.
+/// Values in other units are converted to those of the first file, and the difference is told.
+/// Other attributes are not compared, and files with groups are refused.
 ///
 /// Example: nwp-mini diff --print-tolerance > limits.toml
 ///
@@ -113,7 +114,7 @@ impl Diff {
             let limits = match self.tolerance {
                 Some(_) => "within the limits",
                 None if comparison.variables.iter().any(is_within) => {
-                    "within half a step of what is packed"
+                    "within half a step of what is packed and the rounding of what is converted"
                 }
                 None => "bit by bit",
             };
@@ -148,11 +149,12 @@ impl Diff {
             let rows: Vec<_> = comparison.totals.iter().map(total_row).collect();
             print_table(&mut out, &TOTAL_HEAD, &rows)?;
         }
-        let failing: Vec<_> = comparison.variables.iter().filter(|v| !v.pass).collect();
-        if !failing.is_empty() {
+        let told: Vec<_> =
+            comparison.variables.iter().filter(|v| !v.pass || v.units_differ).collect();
+        if !told.is_empty() {
             writeln!(out)?;
         }
-        for variable in failing {
+        for variable in told {
             writeln!(out, "{}: {}", variable.name, explanation(variable))?;
         }
         Ok(())
@@ -207,6 +209,7 @@ fn verdict_words(verdict: VariableVerdict) -> &'static str {
         VariableVerdict::OnlyInB => "ONLY IN B",
         VariableVerdict::OtherType => "OTHER TYPE",
         VariableVerdict::OtherDimensions => "OTHER DIMENSIONS",
+        VariableVerdict::OtherUnits => "OTHER UNITS",
         VariableVerdict::NotComparable => "NOT COMPARABLE",
     }
 }

@@ -15,3 +15,4 @@ pub mod sounding;
 pub(crate) mod stations;
 pub(crate) mod tolerance;
 pub(crate) mod totals;
+mod unit_pair;

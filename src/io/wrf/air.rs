@@ -6,6 +6,7 @@ use ndarray::{Array3, Zip, s};
 use rayon::prelude::*;
 
 use super::Frame;
+use crate::bounds;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::io::reader::Reader;
@@ -52,22 +53,6 @@ pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
     Environment { rho, exner, p, dz }
 }
 
-/// Bounds of atmospheric values, wide enough for any weather.
-mod bounds {
-    use std::ops::RangeInclusive;
-
-    /// Mixing ratios, kg kg⁻¹: transport leaves small negative ones.
-    pub(super) const WATER: RangeInclusive<f64> = -1e-3..=0.1;
-    /// Pressure, Pa.
-    pub(super) const PRESSURE: RangeInclusive<f64> = 1.0..=120_000.0;
-    /// Temperature, K.
-    pub(super) const TEMPERATURE: RangeInclusive<f64> = 100.0..=400.0;
-    /// Horizontal wind, m s⁻¹.
-    pub(super) const WIND: RangeInclusive<f64> = -300.0..=300.0;
-    /// Depth of a layer, m.
-    pub(super) const DEPTH: RangeInclusive<f64> = 0.1..=50_000.0;
-}
-
 /// Fails if the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
@@ -106,10 +91,16 @@ pub(super) fn within<R: Real>(
     let (_, ny, nx) = field.dim();
     let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
     Err(reader.error(format!(
-        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is expected; check the \
+        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {} and {} is expected; check the \
          units in the file",
         values[at].f64(),
-        range.start(),
-        range.end()
+        short(*range.start()),
+        short(*range.end())
     )))
+}
+
+/// A bound in four digits, without the rounding that it allows.
+fn short(bound: f64) -> String {
+    let rounded = format!("{bound:.3e}").parse().unwrap_or(bound);
+    format!("{rounded:e}")
 }

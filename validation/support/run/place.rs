@@ -92,6 +92,11 @@ impl Place {
         program
     }
 
+    /// Runs any command of the program in the folder.
+    pub fn command(&self, arguments: &[&str]) -> Ended {
+        Self::end(self.program(arguments), &[])
+    }
+
     /// Runs `nwp-mini run` with these arguments in the folder.
     pub fn run(&self, arguments: &[&str]) -> Ended {
         Self::end(self.program(&["run"]), arguments)
