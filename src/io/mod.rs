@@ -59,6 +59,7 @@ pub(crate) mod frame_slot;
 mod frames;
 pub(crate) mod grid_north;
 mod hdf5_heap;
+mod hdf5_lock;
 pub(crate) mod ideal_input;
 mod inflate;
 pub(crate) mod lattice;
