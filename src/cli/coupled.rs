@@ -345,7 +345,8 @@ fn beside(mechanism: &Path) -> Option<PathBuf> {
 
 fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
     calendar::parse(text).ok_or_else(|| {
-        Error::Usage(format!("--date {text:?}: expected a date such as 2005-06-21_12:00:00"))
+        let fault = calendar::fault(text);
+        Error::Usage(format!("--date {text:?}: {fault}, as in 2005-06-21_12:00:00"))
     })
 }
 

@@ -345,6 +345,7 @@ fn bad_chemistry_is_refused() {
     refuses(2, &["--chem-dt", "-5"], &["--chem-dt -5", "positive"]);
     refuses(2, &["--latitude", "91"], &["--latitude 91", "-90 and 90"]);
     refuses(2, &["--date", "noon"], &["--date", "noon", "2005-06-21_12:00:00"]);
+    refuses(2, &["--date", "2021-02-29_00:00:00"], &["--date", "2021-02 has 28 days"]);
     refuses(2, &["--chem-output", "O3,NO4"], &["--chem-output", "NO4", "nearest"]);
     refuses(2, &["--chem-output", "O3,m"], &["\"m\" is a fixed species", "follows from the air"]);
     refuses(3, &["--chem-background", "none.toml"], &["none.toml"]);
