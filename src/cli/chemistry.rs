@@ -122,19 +122,35 @@ impl Solver {
     }
 }
 
+/// The files of a mechanism, and their text as one.
+#[derive(Debug)]
+pub(super) struct MechanismFiles {
+    pub(super) text: String,
+    pub(super) paths: Vec<PathBuf>,
+}
+
 /// Reads a mechanism and logs its warnings.
 pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
+    read_mechanism_and_files(path).map(|(mechanism, kinetics, _)| (mechanism, kinetics))
+}
+
+/// The same with the files.
+pub(super) fn read_mechanism_and_files(
+    path: &Path,
+) -> Result<(Mechanism, Kinetics, MechanismFiles)> {
     let reading = mechanism::read(path).map_err(|reason| match path.metadata() {
         Err(e) => Error::cannot_read(path, &e),
         Ok(_) => Error::input(path, reason),
     })?;
+    let text = reading.text.clone();
     let (mechanism, diagnostics) =
         reading.mechanism().map_err(|message| Error::input(path, message))?;
     if diagnostics.warnings() > 0 {
         warn!("{}", diagnostics.text(Severity::Warning));
     }
     let kinetics = Kinetics::new(&mechanism).map_err(|message| Error::input(path, message))?;
-    Ok((mechanism, kinetics))
+    let paths = diagnostics.sources.into_iter().map(|source| source.path).collect();
+    Ok((mechanism, kinetics, MechanismFiles { text, paths }))
 }
 
 impl Chemistry {

@@ -27,7 +27,8 @@ const NAMED: usize = 8;
 /// Whole numbers and text are compared for equality, whatever the tolerance. Packed values
 /// are unpacked, and may be off by half of their step; a missing value differs from any other value.
 /// Values in other units are converted to those of the first file, and the difference is told.
-/// Other attributes are not compared, and files with groups are refused.
+/// Other attributes are not compared. Files with groups are refused, and so are those that differ in nothing but have
+/// variables of user-defined types.
 ///
 /// Example: nwp-mini diff --print-tolerance > limits.toml
 ///
@@ -122,15 +123,22 @@ impl Diff {
             writeln!(io::stdout(), "\nThe same {limits}: {count} variables.")?;
             return Ok(());
         }
-        let more = match failures.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let named = failures[..failures.len().min(NAMED)].join(", ");
+        if let Some(unread) = comparison.all_that_fails_is_unread() {
+            return Err(Error::input(
+                a,
+                format!(
+                    "the values of {} are of user-defined types (compound, enum, opaque, vlen), which cannot be \
+                     read; the other {} variables pass; compare those with another tool, such as h5diff",
+                    some_of(&unread),
+                    comparison.variables.len() - unread.len()
+                ),
+            ));
+        }
         Err(Error::Verdict(format!(
-            "{} and {} differ in {named}{more}; the table on standard output says how",
+            "{} and {} differ in {}; the table on standard output says how",
             a.shown(),
-            b.shown()
+            b.shown(),
+            some_of(&failures)
         )))
     }
 
@@ -158,6 +166,15 @@ impl Diff {
             writeln!(out, "{}: {}", variable.name, explanation(variable))?;
         }
         Ok(())
+    }
+}
+
+/// The first [`NAMED`] names, and the number of others.
+fn some_of(names: &[String]) -> String {
+    let named = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 

@@ -136,6 +136,14 @@ impl Comparison {
         let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));
         variables.chain(totals).collect()
     }
+
+    /// Names of the variables that cannot be read, if nothing else fails.
+    pub(crate) fn all_that_fails_is_unread(&self) -> Option<Vec<String>> {
+        let is_unread = |v: &&VariableReport| v.verdict == VariableVerdict::NotComparable;
+        let unread: Vec<String> =
+            self.variables.iter().filter(is_unread).map(|v| v.name.clone()).collect();
+        (!unread.is_empty() && unread.len() == self.failures().len()).then_some(unread)
+    }
 }
 
 /// Compares two files; without tolerances every difference counts.

@@ -16,7 +16,9 @@ use crate::io::chunks::File;
 use crate::io::damage_guard::lengths;
 use crate::io::missing_values::Masked;
 use crate::io::packing::Packing;
-use crate::io::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
+use crate::io::{
+    classic_header, damage_guard, filters, hdf5_heap, hdf5_lock, inflate, missing_values,
+};
 use crate::os_text::Shown;
 use crate::real::{Precision, Real};
 use crate::units::{Conversion, Quantity, Refusal, is_absent};
@@ -48,9 +50,13 @@ impl Reader {
             hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
         let file = netcdf::open(path).map_err(|e| {
-            let message = format!(
-                "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
-            );
+            let locked =
+                damage_guard::is_hdf5(&signature).then(|| hdf5_lock::refusal_to_read(path));
+            let message = locked.flatten().unwrap_or_else(|| {
+                format!(
+                    "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
+                )
+            });
             Error::input(path, message)
         })?;
         damage_guard::check_metadata(path, &file)?;

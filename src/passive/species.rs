@@ -120,14 +120,16 @@ impl Background {
 
     /// Names that the mechanism does not have.
     pub fn unknown_species(&self, mechanism: &Mechanism) -> Vec<&str> {
-        let is_stranger = |name: &str| {
-            mechanism.species_named(name).is_none_or(|number| !is_carried(mechanism, number))
+        let names = self.species.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| mechanism.species_named(name).is_none()).collect()
+    }
+
+    /// Names of fixed species that follow from the air, for which a profile would have no effect.
+    pub fn species_of_air(&self, mechanism: &Mechanism) -> Vec<&str> {
+        let follows = |name: &str| {
+            mechanism.species_named(name).is_some_and(|number| !is_carried(mechanism, number))
         };
-        self.species
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| is_stranger(name))
-            .collect()
+        self.species.iter().map(|(name, _)| name.as_str()).filter(|name| follows(name)).collect()
     }
 }
 
@@ -278,6 +280,16 @@ mod tests {
         assert_eq!(species.limiter, Some(Limiter::PositiveDefinite));
         assert_eq!(carried.recipe.variables()[0].name, "y");
         assert!(background.unknown_species(&mechanism).is_empty());
+        assert!(background.species_of_air(&mechanism).is_empty());
+    }
+
+    #[test]
+    fn species_of_the_air_are_known_and_need_no_profile() {
+        let (mechanism, _) = mechanism::parse("m", MECHANISM).mechanism().expect("a mechanism");
+        let names = ["NO2", "m", "CH4", "M2"].map(|name| of(name, "height = [0]\nvalue = [1]"));
+        let background = background(&names.concat()).expect("four profiles");
+        assert_eq!(background.unknown_species(&mechanism), ["M2"]);
+        assert_eq!(background.species_of_air(&mechanism), ["m"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::Frame;
 use crate::bounds;
 use crate::constants::Constants;
 use crate::error::Result;
+use crate::io::quantization;
 use crate::io::reader::Reader;
 use crate::real::Real;
 use crate::state::Environment;
@@ -64,7 +65,10 @@ pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
         .and(&air.exner)
         .par_map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
     within(reader, &t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;
-    within(reader, &air.dz, bounds::DEPTH, "the depth of the layer from PH + PHB (m)")?;
+    let depth = "the depth of the layer from PH + PHB (m)";
+    within_or(reader, &air.dz, bounds::DEPTH, depth, || {
+        quantization::remedy(reader, &["PH", "PHB"])
+    })?;
     within(reader, &frame.u, bounds::WIND, "U (m/s)")?;
     within(reader, &frame.v, bounds::WIND, "V (m/s)")
 }
@@ -79,6 +83,17 @@ pub(super) fn within<R: Real>(
     range: RangeInclusive<f64>,
     what: &str,
 ) -> Result<()> {
+    within_or(reader, field, range, what, || None)
+}
+
+/// The same, with a remedy of its own, if there is one.
+fn within_or<R: Real>(
+    reader: &Reader,
+    field: &Array3<R>,
+    range: RangeInclusive<f64>,
+    what: &str,
+    remedy: impl FnOnce() -> Option<String>,
+) -> Result<()> {
     let field = field.as_standard_layout();
     let values = field.as_slice().expect("standard layout");
     let first = |(number, part): (usize, &[R])| {
@@ -91,11 +106,11 @@ pub(super) fn within<R: Real>(
     let (_, ny, nx) = field.dim();
     let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
     Err(reader.error(format!(
-        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {} and {} is expected; check the \
-         units in the file",
+        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {} and {} is expected; {}",
         values[at].f64(),
         short(*range.start()),
-        short(*range.end())
+        short(*range.end()),
+        remedy().unwrap_or_else(|| "check the units in the file".to_owned())
     )))
 }
 
