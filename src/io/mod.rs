@@ -78,6 +78,7 @@ pub(crate) mod reader;
 pub(crate) mod regridded;
 pub mod restart;
 mod rounding_attributes;
+mod sampled_wind;
 pub mod samples;
 pub(crate) mod selection;
 pub(crate) mod station_series;
