@@ -11,7 +11,7 @@ use tracing::info;
 use crate::calendar;
 use crate::chemistry::coupled::{Coupled, Degrees, Light};
 use crate::chemistry::kinetics::Kinetics;
-use crate::chemistry::mechanism::{self, Mechanism};
+use crate::chemistry::mechanism::{self, Mechanism, RateCode};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
 use crate::cli::option_values::{check_positive, value_name};
@@ -153,7 +153,7 @@ impl Coupling {
             }
         }
         let date = self.date.as_deref().map(parse_date).transpose()?;
-        let (mechanism, kinetics) = read_mechanism(path)?;
+        let (mechanism, kinetics) = read_mechanism(path, &RateCode::default())?;
         let background = self.chem_background.clone().or_else(|| beside(path));
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();

@@ -12,11 +12,12 @@ use crate::chemistry::mechanism::{Mechanism, Role};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::Counters;
 use crate::error::Result;
+use crate::io::cell_quantities::CellQuantities;
 use crate::io::reader::Reader;
 use crate::io::writer::Writer;
 
 /// The dimension of all variables.
-const CELL: &str = "cell";
+pub(super) const CELL: &str = "cell";
 
 /// Local solar time if the file has none: noon, s.
 const NOON: f64 = 43_200.0;
@@ -25,7 +26,8 @@ const NOON: f64 = 43_200.0;
 const ANY_TEMPERATURE: f64 = 298.15;
 
 /// Names of conditions, which cannot be species.
-const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "tstart"];
+const CONDITIONS: [&str; 8] =
+    ["temp", "cfactor", "c_m", "c_h2o", "rc_n2o5", "rh", "p", "tstart"];
 
 /// Cells of a file.
 #[derive(Debug)]
@@ -84,6 +86,25 @@ impl CellFile {
             ));
         }
         let (air_factor, air_density) = source.air()?;
+        let quantities = {
+            let of_species = |wanted: usize| {
+                let among = |list: &[usize], values: &[f64]| {
+                    let place = list.iter().position(|species| *species == wanted)?;
+                    Some(values.iter().skip(place).step_by(list.len()).copied().collect())
+                };
+                among(&kinetics.variable, &variable)
+                    .or_else(|| among(&kinetics.fixed, &fixed))
+                    .or_else(|| inert.iter().find(|(n, _)| *n == wanted).map(|x| x.1.clone()))
+            };
+            let cells = CellQuantities {
+                reader: &reader,
+                mechanism,
+                kinetics,
+                air: &air_density,
+                of_species: &of_species,
+            };
+            cells.read(&mut source.notes)?
+        };
         let cells = Cells {
             variable,
             fixed,
@@ -92,6 +113,7 @@ impl CellFile {
             air_density,
             hydrolysis: source.hydrolysis()?,
             photolysis: source.photolysis()?,
+            quantities,
             start: source.start(follows_sun)?,
             first_step: Vec::new(),
         };

@@ -12,7 +12,7 @@ use crate::chemistry::clear_sky::ClearSky;
 use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
-use crate::chemistry::mechanism::Mechanism;
+use crate::chemistry::mechanism::{Mechanism, RateCode};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Tolerances, methods};
 use crate::cli::BackendChoice;
@@ -101,7 +101,7 @@ impl Bench {
     /// Measures the chemistry on one thread and on all of them.
     pub(super) fn chemistry(&self, record: &mut Record) -> Result<()> {
         let gpu = self.backend.open(&self.gpu)?;
-        let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
+        let (mechanism, kinetics) = read_mechanism(&self.mechanism, &RateCode::default())?;
         let warm = warm_cells(&mechanism, &kinetics);
         let cold = cooled(&mechanism, &kinetics, &warm);
         let count = self.cells.0;
