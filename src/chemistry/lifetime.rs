@@ -133,12 +133,17 @@ pub fn lifetimes(mechanism: &Mechanism, kinetics: &Kinetics) -> Reference {
 
     let mut order: Vec<usize> = kinetics.variable.clone();
     order.sort_unstable();
+    let mut losses = vec![Vec::new(); mechanism.species.len()];
+    for (number, reaction) in mechanism.reactions.iter().enumerate() {
+        reaction.reactants.iter().for_each(|&(species, _)| losses[species].push(number));
+    }
     let lifetimes = order
         .into_iter()
         .map(|species| {
             let mut loss = 0.0;
             let mut largest = (0.0, None);
-            for (r, reaction) in mechanism.reactions.iter().enumerate() {
+            for &r in &losses[species] {
+                let reaction = &mechanism.reactions[r];
                 let Some(&(_, own)) = reaction.reactants.iter().find(|&&(s, _)| s == species)
                 else {
                     continue;

@@ -148,7 +148,8 @@ impl Kernels {
         let all: Vec<Kinetics> = if self.mechanism.is_empty() {
             shipped.into_iter().map(of_shipped).collect::<Result<_>>()?
         } else {
-            let given = self.mechanism.iter().map(|path| Ok(read_mechanism(path, &RateCode::default())?.1));
+            let given =
+                self.mechanism.iter().map(|path| Ok(read_mechanism(path, &RateCode::default())?.1));
             given.collect::<Result<_>>()?
         };
         catalogue_of(&all)

@@ -36,8 +36,20 @@ fn constant(text: &str) -> std::result::Result<(String, f64), String> {
     }
 }
 
+/// Files as text, which is empty without files.
+pub(super) fn text_of_files(files: &[(PathBuf, String)]) -> String {
+    let names = files.iter().map(|(path, text)| (path.to_string_lossy(), text));
+    let all: Vec<_> = names.collect();
+    if all.is_empty() { String::new() } else { serde_json::json!(all).to_string() }
+}
+
+/// Files of such a text; `None` if it is damaged.
+pub(super) fn files_of(text: &str) -> Option<Vec<(PathBuf, String)>> {
+    if text.is_empty() { Some(Vec::new()) } else { serde_json::from_str(text).ok() }
+}
+
 /// Constants as text: `RO2=5e8 nume=1`.
-pub(super) fn text_of(constants: &[(String, f64)]) -> String {
+pub(super) fn text_of_constants(constants: &[(String, f64)]) -> String {
     let texts: Vec<String> =
         constants.iter().map(|(name, value)| format!("{name}={value:e}")).collect();
     texts.join(" ")
@@ -49,6 +61,11 @@ pub(super) fn constants_of(text: &str) -> Option<Vec<(String, f64)>> {
 }
 
 impl RateOptions {
+    /// True without an option.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rate_functions.is_empty() && self.rate_constant.is_empty()
+    }
+
     /// The code and the constants.
     pub(super) fn read(&self) -> Result<RateCode> {
         let mut code = RateCode { constants: self.rate_constant.clone(), ..RateCode::default() };

@@ -46,8 +46,7 @@ impl CellQuantities<'_> {
         let found = match quantity.origin {
             Origin::Air => return Ok(part(1.0)),
             Origin::Oxygen | Origin::Nitrogen => {
-                let fraction =
-                    if quantity.origin == Origin::Oxygen { OXYGEN } else { NITROGEN };
+                let fraction = if quantity.origin == Origin::Oxygen { OXYGEN } else { NITROGEN };
                 if let Some(variable) = self.variable(name) {
                     return self.reader.row(&variable, CELL);
                 }

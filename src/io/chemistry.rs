@@ -26,8 +26,7 @@ const NOON: f64 = 43_200.0;
 const ANY_TEMPERATURE: f64 = 298.15;
 
 /// Names of conditions, which cannot be species.
-const CONDITIONS: [&str; 8] =
-    ["temp", "cfactor", "c_m", "c_h2o", "rc_n2o5", "rh", "p", "tstart"];
+const CONDITIONS: [&str; 8] = ["temp", "cfactor", "c_m", "c_h2o", "rc_n2o5", "rh", "p", "tstart"];
 
 /// Cells of a file.
 #[derive(Debug)]

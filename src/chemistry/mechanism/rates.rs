@@ -29,9 +29,10 @@ impl MechanismParser {
     /// All code of the mechanism, in the order in which KPP puts it together.
     fn gathered(&mut self) -> Code {
         let has = |prefix: &str| self.blocks.iter().any(|block| block.key.starts_with(prefix));
-        let is_c = self.language == "C"
-            || (self.language.is_empty() && has("C_R") && !has("F90_R"));
-        let (prefix, language) = if is_c { ("C_", Language::C) } else { ("F90_", Language::Fortran) };
+        let is_c =
+            self.language == "C" || (self.language.is_empty() && has("C_R") && !has("F90_R"));
+        let (prefix, language) =
+            if is_c { ("C_", Language::C) } else { ("F90_", Language::Fortran) };
         let mut code = Code::default();
         code.constants.clone_from(&self.rate_code.constants);
         code.is_c = is_c;

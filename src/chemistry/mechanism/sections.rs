@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::diagnostics::{Diagnostics, SourceFile, Span, nearest};
-use super::lexer::{InlineBlock, Kind, Lexer, Token, after_blanks, blanked, describe, is_name_byte};
+use super::lexer::{
+    InlineBlock, Kind, Lexer, Token, after_blanks, blanked, describe, is_name_byte,
+};
 use super::rates::UnresolvedRate;
 use super::tables::{Mechanism, Role, Species};
 use super::{
-    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, RateCode, add_up,
-    atoms, candidates, load,
+    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, RateCode,
+    add_up, atoms, candidates, load,
 };
 
 /// Maximum length of the name of an atom or a species.

@@ -253,9 +253,7 @@ impl Builder {
         let of = |number| self.known_value(number);
         Some(match operation {
             Operation::Constant(_) | Operation::Input(_) => return None,
-            Operation::Select(condition, a, b) => {
-                of(if of(condition)? == 0.0 { b } else { a })?
-            }
+            Operation::Select(condition, a, b) => of(if of(condition)? == 0.0 { b } else { a })?,
             Operation::Unary(function, a) => match function {
                 Unary::Negate => -of(a)?,
                 Unary::Exp => of(a)?.exp(),

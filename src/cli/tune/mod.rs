@@ -125,10 +125,8 @@ impl Tune {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let output = AtomicFile::if_asked(self.output.as_deref(), self.force)?;
         // Before the weather is measured, which takes minutes.
-        let mechanism = self
-            .mechanism()
-            .map(|path| read_mechanism(path, &RateCode::default()))
-            .transpose()?;
+        let mechanism =
+            self.mechanism().map(|path| read_mechanism(path, &RateCode::default())).transpose()?;
         let options = Options { device: self.device, tuning: None, ..self.place.options() };
         let gpu = Gpu::open(&options)?;
         let mut out = io::stdout().lock();

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod faults;
+mod fortran;
 mod functions;
 mod fuzz;
 mod lanes;

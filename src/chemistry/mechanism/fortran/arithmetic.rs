@@ -178,9 +178,7 @@ impl Evaluator<'_> {
             Binary::Power if is_whole && self.code.has_whole_quotients => {
                 self.whole_power(a, b, span)
             }
-            Binary::Power => {
-                Ok(Scalar { kind: Kind::Real, node: self.power(first, second), loss })
-            }
+            Binary::Power => Ok(Scalar { kind: Kind::Real, node: self.power(first, second), loss }),
             Binary::Equal => Ok(truth(self.operate(Operator::Equal, first, second))),
             Binary::NotEqual => {
                 let equal = self.operate(Operator::Equal, first, second);
@@ -211,16 +209,19 @@ impl Evaluator<'_> {
         let loss = a.loss.or(b.loss);
         let kind = Kind::Integer;
         match (of(self, a), of(self, b)) {
-            (_, Some(0.0)) => {
-                Err(Fault::new(span, "a division of whole numbers by 0", "expected another divisor"))
-            }
+            (_, Some(0.0)) => Err(Fault::new(
+                span,
+                "a division of whole numbers by 0",
+                "expected another divisor",
+            )),
             (Some(x), Some(y)) if x % y == 0.0 => {
                 Ok(Scalar { kind, node: self.operate(Operator::Divide, a.node, b.node), loss })
             }
             (Some(x), Some(y)) => {
                 let value = (x / y).trunc() + 0.0;
-                let message =
-                    format!("{x}/{y} is {value} here, as a quotient of whole numbers is a whole number");
+                let message = format!(
+                    "{x}/{y} is {value} here, as a quotient of whole numbers is a whole number"
+                );
                 let loss = Some(self.lose(span, message));
                 Ok(Scalar { kind, node: self.number(value), loss })
             }
@@ -262,8 +263,7 @@ impl Evaluator<'_> {
     /// A power, for which the base need not be positive if the exponent is a known whole number.
     pub(super) fn power(&mut self, base: u32, exponent: u32) -> u32 {
         let whole = self.expressions.known(exponent).filter(|n| n.fract() == 0.0);
-        let is_plain =
-            self.expressions.is_positive(base) || self.expressions.known(base).is_some();
+        let is_plain = self.expressions.is_positive(base) || self.expressions.known(base).is_some();
         match whole {
             Some(2.0) if !is_plain => self.operate(Operator::Multiply, base, base),
             Some(n) if !is_plain => {

@@ -234,11 +234,8 @@ impl Evaluator<'_> {
             }
             Value::Array(values) => {
                 if values.elements.len() != places.len() || !has_section {
-                    let message = format!(
-                        "{} values for {} elements",
-                        values.elements.len(),
-                        places.len()
-                    );
+                    let message =
+                        format!("{} values for {} elements", values.elements.len(), places.len());
                     return Err(Fault::new(span, message, "expected as many"));
                 }
                 for (&place, value) in places.iter().zip(values.elements.iter()) {

@@ -3,8 +3,8 @@
 
 use super::expressions::Cursor;
 use super::syntax::{
-    About, Binary, Block, Declaration, Dimension, Expr, ExprKind, Fault, Procedure, Read, Statement,
-    StatementKind, Type, Unit,
+    About, Binary, Block, Declaration, Dimension, Expr, ExprKind, Fault, Procedure, Read,
+    Statement, StatementKind, Type, Unit,
 };
 use super::tokens::{Kind, Name, Symbol};
 use crate::chemistry::mechanism::diagnostics::Span;
@@ -368,7 +368,9 @@ impl Cursor<'_> {
             (Symbol::Times, Binary::Multiply),
             (Symbol::Divide, Binary::Divide),
         ];
-        let together = |operator, target: &Expr, value| ExprKind::Binary(operator, Box::new([target.clone(), value]));
+        let together = |operator, target: &Expr, value| {
+            ExprKind::Binary(operator, Box::new([target.clone(), value]))
+        };
         let number = Expr { kind: ExprKind::Integer(1), span };
         let value = match self.found(self.peek()).as_str() {
             "++" => {
@@ -429,7 +431,9 @@ impl Cursor<'_> {
         self.need(Symbol::Close, ")")?;
         let mut body = self.c_body(declarations)?;
         let mut continues = false;
-        super::execution::walk(&body, &mut |kind| continues |= matches!(kind, StatementKind::Cycle));
+        super::execution::walk(&body, &mut |kind| {
+            continues |= matches!(kind, StatementKind::Cycle)
+        });
         if continues {
             return Err(Fault::new(span, "continue in a for loop", "expected if"));
         }

@@ -93,7 +93,8 @@ impl Evaluator<'_> {
     ) -> Read<Variables> {
         let actual = self.actual(procedure, arguments, span)?;
         if self.calls.len() >= DEEPEST {
-            let message = format!("{} is the last of {DEEPEST} calls in one another", procedure.name);
+            let message =
+                format!("{} is the last of {DEEPEST} calls in one another", procedure.name);
             return Err(Fault::new(span, message, "expected fewer; no function calls itself"));
         }
         self.calls.push(procedure.name.clone());
@@ -107,7 +108,8 @@ impl Evaluator<'_> {
                 Content::Value(Value::Scalar(scalar)) => scalar.kind,
                 _ => Kind::Real,
             };
-            let variable = Variable { kind, content: content.clone(), is_constant: false, is_array };
+            let variable =
+                Variable { kind, content: content.clone(), is_constant: false, is_array };
             local.insert(name.clone(), variable);
         }
         if let Some((name, kind)) = result {
@@ -117,7 +119,10 @@ impl Evaluator<'_> {
                 return Err(Fault::new(procedure.span, message, "expected REAL or INTEGER"));
             };
             let content = Content::Unset;
-            local.insert(name.clone(), Variable { kind, content, is_constant: false, is_array: false });
+            local.insert(
+                name.clone(),
+                Variable { kind, content, is_constant: false, is_array: false },
+            );
         }
         let outer = std::mem::replace(&mut self.state.local, local);
         let flow = std::mem::take(&mut self.state.flow);
@@ -192,7 +197,10 @@ impl Evaluator<'_> {
                 About::Data(..) => true,
                 _ => false,
             };
-            if !keeps || self.code.is_c || !super::execution::is_assigned(&procedure.body, &declaration.name) {
+            if !keeps
+                || self.code.is_c
+                || !super::execution::is_assigned(&procedure.body, &declaration.name)
+            {
                 continue;
             }
             if let Some(variable) = self.state.local.get_mut(&declaration.name)

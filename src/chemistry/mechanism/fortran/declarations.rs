@@ -19,14 +19,31 @@ const TYPES: [(&str, Type); 9] = [
 
 /// Attributes without a meaning here.
 const ATTRIBUTES: [&str; 10] = [
-    "intent", "save", "public", "private", "target", "value", "volatile", "external", "intrinsic",
+    "intent",
+    "save",
+    "public",
+    "private",
+    "target",
+    "value",
+    "volatile",
+    "external",
+    "intrinsic",
     "protected",
 ];
 
 /// Statements of declarations without a meaning here.
 const SKIPPED: [&str; 11] = [
-    "implicit", "intrinsic", "external", "save", "public", "private", "include", "format",
-    "import", "contains", "protected",
+    "implicit",
+    "intrinsic",
+    "external",
+    "save",
+    "public",
+    "private",
+    "include",
+    "format",
+    "import",
+    "contains",
+    "protected",
 ];
 
 impl Cursor<'_> {
@@ -74,7 +91,10 @@ impl Cursor<'_> {
     }
 
     /// The declarations of a statement, if it is one; names of modules are added to `modules`.
-    pub(super) fn declaration(&mut self, modules: &mut Vec<Name>) -> Read<Option<Vec<Declaration>>> {
+    pub(super) fn declaration(
+        &mut self,
+        modules: &mut Vec<Name>,
+    ) -> Read<Option<Vec<Declaration>>> {
         let Some(word) = self.name().cloned() else { return Ok(None) };
         if matches!(self.ahead(1).kind, Kind::Symbol(Symbol::Assign)) {
             return Ok(None);
@@ -171,18 +191,29 @@ impl Cursor<'_> {
         while !self.is_at_end() {
             let span = self.peek().span;
             let name = self.need_name("the name of a variable")?;
-            let places = if self.is_symbol(Symbol::Open) {
-                Some(self.arguments(0)?.0)
-            } else {
-                None
-            };
-            if !self.is_symbol(Symbol::Divide) {
-                let message = "a list of variables in DATA";
-                return Err(Fault::new(span, message, "give each variable its own values"));
+            let places =
+                if self.is_symbol(Symbol::Open) { Some(self.arguments(0)?.0) } else { None };
+            let mut targets = vec![(name, span, places)];
+            while self.take(Symbol::Comma) {
+                let span = self.peek().span;
+                let name = self.need_name("the name of a variable")?;
+                let has_places = self.is_symbol(Symbol::Open);
+                let places = if has_places { Some(self.arguments(0)?.0) } else { None };
+                targets.push((name, span, places));
             }
-            self.advance();
-            let about = About::Data(places, self.data_values()?);
-            all.push(Declaration { name, span, about });
+            self.need(Symbol::Divide, "/ and the values")?;
+            let mut values = self.data_values()?;
+            if targets.len() > 1 && targets.len() != values.len() {
+                let message = format!("{} values for a list of {}", values.len(), targets.len());
+                let help = "give each variable its own values";
+                return Err(Fault::new(span, message, help));
+            }
+            let is_list = targets.len() > 1;
+            for (name, span, places) in targets {
+                let own =
+                    if is_list { values.drain(..1).collect() } else { std::mem::take(&mut values) };
+                all.push(Declaration { name, span, about: About::Data(places, own) });
+            }
             self.take(Symbol::Comma);
         }
         Ok(all)

@@ -152,7 +152,8 @@ impl<'a> Evaluator<'a> {
         match self.value(expr)? {
             Value::Scalar(scalar) => Ok(scalar),
             Value::Array(_) => {
-                let message = format!("the array {} where a number is needed", self.spelling(expr.span));
+                let message =
+                    format!("the array {} where a number is needed", self.spelling(expr.span));
                 Err(Fault::new(expr.span, message, "expected one of its elements, or SUM"))
             }
         }
@@ -217,9 +218,8 @@ impl<'a> Evaluator<'a> {
         let mut left = self.value(first)?;
         for (operator, right, span) in row.into_iter().rev() {
             let right = self.value(right)?;
-            left = self.pair(&left, &right, span, &mut |this, a, b| {
-                this.binary(operator, a, b, span)
-            })?;
+            left = self
+                .pair(&left, &right, span, &mut |this, a, b| this.binary(operator, a, b, span))?;
         }
         Ok(left)
     }
@@ -297,7 +297,9 @@ impl<'a> Evaluator<'a> {
                 let help = "expected the arguments in their order";
                 Err(Fault::new(span, format!("the argument {name} by its name"), help))
             }
-            Argument::Section(_) => Err(Fault::new(span, "a section as an argument", "expected numbers")),
+            Argument::Section(_) => {
+                Err(Fault::new(span, "a section as an argument", "expected numbers"))
+            }
         };
         arguments.iter().map(one).collect()
     }

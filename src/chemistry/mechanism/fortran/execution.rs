@@ -95,13 +95,7 @@ impl Evaluator<'_> {
     }
 
     /// The first state where a condition holds, the second elsewhere.
-    fn merged(
-        &mut self,
-        condition: u32,
-        first: &State,
-        second: State,
-        span: Span,
-    ) -> Read<State> {
+    fn merged(&mut self, condition: u32, first: &State, second: State, span: Span) -> Read<State> {
         let flag = |this: &mut Self, a: Option<u32>, b: Option<u32>| {
             if a == b {
                 return a;
@@ -387,12 +381,7 @@ impl Evaluator<'_> {
     }
 
     /// A turn of a loop; false if none follows.
-    fn turn(
-        &mut self,
-        block: &Block,
-        span: Span,
-        index: Option<(&Name, Scalar)>,
-    ) -> Read<bool> {
+    fn turn(&mut self, block: &Block, span: Span, index: Option<(&Name, Scalar)>) -> Read<bool> {
         self.state.flow.cycled = None;
         let mut run = |this: &mut Self| {
             if let Some((name, index)) = index {
@@ -458,11 +447,8 @@ impl Evaluator<'_> {
         if !is_local && !self.state.global.contains_key(&name) {
             self.declare_by_use(&name, target)?;
         }
-        let variable = if is_local {
-            self.state.local.get(&name)
-        } else {
-            self.state.global.get(&name)
-        };
+        let variable =
+            if is_local { self.state.local.get(&name) } else { self.state.global.get(&name) };
         let Some(variable) = variable.cloned() else { return Ok(()) };
         if variable.is_constant {
             let message = format!("{name} is a constant");

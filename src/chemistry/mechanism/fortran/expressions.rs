@@ -141,10 +141,8 @@ impl<'a> Cursor<'a> {
     }
 
     fn equivalence(&mut self, depth: usize) -> Read<Expr> {
-        let signs = [
-            (Symbol::Equivalent, Binary::Equivalent),
-            (Symbol::Different, Binary::Different),
-        ];
+        let signs =
+            [(Symbol::Equivalent, Binary::Equivalent), (Symbol::Different, Binary::Different)];
         self.chain(&signs, |cursor| cursor.disjunction(depth))
     }
 
@@ -305,7 +303,9 @@ impl<'a> Cursor<'a> {
             let (arguments, end) = self.arguments(depth)?;
             span.end = end;
             ExprKind::Reference(name.clone(), arguments)
-        } else if self.is_symbol(Symbol::OpenList) && self.text.get(self.peek().span.start) == Some(&b'[') {
+        } else if self.is_symbol(Symbol::OpenList)
+            && self.text.get(self.peek().span.start) == Some(&b'[')
+        {
             return self.c_element(name, token, depth);
         } else {
             ExprKind::Name(name.clone())

@@ -37,11 +37,52 @@ const OF_CONSTANTS: [(&str, fn(f64) -> f64); 9] = [
 
 /// Names of other functions.
 const OTHERS: [&str; 46] = [
-    "min", "max", "amin1", "amax1", "dmin1", "dmax1", "min0", "max0", "fmin", "fmax", "sign",
-    "dsign", "isign", "iabs", "mod", "amod", "dmod", "fmod", "int", "ifix", "idint", "nint",
-    "idnint", "anint", "dnint", "floor", "ceiling", "ceil", "real", "float", "dble", "sngl",
-    "dfloat", "sum", "product", "size", "minval", "maxval", "merge", "pow", "lbound", "ubound",
-    "any", "all", "count", "dot_product",
+    "min",
+    "max",
+    "amin1",
+    "amax1",
+    "dmin1",
+    "dmax1",
+    "min0",
+    "max0",
+    "fmin",
+    "fmax",
+    "sign",
+    "dsign",
+    "isign",
+    "iabs",
+    "mod",
+    "amod",
+    "dmod",
+    "fmod",
+    "int",
+    "ifix",
+    "idint",
+    "nint",
+    "idnint",
+    "anint",
+    "dnint",
+    "floor",
+    "ceiling",
+    "ceil",
+    "real",
+    "float",
+    "dble",
+    "sngl",
+    "dfloat",
+    "sum",
+    "product",
+    "size",
+    "minval",
+    "maxval",
+    "merge",
+    "pow",
+    "lbound",
+    "ubound",
+    "any",
+    "all",
+    "count",
+    "dot_product",
 ];
 
 impl Evaluator<'_> {
@@ -85,11 +126,9 @@ impl Evaluator<'_> {
         let known: Vec<String> = own.chain(known).collect();
         let mut help = match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("nearest known name: {near}"),
-            None => {
-                "expected a function of #INLINE F90_RATES, of KPP or WRF, EXP, LOG10 or j; an \
+            None => "expected a function of #INLINE F90_RATES, of KPP or WRF, EXP, LOG10 or j; an \
                  array is declared in #INLINE F90_GLOBAL"
-                    .to_owned()
-            }
+                .to_owned(),
         };
         if !self.code.modules.is_empty() {
             let modules: Vec<&str> = self.code.modules.iter().map(|name| &**name).collect();
@@ -187,11 +226,12 @@ impl Evaluator<'_> {
                 | "ceiling" | "ceil",
                 [a, ..],
             ) if count <= 2 => self.each(a, span, &mut |this, a| Ok(this.rounded(name, a))),
-            ("real" | "float" | "dble" | "sngl" | "dfloat", [a, ..]) if count <= 2 => self
-                .each(a, span, &mut |this, a| {
+            ("real" | "float" | "dble" | "sngl" | "dfloat", [a, ..]) if count <= 2 => {
+                self.each(a, span, &mut |this, a| {
                     let a = this.converted(a, Kind::Real, span)?;
                     Ok(Scalar { kind: Kind::Real, ..a })
-                }),
+                })
+            }
             ("merge", [Value::Scalar(a), Value::Scalar(b), Value::Scalar(condition)]) => {
                 let condition = self.condition(*condition, span)?;
                 let node = self.select(condition, a.node, b.node);
@@ -250,9 +290,8 @@ impl Evaluator<'_> {
     /// A number without its fraction, in the sense of a function.
     fn rounded(&mut self, name: &str, a: Scalar) -> Scalar {
         let half = 0.5;
-        let truncate = |this: &mut Self, node| {
-            this.add(Expression::Call(Function::Truncate, vec![node]))
-        };
+        let truncate =
+            |this: &mut Self, node| this.add(Expression::Call(Function::Truncate, vec![node]));
         let node = match name {
             "nint" | "idnint" | "anint" | "dnint" => {
                 let half = self.number(half);
@@ -272,7 +311,8 @@ impl Evaluator<'_> {
             }
             _ => truncate(self, a.node),
         };
-        let is_real = matches!(name, "anint" | "dnint") || (self.is_c() && matches!(name, "floor" | "ceil"));
+        let is_real =
+            matches!(name, "anint" | "dnint") || (self.is_c() && matches!(name, "floor" | "ceil"));
         Scalar { kind: if is_real { Kind::Real } else { Kind::Integer }, node, loss: None }
     }
 
@@ -289,10 +329,16 @@ impl Evaluator<'_> {
             Some(Value::Scalar(scalar)) => {
                 let place = self.whole(*scalar).and_then(|number| usize::try_from(number - 1).ok());
                 Some(place.filter(|&place| place < array.extents.len()).ok_or_else(|| {
-                    Fault::new(span, format!("the dimension of {name}"), "expected one of the array")
+                    Fault::new(
+                        span,
+                        format!("the dimension of {name}"),
+                        "expected one of the array",
+                    )
                 })?)
             }
-            _ => return Err(Fault::new(span, format!("{name} of an array"), "expected a dimension")),
+            _ => {
+                return Err(Fault::new(span, format!("{name} of an array"), "expected a dimension"));
+            }
         };
         let value = match (name, dimension) {
             ("size", None) => array.elements.len() as i64,

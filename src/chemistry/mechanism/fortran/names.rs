@@ -172,7 +172,8 @@ impl Evaluator<'_> {
         let found = self.state.local.get(name).map(|variable| (variable, true));
         let found = found.or_else(|| self.state.global.get(name).map(|variable| (variable, false)));
         if let Some((variable, is_local)) = found {
-            let (content, kind, is_array) = (variable.content.clone(), variable.kind, variable.is_array);
+            let (content, kind, is_array) =
+                (variable.content.clone(), variable.kind, variable.is_array);
             match content {
                 Content::Faulty(fault) => return Err(Box::new((*fault).clone())),
                 Content::Value(Value::Array(mut array)) => {
@@ -193,7 +194,8 @@ impl Evaluator<'_> {
         if let Some(procedure) = self.code.procedures.get(name) {
             return self.call(procedure, arguments, span).map(Value::Scalar);
         }
-        if let (true, [Argument::Value(index)]) = (matches!(&**name, "c" | "var" | "fix"), arguments)
+        if let (true, [Argument::Value(index)]) =
+            (matches!(&**name, "c" | "var" | "fix"), arguments)
             && let ExprKind::Name(index_name) = &index.kind
             && let Some(species) = INDICES.iter().find_map(|prefix| index_name.strip_prefix(prefix))
         {
@@ -218,10 +220,11 @@ impl Evaluator<'_> {
         };
         let name = match &index.kind {
             ExprKind::Name(_) => self.spelling(index.span),
-            ExprKind::Integer(number) if *number > 0 => format!("{}{number}", self.spelling(span).split('(').next().unwrap_or("j").trim()),
+            ExprKind::Integer(number) if *number > 0 => {
+                format!("{}{number}", self.spelling(span).split('(').next().unwrap_or("j").trim())
+            }
             _ => {
-                let message =
-                    format!("{} as the argument of {array}()", self.spelling(index.span));
+                let message = format!("{} as the argument of {array}()", self.spelling(index.span));
                 return Err(Fault::new(index.span, message, help));
             }
         };

@@ -85,8 +85,7 @@ impl Evaluator<'_> {
                     (None, None) => Content::Unset,
                 };
                 let is_array = shape.is_some();
-                let variable =
-                    Variable { kind, content, is_constant: *is_constant, is_array };
+                let variable = Variable { kind, content, is_constant: *is_constant, is_array };
                 self.put(name, variable, is_local);
             }
             About::Shape(shape) => {
@@ -202,12 +201,7 @@ impl Evaluator<'_> {
     }
 
     /// An array without values; assumed bounds are those of the actual argument.
-    fn shaped(
-        &mut self,
-        shape: &[Dimension],
-        actual: Option<&Array>,
-        span: Span,
-    ) -> Read<Array> {
+    fn shaped(&mut self, shape: &[Dimension], actual: Option<&Array>, span: Span) -> Read<Array> {
         let (mut lower, mut extents) = (Vec::new(), Vec::new());
         for (place, dimension) in shape.iter().enumerate() {
             let mut bound = |bound: &Option<Expr>| match bound {

@@ -60,8 +60,7 @@ impl Evaluator<'_> {
             let before = self.state.global.clone();
             let names = || names_set(statement);
             if let Err(fault) = self.block(std::slice::from_ref(statement)) {
-                let State { global, .. } =
-                    State { global: before, ..State::default() };
+                let State { global, .. } = State { global: before, ..State::default() };
                 self.state = State { global, ..State::default() };
                 let fault = Rc::from(self.named_fault(fault));
                 self.calls.clear();

@@ -95,11 +95,7 @@ impl Cursor<'_> {
     /// A statement that is not a block, or why it cannot be read.
     fn simple_or_unreadable(&mut self, start: usize) -> StatementKind {
         let result = self.simple().and_then(|kind| {
-            if self.is_at_end() {
-                Ok(kind)
-            } else {
-                self.unexpected("the end of the statement")
-            }
+            if self.is_at_end() { Ok(kind) } else { self.unexpected("the end of the statement") }
         });
         result.unwrap_or_else(|fault| {
             self.place = start;
@@ -193,7 +189,8 @@ impl Cursor<'_> {
     }
 
     fn unclosed<T>(&self, open: Span, what: &str, expected: &str) -> Read<T> {
-        let message = format!("the {what} that begins here is followed by {}", self.found(self.peek()));
+        let message =
+            format!("the {what} that begins here is followed by {}", self.found(self.peek()));
         Err(Fault::new(open, message, format!("expected {expected} before it")))
     }
 
@@ -290,11 +287,8 @@ impl Cursor<'_> {
             match self.mark() {
                 Some((Mark::Case, count)) => {
                     self.place += count;
-                    let ranges = if self.take_word(&["default"]) {
-                        None
-                    } else {
-                        Some(self.ranges()?)
-                    };
+                    let ranges =
+                        if self.take_word(&["default"]) { None } else { Some(self.ranges()?) };
                     self.skip_statement();
                     cases.push((ranges, self.block()?));
                 }
@@ -338,8 +332,11 @@ impl Cursor<'_> {
                 "call" => {
                     self.advance();
                     let name: Name = self.need_name("the name of a subroutine")?;
-                    let arguments =
-                        if self.is_symbol(Symbol::Open) { self.arguments(0)?.0 } else { Vec::new() };
+                    let arguments = if self.is_symbol(Symbol::Open) {
+                        self.arguments(0)?.0
+                    } else {
+                        Vec::new()
+                    };
                     return Ok(StatementKind::Call(name, arguments));
                 }
                 "return" => {
@@ -364,7 +361,8 @@ impl Cursor<'_> {
         // Neither a call nor a comparison has a meaning here.
         let target = self.target()?;
         if !self.take(Symbol::Assign) {
-            return self.unexpected("an assignment, IF, DO, SELECT CASE, CALL, EXIT, CYCLE or RETURN");
+            return self
+                .unexpected("an assignment, IF, DO, SELECT CASE, CALL, EXIT, CYCLE or RETURN");
         }
         Ok(StatementKind::Assign(target, self.expression()?))
     }

@@ -12,7 +12,11 @@ pub(in crate::chemistry::mechanism) struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+    pub(super) fn new(
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Box<Self> {
         Box::new(Self { span, message: message.into(), help: help.into() })
     }
 }
@@ -136,7 +140,12 @@ pub(super) struct Declaration {
 
 #[derive(Clone, Debug)]
 pub(super) enum About {
-    Typed { kind: Type, shape: Option<Vec<Dimension>>, value: Option<Expr>, is_constant: bool },
+    Typed {
+        kind: Type,
+        shape: Option<Vec<Dimension>>,
+        value: Option<Expr>,
+        is_constant: bool,
+    },
     Shape(Vec<Dimension>),
     /// `PARAMETER (a = 1)`.
     Constant(Expr),
