@@ -146,8 +146,8 @@ fn warn_of_impossible_rates(mechanism: &Mechanism, kinetics: &Kinetics) {
     {
         let units = rate_units(mechanism.reactions[reaction].order());
         warn!(
-            "the rate constant of {} is {rate:.1e} {units} at {temperature} K; {reason}, far below \
-             {limit:.0e} {units}; check its signs and units: {} : {}",
+            "the rate constant of {} is {rate:.1e} {units} at {temperature} K, beyond {limit:.0e} \
+             {units}, as {reason}; check its signs and units: {} : {}",
             mechanism.reaction_name(reaction),
             mechanism.equation(reaction),
             mechanism.reactions[reaction].rate_text

@@ -187,9 +187,9 @@ fn hostile_mechanisms_end_in_an_error_soon() {
     refuse("no text", &"\0\u{fffd}\u{7f}".repeat(100_000));
     // All species react with all: the factors are full.
     let mut dense = species(1_000) + "#EQUATIONS ";
-    for i in 0..200 {
+    for i in 0..500 {
         let products: Vec<String> =
-            (0..400).map(|k| format!("S{}", (i * 7 + k * 3) % 1_000)).collect();
+            (0..450).map(|k| format!("S{}", (i * 7 + k * 3) % 1_000)).collect();
         let _ = write!(dense, "S{i} + S{} = {} : 1;", 999 - i, products.join("+"));
     }
     refuse("a dense mechanism", &dense);

@@ -339,6 +339,9 @@ fn hostile_code_ends_soon() {
         ))
     };
     let deep = "IF (t > 1.) THEN\n".repeat(10_000);
+    let chain = "ELSE IF (t > 1.) THEN\nf = f + 1.\n".repeat(10_000);
+    let chain = format!("IF (t < 0.) THEN\n{chain}END IF");
+    let ends = "IF (t > 1.) RETURN\n".repeat(10_000);
     let branches = "IF (f > 1.) f = f*f + 1.\n".repeat(20_000);
     for body in [
         "DO WHILE (.true.)\nf = f + 1.\nEND DO",
@@ -353,6 +356,8 @@ fn hostile_code_ends_soon() {
         "i = 2**31",
         "DO i = 1, 100000\nIF (f > i) f = f*f\nEND DO",
         branches.as_str(),
+        chain.as_str(),
+        ends.as_str(),
     ] {
         let start = Instant::now();
         let text = mechanism_of(&["f(TEMP)"], &function(body));

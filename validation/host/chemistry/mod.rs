@@ -9,3 +9,4 @@ mod lanes;
 mod mutants;
 mod oracle;
 mod tables;
+mod wrf;

@@ -49,7 +49,7 @@ impl Evaluator<'_> {
     fn one(&mut self, scalar: Scalar, index: &Expr, bounds: (i64, usize)) -> Read<Selection> {
         let (lower, extent) = bounds;
         if let Some(value) = self.whole(scalar) {
-            return self.position(value, bounds, index.span).map(Selection::One);
+            return Self::position(value, bounds, index.span).map(Selection::One);
         }
         let is_number = matches!(scalar.kind, Kind::Real | Kind::Logical)
             || self.expressions.known(scalar.node).is_some();
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         Ok(Selection::OfCell(self.operate(Operator::Subtract, scalar.node, lower)))
     }
 
-    fn position(&self, value: i64, (lower, extent): (i64, usize), span: Span) -> Read<usize> {
+    fn position(value: i64, (lower, extent): (i64, usize), span: Span) -> Read<usize> {
         let position = usize::try_from(value - lower).ok().filter(|&position| position < extent);
         position.ok_or_else(|| {
             let message = format!("the index {value} of an array");
@@ -102,7 +102,7 @@ impl Evaluator<'_> {
         let mut index = first;
         while (step > 0 && index <= last) || (step < 0 && index >= last) {
             self.spend(1, span)?;
-            all.push(self.position(index, bounds, span)?);
+            all.push(Self::position(index, bounds, span)?);
             index += step;
         }
         Ok(all)
@@ -230,7 +230,9 @@ impl Evaluator<'_> {
         match value {
             Value::Scalar(scalar) => {
                 let scalar = self.converted(*scalar, kind, span)?;
-                places.iter().for_each(|&place| elements[place] = Some(scalar));
+                for &place in &places {
+                    elements[place] = Some(scalar);
+                }
             }
             Value::Array(values) => {
                 if values.elements.len() != places.len() || !has_section {

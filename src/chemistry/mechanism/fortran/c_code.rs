@@ -432,7 +432,7 @@ impl Cursor<'_> {
         let mut body = self.c_body(declarations)?;
         let mut continues = false;
         super::execution::walk(&body, &mut |kind| {
-            continues |= matches!(kind, StatementKind::Cycle)
+            continues |= matches!(kind, StatementKind::Cycle);
         });
         if continues {
             return Err(Fault::new(span, "continue in a for loop", "expected if"));

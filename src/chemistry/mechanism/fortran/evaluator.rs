@@ -21,7 +21,10 @@ use crate::chemistry::mechanism::quantity::{Origin, Quantity};
 const MOST_STEPS: u64 = 20_000_000;
 
 /// Most expressions of all rates together.
-const MOST_EXPRESSIONS: usize = 4_000_000;
+const MOST_EXPRESSIONS: usize = 2_000_000;
+
+/// Deepest nesting of calls, blocks and expressions in one another.
+const DEEPEST: usize = 300;
 
 /// Evaluation of the rates of a mechanism.
 pub(in crate::chemistry::mechanism) struct Evaluator<'a> {
@@ -46,6 +49,8 @@ pub(in crate::chemistry::mechanism) struct Evaluator<'a> {
     pub(super) settled: Rc<Variables>,
     /// True while the variables of the mechanism are being set.
     pub(super) is_setting: bool,
+    /// Calls, blocks and expressions that are being evaluated, each in the one before.
+    pub(super) depth: usize,
     steps: u64,
 }
 
@@ -70,6 +75,7 @@ impl<'a> Evaluator<'a> {
             calls: Vec::new(),
             settled: Rc::default(),
             is_setting: false,
+            depth: 0,
             steps: 0,
         }
     }
@@ -80,25 +86,17 @@ impl<'a> Evaluator<'a> {
         rate: &Expr,
     ) -> Read<(u32, Option<u32>)> {
         self.state = State { global: self.settled.clone(), ..State::default() };
+        self.depth = 0;
         let result = self.scalar(rate);
         let calls = std::mem::take(&mut self.calls);
-        let scalar = result.map_err(|fault| self.needed_by(fault, &calls))?;
+        let scalar = result.map_err(|mut fault| {
+            needed_by(&mut fault, &calls);
+            fault
+        })?;
         if scalar.kind == Kind::Logical && !self.is_c() {
             return Err(Fault::new(rate.span, "a rate that is true or false", "expected a number"));
         }
         Ok((scalar.node, scalar.loss))
-    }
-
-    /// A fault with the functions that the rate needed.
-    fn needed_by(&self, mut fault: Box<Fault>, calls: &[Name]) -> Box<Fault> {
-        if let Some(first) = calls.first() {
-            let chain: Vec<&str> = calls.iter().map(|name| &**name).collect();
-            fault.message = match chain[..] {
-                [_] => format!("{}: a rate needs the function {first}", fault.message),
-                _ => format!("{}: a rate needs the functions {}", fault.message, chain.join(", ")),
-            };
-        }
-        fault
     }
 
     /// True in procedures, and while variables are being set.
@@ -134,15 +132,14 @@ impl<'a> Evaluator<'a> {
     /// A quantity beyond those of [`Input::NAMES`].
     pub(super) fn quantity(&mut self, origin: Origin, spelling: &str, kind: Kind) -> Scalar {
         let key = (origin, Name::from(spelling.to_ascii_lowercase()));
-        let node = match self.inputs.get(&key) {
-            Some(&node) => node,
-            None => {
-                self.quantities.push(Quantity { name: spelling.to_owned(), origin });
-                let input = Input::Quantity(self.quantities.len() - 1);
-                let node = self.expressions.add(Expression::Input(input));
-                self.inputs.insert(key, node);
-                node
-            }
+        let node = if let Some(&node) = self.inputs.get(&key) {
+            node
+        } else {
+            self.quantities.push(Quantity { name: spelling.to_owned(), origin });
+            let input = Input::Quantity(self.quantities.len() - 1);
+            let node = self.expressions.add(Expression::Input(input));
+            self.inputs.insert(key, node);
+            node
         };
         Scalar { kind, node, loss: None }
     }
@@ -159,9 +156,30 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Runs something one level deeper. After a fault the level is that of the fault.
+    pub(super) fn deeper<T>(
+        &mut self,
+        span: Span,
+        run: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<T> {
+        if self.depth >= DEEPEST {
+            let help =
+                format!("expected at most {DEEPEST} levels of calls, blocks and expressions");
+            return Err(Fault::new(span, "the code is nested too deeply", help));
+        }
+        self.depth += 1;
+        let result = run(self)?;
+        self.depth -= 1;
+        Ok(result)
+    }
+
     /// The value of an expression.
     pub(super) fn value(&mut self, expr: &Expr) -> Read<Value> {
         self.spend(1, expr.span)?;
+        self.deeper(expr.span, |this| this.value_of(expr))
+    }
+
+    fn value_of(&mut self, expr: &Expr) -> Read<Value> {
         let scalar = match &expr.kind {
             ExprKind::Integer(value) => self.integer(*value),
             ExprKind::Real(value) => {
@@ -303,4 +321,15 @@ impl<'a> Evaluator<'a> {
         };
         arguments.iter().map(one).collect()
     }
+}
+
+/// Names the functions that a rate needed.
+fn needed_by(fault: &mut Fault, calls: &[Name]) {
+    let chain: Vec<&str> = calls.iter().map(|name| &**name).collect();
+    let what = match chain[..] {
+        [] => return,
+        [_] => "the function",
+        _ => "the functions",
+    };
+    fault.message = format!("{}: a rate needs {what} {}", fault.message, chain.join(", "));
 }

@@ -5,12 +5,15 @@ use std::rc::Rc;
 
 use super::evaluator::Evaluator;
 use super::syntax::{
-    Argument, Block, Expr, ExprKind, Fault, Procedure, Read, Statement, StatementKind,
+    Argument, Block, Cases, Expr, ExprKind, Fault, Procedure, Read, Statement, StatementKind,
 };
 use super::tokens::Name;
-use super::values::{Array, Content, Flow, Kind, Scalar, State, Value, Variable, Variables};
+use super::values::{Content, Flow, Kind, Scalar, State, Value, Variable, Variables};
 use crate::chemistry::mechanism::diagnostics::Span;
 use crate::chemistry::mechanism::expression::Operator;
+
+/// A case of a SELECT CASE.
+type Case = (Option<Vec<[Option<Expr>; 2]>>, Block);
 
 /// Calls a function for every statement of a block, and of the blocks in it.
 pub(super) fn walk(block: &[Statement], visit: &mut dyn FnMut(&StatementKind)) {
@@ -20,7 +23,9 @@ pub(super) fn walk(block: &[Statement], visit: &mut dyn FnMut(&StatementKind)) {
             StatementKind::If(parts) => parts.iter().for_each(|(_, block)| walk(block, visit)),
             StatementKind::Do(_, _, block) | StatementKind::While(_, block) => walk(block, visit),
             StatementKind::Select(_, cases) => {
-                cases.iter().for_each(|(_, block)| walk(block, visit));
+                for (_, block) in cases {
+                    walk(block, visit);
+                }
             }
             _ => {}
         }
@@ -83,7 +88,7 @@ impl Evaluator<'_> {
         let before = self.state.clone();
         self.spend(self.count_of_variables(), span)?;
         self.state.flow = Flow::default();
-        run(self)?;
+        self.deeper(span, run)?;
         let after = std::mem::take(&mut self.state);
         self.state = self.merged(condition, &before, after, span)?;
         Ok(())
@@ -257,14 +262,14 @@ impl Evaluator<'_> {
         second: &mut dyn FnMut(&mut Self) -> Read<()>,
     ) -> Read<()> {
         match self.truth(condition) {
-            Some(true) => first(self),
-            Some(false) => second(self),
+            Some(true) => self.deeper(span, first),
+            Some(false) => self.deeper(span, second),
             None => {
                 let before = self.state.clone();
                 self.spend(2 * self.count_of_variables(), span)?;
-                first(self)?;
+                self.deeper(span, &mut *first)?;
                 let then = std::mem::replace(&mut self.state, before);
-                second(self)?;
+                self.deeper(span, &mut *second)?;
                 let other = std::mem::take(&mut self.state);
                 self.state = self.merged(condition, &then, other, span)?;
                 Ok(())
@@ -272,13 +277,7 @@ impl Evaluator<'_> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "the cases of the statement")]
-    fn cases(
-        &mut self,
-        value: Scalar,
-        cases: &[(Option<Vec<[Option<Expr>; 2]>>, Block)],
-        span: Span,
-    ) -> Read<()> {
+    fn cases(&mut self, value: Scalar, cases: &Cases, span: Span) -> Read<()> {
         // The default comes last, wherever it stands.
         let chosen = cases.iter().filter(|(ranges, _)| ranges.is_some());
         let default = cases.iter().filter(|(ranges, _)| ranges.is_none());
@@ -286,11 +285,10 @@ impl Evaluator<'_> {
         self.cases_in_turn(value, &ordered, span)
     }
 
-    #[expect(clippy::type_complexity, reason = "the cases of the statement")]
     fn cases_in_turn(
         &mut self,
         value: Scalar,
-        cases: &[&(Option<Vec<[Option<Expr>; 2]>>, Block)],
+        cases: &[&Case],
         span: Span,
     ) -> Read<()> {
         let Some(((ranges, block), rest)) = cases.split_first().map(|(first, rest)| {
@@ -426,105 +424,6 @@ impl Evaluator<'_> {
             }
         }
         (self.state.flow.exited, self.state.flow.cycled) = outer;
-        Ok(())
-    }
-
-    /// Stores a value in a variable, an element or a section.
-    pub(super) fn store(&mut self, target: &Expr, value: &Value, span: Span) -> Read<()> {
-        let Some(name) = target_name(target).cloned() else {
-            return Err(Fault::new(span, "an assignment to no variable", "expected a name"));
-        };
-        let is_local = self.state.local.contains_key(&name);
-        if !is_local && !self.is_setting {
-            let message = if self.state.global.contains_key(&name) {
-                format!("{name} is a variable of the mechanism, which a function sets")
-            } else {
-                format!("{name} is not declared in the function")
-            };
-            let help = "expected a declared variable of its own";
-            return Err(Fault::new(target.span, message, help));
-        }
-        if !is_local && !self.state.global.contains_key(&name) {
-            self.declare_by_use(&name, target)?;
-        }
-        let variable =
-            if is_local { self.state.local.get(&name) } else { self.state.global.get(&name) };
-        let Some(variable) = variable.cloned() else { return Ok(()) };
-        if variable.is_constant {
-            let message = format!("{name} is a constant");
-            return Err(Fault::new(target.span, message, "expected a variable"));
-        }
-        let content = match (&target.kind, &variable.content) {
-            (_, Content::Faulty(fault)) => return Err(Box::new((**fault).clone())),
-            (ExprKind::Reference(_, indices), Content::Value(Value::Array(array))) => {
-                let selections = self.selections(array, indices, target.span)?;
-                let about = (variable.kind, span);
-                Value::Array(self.replaced(array, &selections, value, about)?)
-            }
-            (ExprKind::Reference(..), _) => {
-                let message = format!("{name} is not an array");
-                return Err(Fault::new(target.span, message, "expected its declaration as one"));
-            }
-            (_, Content::Value(Value::Array(array))) => {
-                Value::Array(self.whole_array(array, value, (variable.kind, span))?)
-            }
-            _ => match value {
-                Value::Scalar(scalar) => {
-                    Value::Scalar(self.converted(*scalar, variable.kind, span)?)
-                }
-                Value::Array(_) => {
-                    let message = format!("an array for the number {name}");
-                    return Err(Fault::new(span, message, "expected a number"));
-                }
-            },
-        };
-        let content = Content::Value(content);
-        self.variables(is_local).insert(name, Variable { content, ..variable });
-        Ok(())
-    }
-
-    fn whole_array(
-        &mut self,
-        array: &Array,
-        value: &Value,
-        (kind, span): (Kind, Span),
-    ) -> Read<Array> {
-        let mut all = Vec::with_capacity(array.elements.len());
-        for place in 0..array.elements.len() {
-            self.spend(1, span)?;
-            let element = match value {
-                Value::Scalar(scalar) => Some(*scalar),
-                Value::Array(values) if values.elements.len() == array.elements.len() => {
-                    values.elements[place]
-                }
-                Value::Array(values) => {
-                    let (found, needed) = (values.elements.len(), array.elements.len());
-                    let message = format!("{found} values for an array of {needed} elements");
-                    return Err(Fault::new(span, message, "expected as many"));
-                }
-            };
-            all.push(match element {
-                Some(element) => Some(self.converted(element, kind, span)?),
-                None => None,
-            });
-        }
-        Ok(array.with(all))
-    }
-
-    /// A variable of the mechanism that modules declare which are not there: a real number.
-    fn declare_by_use(&mut self, name: &Name, target: &Expr) -> Read<()> {
-        if matches!(target.kind, ExprKind::Reference(..)) {
-            let message = format!("the array {name} is not declared");
-            let help = "declare it in #INLINE F90_GLOBAL, with its bounds";
-            return Err(Fault::new(target.span, message, help));
-        }
-        let variable = Variable {
-            kind: Kind::Real,
-            content: Content::Unset,
-            is_constant: false,
-            is_array: false,
-        };
-        self.variables(false).insert(name.clone(), variable);
         Ok(())
     }
 }

@@ -22,8 +22,11 @@ const OF_ONE: [(&str, Function); 10] = [
     ("trunc", Function::Truncate),
 ];
 
+/// A function of one number.
+type OfOne = fn(f64) -> f64;
+
 /// Functions of one number that is the same in all cells.
-const OF_CONSTANTS: [(&str, fn(f64) -> f64); 9] = [
+const OF_CONSTANTS: [(&str, OfOne); 9] = [
     ("sin", f64::sin),
     ("cos", f64::cos),
     ("tan", f64::tan),
@@ -101,7 +104,7 @@ impl Evaluator<'_> {
         }
         if let Some((_, function)) = OF_CONSTANTS.iter().find(|(known, _)| *known == &**name) {
             let [argument] = Self::plain(arguments, span)?[..] else {
-                return self.miscounted(name, arguments.len(), "1", span);
+                return Self::miscounted(name, arguments.len(), "1", span);
             };
             let argument = self.scalar(argument)?;
             let Some(value) = self.expressions.known(argument.node) else {
@@ -143,7 +146,7 @@ impl Evaluator<'_> {
         Err(Fault::new(span, format!("{text} is not a known function"), help))
     }
 
-    fn miscounted<T>(&self, name: &str, found: usize, expected: &str, span: Span) -> Read<T> {
+    fn miscounted<T>(name: &str, found: usize, expected: &str, span: Span) -> Read<T> {
         let message = format!("{name} has {found} arguments");
         Err(Fault::new(span, message, format!("expected {expected}")))
     }
@@ -249,7 +252,7 @@ impl Evaluator<'_> {
             ("sum" | "product" | "minval" | "maxval" | "any" | "all" | "count", [array]) => {
                 self.reduced(name, array, span)
             }
-            _ => self.miscounted(name, count, "those of Fortran", span),
+            _ => Self::miscounted(name, count, "those of Fortran", span),
         }
     }
 
@@ -337,7 +340,11 @@ impl Evaluator<'_> {
                 })?)
             }
             _ => {
-                return Err(Fault::new(span, format!("{name} of an array"), "expected a dimension"));
+                return Err(Fault::new(
+                    span,
+                    format!("{name} of an array"),
+                    "expected a dimension",
+                ));
             }
         };
         let value = match (name, dimension) {

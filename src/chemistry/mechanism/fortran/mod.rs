@@ -4,10 +4,12 @@
 //! - `tokens`, `syntax`, `expressions`, `statements`, `declarations` and `units` read it into trees. What cannot be read
 //!   is kept as a fault, which counts only where a rate needs it. `c_code` does so for C.
 //! - `evaluator` works the trees out at reading: `names`, `library` and `calls` what names and parentheses mean, `scope`
-//!   declarations, `execution` statements, `arrays` indices, `arithmetic` numbers with their types.
+//!   declarations, `execution` and `assignment` statements,
+//!   `setting` the variables of the mechanism, `arrays` indices, `arithmetic` numbers with their types.
 
 mod arithmetic;
 mod arrays;
+mod assignment;
 mod c_code;
 mod calls;
 mod code;

@@ -36,7 +36,7 @@ impl Evaluator<'_> {
             return match &variable.content {
                 Content::Value(value) => Ok(value.clone()),
                 Content::Faulty(fault) => Err(Box::new((**fault).clone())),
-                Content::Unset => self.unset(name, span),
+                Content::Unset => Self::unset(name, span),
             };
         }
         let mut kind = Kind::Real;
@@ -51,7 +51,7 @@ impl Evaluator<'_> {
                 }
                 Content::Value(value) => return Ok(value.clone()),
                 Content::Faulty(fault) => return Err(Box::new((**fault).clone())),
-                Content::Unset if self.set.contains(name) => return self.unset(name, span),
+                Content::Unset if self.set.contains(name) => return Self::unset(name, span),
                 Content::Unset => (kind, is_declared) = (variable.kind, true),
             }
         }
@@ -68,7 +68,7 @@ impl Evaluator<'_> {
             || self.species.contains_key(&name.to_ascii_uppercase())
     }
 
-    fn unset<T>(&self, name: &Name, span: Span) -> Read<T> {
+    fn unset<T>(name: &Name, span: Span) -> Read<T> {
         let message = format!("{name} is used before it is set");
         Err(Fault::new(span, message, "expected an assignment before this, in all branches"))
     }
@@ -183,7 +183,7 @@ impl Evaluator<'_> {
                     }
                     return self.indexed(&array, arguments, span);
                 }
-                _ if is_array => return self.unset(name, span),
+                _ if is_array => return Self::unset(name, span),
                 _ if is_local && !self.code.procedures.contains_key(name) => {
                     let message = format!("{name} is a number, not an array or a function");
                     return Err(Fault::new(span, message, "expected no parentheses after it"));

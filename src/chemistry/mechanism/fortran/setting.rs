@@ -58,26 +58,23 @@ impl Evaluator<'_> {
         let _ = self.declare(&code.declarations, false);
         for statement in &code.statements {
             let before = self.state.global.clone();
+            self.depth = 0;
             let names = || names_set(statement);
-            if let Err(fault) = self.block(std::slice::from_ref(statement)) {
-                let State { global, .. } = State { global: before, ..State::default() };
-                self.state = State { global, ..State::default() };
-                let fault = Rc::from(self.named_fault(fault));
+            if let Err(mut fault) = self.block(std::slice::from_ref(statement)) {
+                self.state = State { global: before, ..State::default() };
+                if let Some(name) = self.calls.first() {
+                    fault.message = format!("{}: in {name}", fault.message);
+                }
+                let fault = Rc::from(fault);
                 self.calls.clear();
-                names().into_iter().for_each(|name| self.spoil(&name, &fault));
+                for name in names() {
+                    self.spoil(&name, &fault);
+                }
             }
             self.state.flow = Flow::default();
         }
         self.is_setting = false;
         self.settled = self.state.global.clone();
-    }
-
-    /// A fault with the procedures that were being run.
-    fn named_fault(&self, mut fault: Box<Fault>) -> Box<Fault> {
-        if let Some(name) = self.calls.first() {
-            fault.message = format!("{}: in {name}", fault.message);
-        }
-        fault
     }
 
     /// Notes why a variable has no value.

@@ -226,17 +226,16 @@ impl Cursor<'_> {
         if !self.is_at_end() {
             return self.unexpected("the end of the statement");
         }
-        let block = match label {
-            Some(label) => self.labelled_block(open, label)?,
-            None => {
-                let block = self.block()?;
-                match self.mark() {
-                    Some((Mark::EndDo, count)) => self.place += count,
-                    _ => return self.unclosed(open, "DO", "END DO"),
-                }
-                self.skip_statement();
-                block
+        let block = if let Some(label) = label {
+            self.labelled_block(open, label)?
+        } else {
+            let block = self.block()?;
+            match self.mark() {
+                Some((Mark::EndDo, count)) => self.place += count,
+                _ => return self.unclosed(open, "DO", "END DO"),
             }
+            self.skip_statement();
+            block
         };
         Ok(match bounds {
             Some((name, bounds)) => StatementKind::Do(name, bounds, block),

@@ -12,6 +12,7 @@ pub(in crate::chemistry::mechanism) struct Fault {
 }
 
 impl Fault {
+    #[expect(clippy::unnecessary_box_returns, reason = "results have it in a box")]
     pub(super) fn new(
         span: Span,
         message: impl Into<String>,
@@ -79,6 +80,9 @@ pub(super) enum Argument {
     Named(Name, Expr),
 }
 
+/// Cases of a SELECT CASE: ranges, none for the default, and a block.
+pub(super) type Cases = Vec<(Option<Vec<[Option<Expr>; 2]>>, Block)>;
+
 /// A statement and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
@@ -97,8 +101,7 @@ pub(super) enum StatementKind {
     /// Variable, first, last, step; the block.
     Do(Name, Box<[Option<Expr>; 3]>, Block),
     While(Option<Expr>, Block),
-    /// Value, cases with ranges; no ranges for the default.
-    Select(Expr, Vec<(Option<Vec<[Option<Expr>; 2]>>, Block)>),
+    Select(Expr, Cases),
     Call(Name, Vec<Argument>),
     Return(Option<Expr>),
     Exit,

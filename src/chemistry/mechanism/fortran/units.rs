@@ -115,7 +115,7 @@ impl Cursor<'_> {
         self.depth = 0;
         if let Err(fault) = self.parts(&mut procedure) {
             procedure.fault = Some(fault);
-            self.to_end_of_procedure();
+            self.leave_procedure();
         }
         procedure
     }
@@ -181,7 +181,7 @@ impl Cursor<'_> {
     }
 
     /// Goes to the statement after the end of the procedure.
-    fn to_end_of_procedure(&mut self) {
+    fn leave_procedure(&mut self) {
         loop {
             while self.peek().kind == Kind::Break {
                 self.advance();
