@@ -24,6 +24,7 @@ mod photolysis;
 mod plot;
 mod progress;
 mod provenance;
+mod rate_code;
 mod refine;
 mod report;
 mod report_page;

@@ -45,6 +45,7 @@ pub(crate) mod append_file;
 pub(crate) mod atomic_file;
 pub mod benchmark;
 mod bit_information;
+mod cell_quantities;
 pub(crate) mod chemistry;
 mod chunks;
 mod classic_header;
