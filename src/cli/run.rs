@@ -191,8 +191,13 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
         _ => Compared::Nothing,
     };
     let state = prepared.case.take_state();
-    let start_state = (compared != Compared::Nothing).then(|| state.clone());
-    let mut backend = backend(config, &prepared.case, gpu, state)?;
+    let (mut backend, start_state) = match gpu {
+        None => (on_cpu(config, &prepared.case, state), None),
+        Some(gpu) => {
+            let backend = on_gpu(config, &prepared.case, gpu, &state)?;
+            (backend, (compared != Compared::Nothing).then_some(state))
+        }
+    };
     if options.dry_run {
         return print_dry(config, &prepared.plan);
     }
@@ -279,20 +284,26 @@ enum Compared {
     Whole,
 }
 
-/// The backend that computes the run.
-fn backend<R: RunPrecision + GpuPrecision>(
+/// The backend of a run on the CPU, which takes the initial state.
+fn on_cpu<R: RunPrecision>(
     config: &RunConfig,
     case: &RunInput<R>,
-    gpu: Option<&Gpu>,
     state: State<R>,
+) -> Box<dyn Backend<R>> {
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let SchemeSettings { limiter, microphysics, .. } = config.scheme;
+    let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
+    Box::new(cpu.with_chemistry(case.chemistry.as_ref()))
+}
+
+/// The backend of a run on a GPU, which uploads the initial state.
+fn on_gpu<R: RunPrecision + GpuPrecision>(
+    config: &RunConfig,
+    case: &RunInput<R>,
+    gpu: &Gpu,
+    state: &State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
-    let Some(gpu) = gpu else {
-        let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-        let SchemeSettings { limiter, microphysics, .. } = config.scheme;
-        let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
-        return Ok(Box::new(cpu.with_chemistry(case.chemistry.as_ref())));
-    };
-    let backend = GpuBackend::new(gpu, &gpu_config(config, case), &state)?;
+    let backend = GpuBackend::new(gpu, &gpu_config(config, case), state)?;
     let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.options.fail_at_step {
         backend.fail_at(step);
