@@ -11,7 +11,7 @@ use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 
-use super::case::Columns;
+use super::input_columns::Columns;
 
 /// A precision in which the whole scheme can be run.
 pub trait Precision: Stored + Vectorised {}
