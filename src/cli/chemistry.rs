@@ -19,6 +19,7 @@ use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::error::{Error, Result};
 use crate::io::chemistry::CellFile;
 use crate::io::writer::Writer;
+use crate::os_text::Shown;
 
 /// Integrate the chemistry of independent cells from a NetCDF file.
 ///
@@ -208,7 +209,7 @@ impl Chemistry {
             steps.iter().max().unwrap_or(&0),
             seconds / cells as f64 * 1e6,
             seconds / all.max(1.0) * 1e6,
-            self.output.display()
+            self.output.shown()
         )?;
         failures(&outcomes, &self.output)
     }
@@ -238,7 +239,7 @@ fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
         "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}",
         failed.len(),
         outcomes.len(),
-        output.display(),
+        output.shown(),
         reasons.join(", ")
     )))
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::mechanism::{MechanismFacts, is_mechanism};
 use crate::chemistry::gpu::tuning as chemistry;
-use crate::cli::advice::message;
+use crate::cli::advice::{by_option, message};
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::refine;
@@ -242,7 +242,10 @@ fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
 
 impl FileFacts {
     fn new(path: &Path) -> Result<Self> {
-        let survey = survey(path)?;
+        let mut survey = survey(path)?;
+        if let (Some(last), Some(advice)) = (survey.assumed.last_mut(), survey.advice) {
+            *last = format!("{last}; {}", by_option(advice));
+        }
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };

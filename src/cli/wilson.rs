@@ -16,6 +16,7 @@ use crate::lattice::dirac::{self, Dirac};
 use crate::lattice::gpu::{GpuDirac, LatticePrecision};
 use crate::lattice::solver::MOST_ITERATIONS;
 use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve};
+use crate::os_text::Shown;
 
 /// Apply the Wilson operator of lattice QCD and solve M x = b, for every case of a file.
 ///
@@ -112,7 +113,7 @@ impl Wilson {
         }
         let backend = if gpu.is_some() { "gpu" } else { "cpu" };
         lattice::write(output, [R::NAME, backend], &computed)?;
-        tracing::info!("wrote {}", self.output.display());
+        tracing::info!("wrote {}", self.output.shown());
         Ok(())
     }
 

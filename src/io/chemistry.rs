@@ -14,6 +14,7 @@ use crate::chemistry::rosenbrock::Counters;
 use crate::error::Result;
 use crate::io::reader::Reader;
 use crate::io::writer::Writer;
+use crate::os_text::Shown;
 
 /// The dimension of all variables.
 const CELL: &str = "cell";
@@ -79,7 +80,7 @@ impl CellFile {
         if !absent.is_empty() {
             source.notes.push(format!(
                 "{}: no variable of these species; taken from #INITVALUES, or 0 (molecules cm-3): {}",
-                path.display(),
+                path.shown(),
                 absent.join(", ")
             ));
         }

@@ -7,6 +7,7 @@ use crate::io::reader::Reader;
 use crate::io::writer::{Stored, Writer};
 use crate::lattice::gauge::{distance_from_su3, link_of};
 use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Solution};
+use crate::os_text::Shown;
 
 /// Largest distance of a link from SU(3): kernels rebuild its third row from the other two.
 const MOST_DISTANCE: f64 = 1e-6;
@@ -231,7 +232,7 @@ pub(crate) fn failed(path: &Path, case: &LatticeCase, iterations: usize, residua
         "{}: the system{of} is not solved after {iterations} iterations, its residual is \
          {residual:.3e} of the right-hand side; no file is written. Check kappa, {}, which may be \
          beyond the critical value, and the tolerance",
-        path.display(),
+        path.shown(),
         case.kappa
     ))
 }

@@ -60,7 +60,7 @@ pub struct Pair<'a, R> {
 pub struct Timed {
     /// Backend and device, in words.
     pub name: String,
-    /// The backend, as `--backend` takes it.
+    /// Kind of the backend: `cpu` or `gpu`.
     pub backend: &'static str,
     /// Steps made.
     pub steps: usize,

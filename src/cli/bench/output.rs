@@ -24,6 +24,7 @@ use crate::io::storage::{Compression, Keep};
 use crate::io::wrf::series::Overlap;
 use crate::io::wrf::{self, Frame};
 use crate::model::{self, Frames, RunInput, RunPrecision};
+use crate::os_text::Shown;
 use crate::time_steps::{Length, Plan};
 use crate::wsm5::Sedimentation;
 
@@ -98,7 +99,7 @@ impl Bench {
              {:<20} {:>9} {:>10} {:>9} {:>12}",
             R::NAME,
             machine().threads,
-            folder.display(),
+            folder.shown(),
             "form",
             "ms/frame",
             "raw GB/s",
@@ -210,7 +211,7 @@ fn reading(path: &Path, record: &mut Record) -> Result<()> {
         record.out,
         "reading: {} of {nx}x{ny}x{nz} cells, {threads} threads\n\
          {:.1} MB of values in {:.1} ms, {raw_gb_per_s:.3} GB/s",
-        path.display(),
+        path.shown(),
         raw_bytes as f64 / 1e6,
         1e3 * least_s
     )?;

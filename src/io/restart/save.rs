@@ -111,7 +111,7 @@ fn define_attributes<R: Stored>(
             attributes.push((name.to_owned(), value));
         }
     };
-    add("title", "where a run of nwp-mini stands; go on with nwp-mini run --restart".into());
+    add("title", "checkpoint of a run of nwp-mini".into());
     add(RESTART_MARK, FORM.into());
     add("nwp_mini_version", env!("CARGO_PKG_VERSION").into());
     for (name, value) in options {

@@ -13,6 +13,7 @@ use crate::calendar;
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;
+use crate::os_text::Shown;
 
 /// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain
 /// has one layer, without air.
@@ -23,7 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<Domain> {
         Shape { nx: reader.dimension("west_east")?, ny: reader.dimension("south_north")?, nz: 1 };
     let (domain, doubt) = at(&TimeReader::new(&reader, shape, 0))?;
     if let Some(doubt) = doubt {
-        warn!("{}: {doubt}", path.display());
+        warn!("{}: {doubt}", path.shown());
     }
     Ok(domain)
 }

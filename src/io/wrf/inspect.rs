@@ -11,7 +11,7 @@ use super::{
     NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times,
 };
 use crate::calendar;
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::grid::{Shape, Side, Sides};
 use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
@@ -42,6 +42,9 @@ pub(crate) struct Survey {
     pub missing: Vec<&'static str>,
     /// Assumptions about missing contents.
     pub assumed: Vec<String>,
+    /// Remedy for the last of them, if it is wrong.
+    #[serde(skip)]
+    pub advice: Option<Advice>,
 }
 
 /// Variables that a run reads if they exist, and its assumption otherwise.
@@ -117,8 +120,10 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
     present.dedup();
+    let mut advice = None;
     let sides = stored_sides(reader).unwrap_or_else(|| {
-        assumed.push("lateral boundaries: specified; --boundary says otherwise".to_owned());
+        advice = Some(Advice::SpecifySides);
+        assumed.push("lateral boundaries: specified".to_owned());
         Sides::all(Side::Specified)
     });
     let Shape { nx, ny, nz } = shape;
@@ -134,6 +139,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
         present,
         missing,
         assumed,
+        advice,
     })
 }
 

@@ -43,6 +43,7 @@ pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
+use crate::os_text::Shown;
 use crate::real::Real;
 
 /// Domain of a run, as a WRF file describes it.
@@ -186,7 +187,7 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     warn_of_what_is_left_out(&source, &domain)?;
     info!(
         "{}: {} cells, {:.0} m, {}",
-        path.display(),
+        path.shown(),
         domain.grid.shape,
         domain.grid.dx,
         calendar::format(frame.time)
@@ -310,7 +311,7 @@ fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<D
     let coordinate = vertical.coordinate(frame.mu(), [map_x, map_y], unit);
     check_masses(reader, &grid, &coordinate)?;
     if let Some(doubt) = doubt {
-        warn!("{}: {doubt}", reader.path().display());
+        warn!("{}: {doubt}", reader.path().shown());
     }
     let terrain = source.optional_plane("HGT", Axes::Plane)?.unwrap_or(plane.terrain);
     let start = ["SIMULATION_START_DATE", "START_DATE"]

@@ -19,6 +19,7 @@ use crate::grid::Shape;
 use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
 use crate::io::reader::Reader;
+use crate::os_text::Shown;
 use crate::passive::{CellPositions, PassiveTracers};
 
 /// Relative tolerance between the grids of two files, for rounding.
@@ -134,7 +135,7 @@ impl Series {
                     .error(format!(
                         "begins at or before {}, of which no time would be used, as the later file \
                      has precedence; omit that file",
-                        files[0].display()
+                        files[0].shown()
                     ))
                     .advise(Advice::ChooseOverlap));
             }
@@ -320,7 +321,7 @@ impl Series {
 
 fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
-    let file = last.path.display();
+    let file = last.path.shown();
     let message = match time.cmp(&last.time) {
         Ordering::Greater => return Ok(()),
         Ordering::Equal => {
@@ -340,7 +341,7 @@ fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
         Err(reader.error(format!(
             "is on another grid than {}: {what} is {found} here and {expected} there; all frames \
              must have the same grid",
-            domain.path.display()
+            domain.path.shown()
         )))
     };
     let of = domain.grid;
