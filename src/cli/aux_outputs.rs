@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cli::run_options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
 use crate::error::Result;
-use crate::io::append_file::beside;
+use crate::io::append_file::aux_path;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::output::{Header, Output, Snapshot};
 use crate::io::output_statistics::OutputStatistics;
@@ -23,8 +23,8 @@ use crate::primitives::csr::Csr;
 
 /// The option that requests each of the files besides the output, and the name of the file.
 pub(super) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
-    let AuxOptions { regrid, regrid_output, points, profiles, .. } = &config.options.beside;
-    let name = |what: &str| beside(&config.output, what);
+    let AuxOptions { regrid, regrid_output, points, profiles, .. } = &config.options.aux;
+    let name = |what: &str| aux_path(&config.output, what);
     let mut names = Vec::new();
     if regrid.is_some() {
         names.push(("--regrid", regrid_output.clone().unwrap_or_else(|| name("regrid"))));
@@ -49,12 +49,12 @@ pub(super) struct AuxRequest {
 impl AuxRequest {
     /// Rejects files that cannot be written, and reads weights and stations.
     pub(super) fn read(config: &RunConfig) -> Result<Self> {
-        let Run { beside, force, .. } = &config.options;
+        let Run { aux, force, .. } = &config.options;
         let pending = names(config).into_iter().map(|(_, path)| AtomicFile::new(&path, *force));
         Ok(Self {
             pending: pending.collect::<Result<_>>()?,
-            weights: beside.regrid.as_deref().map(WeightFile::read).transpose()?,
-            stations: beside.points.as_deref().map(Stations::read).transpose()?,
+            weights: aux.regrid.as_deref().map(WeightFile::read).transpose()?,
+            stations: aux.points.as_deref().map(Stations::read).transpose()?,
         })
     }
 
@@ -62,25 +62,25 @@ impl AuxRequest {
     pub(super) fn on<R: RunPrecision>(
         self,
         domain: &Domain,
-        Run { beside: options, output_interval, .. }: &Run,
+        Run { aux: options, output_interval, .. }: &Run,
     ) -> Result<AuxOutputs<R>> {
         let Self { pending, weights, stations } = self;
         let frames = Frames { interval: *output_interval, ..Frames::default() };
         let profiles = options.profiles.then_some(frames);
-        let mut beside =
+        let mut aux =
             AuxOutputs { pending, weights: None, places: None, profiles, probes: Vec::new() };
         if let Some(weights) = weights {
             weights.check_source(domain)?;
-            let number = beside.probe(&weights.weights.matrix, frames)?;
-            beside.weights = Some((weights, number));
+            let number = aux.probe(&weights.weights.matrix, frames)?;
+            aux.weights = Some((weights, number));
         }
         if let Some((path, stations)) = options.points.as_ref().zip(stations) {
             let (places, matrix) = stations::locate(path, &stations, domain)?;
             let interval = options.points_interval.or(frames.interval);
-            let number = beside.probe(&matrix, Frames { interval, ..frames })?;
-            beside.places = Some((places, number));
+            let number = aux.probe(&matrix, Frames { interval, ..frames })?;
+            aux.places = Some((places, number));
         }
-        Ok(beside)
+        Ok(aux)
     }
 }
 
@@ -130,7 +130,7 @@ impl<R: RunPrecision> AuxOutputs<R> {
 /// Forwards all samples of a run to the writer.
 pub(super) struct AuxWriter<'a, R> {
     pub(super) output: &'a Output<R>,
-    pub(super) beside: &'a AuxOutputs<R>,
+    pub(super) aux: &'a AuxOutputs<R>,
     /// Times of restart files; `None` if none are written.
     pub(super) restarts: Option<Frames>,
 }
@@ -153,7 +153,7 @@ impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn probes(&self) -> Vec<Probe<R>> {
-        self.beside.probes.clone()
+        self.aux.probes.clone()
     }
 
     fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
@@ -161,7 +161,7 @@ impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn columns(&self) -> Option<Frames> {
-        self.beside.profiles
+        self.aux.profiles
     }
 
     fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {

@@ -154,7 +154,7 @@ impl Coupling {
         }
         let date = self.date.as_deref().map(parse_date).transpose()?;
         let (mechanism, kinetics) = read_mechanism(path)?;
-        let background = self.chem_background.clone().or_else(|| beside(path));
+        let background = self.chem_background.clone().or_else(|| background_of(path));
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
         let fields = chemical::fields(&inputs[0])?;
@@ -324,7 +324,7 @@ fn carried(
 }
 
 /// The background beside a mechanism, where there is one.
-fn beside(mechanism: &Path) -> Option<PathBuf> {
+fn background_of(mechanism: &Path) -> Option<PathBuf> {
     let path = mechanism.with_extension("background.toml");
     path.is_file().then_some(path)
 }

@@ -91,8 +91,9 @@ struct Origin {
 pub(super) struct Facts {
     #[serde(flatten)]
     made: RunMetadata,
-    /// Files beside the output.
-    beside: Vec<String>,
+    /// Auxiliary files.
+    #[serde(rename = "beside")]
+    aux: Vec<String>,
     /// Restart file that the run continued from.
     restart: Option<Origin>,
     projection: ProjectionReport,
@@ -153,11 +154,11 @@ impl Facts {
             bits,
             max_relative_error: rounding_error(bits),
         });
-        let beside = aux_outputs::names(config).into_iter().map(|(_, path)| path);
+        let aux = aux_outputs::names(config).into_iter().map(|(_, path)| path);
         let kept = config.restart_output.clone().filter(|_| outcome.steps > 0);
         Ok(Self {
             made: RunMetadata::new(config, case, plan, outcome, (kind, description), frames),
-            beside: beside.chain(kept).map(|path| path.shown().into_owned()).collect(),
+            aux: aux.chain(kept).map(|path| path.shown().into_owned()).collect(),
             restart,
             projection: case.projection,
             water: outcome.water,
@@ -277,7 +278,7 @@ impl Facts {
             let kept: Vec<String> = self.rounded.iter().map(kept).collect();
             writeln!(out, "               rounded, bits of the significand: {}", kept.join(", "))?;
         }
-        for name in &self.beside {
+        for name in &self.aux {
             writeln!(out, "               {name}")?;
         }
         Ok(())

@@ -57,7 +57,7 @@ impl Run {
             ("--hours", self.hours),
             ("--dt", self.dt),
             ("--output-interval", self.output_interval),
-            ("--points-interval", self.beside.points_interval),
+            ("--points-interval", self.aux.points_interval),
             ("--restart-interval", self.restarts.restart_interval),
         ] {
             check_positive(option, value)?;
@@ -71,9 +71,9 @@ impl Run {
         let Some(first) = inputs.first() else {
             return Err(Error::Usage("no input: give a file with --input".to_owned()));
         };
-        let output = self.output.clone().map_or_else(|| beside_input(first, "out"), Ok)?;
+        let output = self.output.clone().map_or_else(|| default_name(first, "out"), Ok)?;
         let restart_output = match restart_interval {
-            Some(_) if restart_output.is_none() => Some(beside_input(first, "restart")?),
+            Some(_) if restart_output.is_none() => Some(default_name(first, "restart")?),
             _ => restart_output,
         };
         let tracers = tracers::recipe(self.tracers.as_deref(), from)?;
@@ -105,7 +105,7 @@ impl Run {
     /// The ensemble, where there is one.
     fn ensemble(&self) -> Result<Option<Ensemble>> {
         let RestartOptions { restart, restart_output, restart_interval } = &self.restarts;
-        let AuxOptions { regrid, points, profiles, .. } = &self.beside;
+        let AuxOptions { regrid, points, profiles, .. } = &self.aux;
         let of_single_runs = [
             ("--backend both", self.backend == BackendChoice::Both),
             ("--restart", restart.is_some()),
@@ -125,27 +125,27 @@ impl Run {
 /// Fails if two of the files that a run writes are the same, or one of them is also read.
 fn check_files(config: &RunConfig) -> Result<()> {
     let RunConfig { options, ensemble, tracers, chemistry, .. } = config;
-    let beside = aux_outputs::names(config);
+    let aux = aux_outputs::names(config);
     let mut written = vec![
         ("--output", Some(&config.output)),
         ("--json", options.json.as_ref()),
         ("--report", options.report.as_ref()),
         ("--restart-output", config.restart_output.as_ref()),
     ];
-    written.extend(beside.iter().map(|(option, path)| (*option, Some(path))));
+    written.extend(aux.iter().map(|(option, path)| (*option, Some(path))));
     let recipe = tracers.as_ref().and_then(|recipe| recipe.path.as_ref());
     let chemistry = chemistry.iter().flat_map(|chosen| &chosen.files);
     let mut read: Vec<_> = config.inputs.iter().map(|path| ("the input file", path)).collect();
-    read.extend(options.beside.regrid.iter().map(|path| ("the weight file", path)));
+    read.extend(options.aux.regrid.iter().map(|path| ("the weight file", path)));
     read.extend(ensemble.iter().map(|ensemble| ("the file of --ensemble", &ensemble.path)));
     read.extend(recipe.map(|path| ("the file of --tracers", path)));
     read.extend(chemistry.map(|path| ("a file of the chemistry", path)));
-    read.extend(options.beside.points.iter().map(|path| ("the file of places", path)));
+    read.extend(options.aux.points.iter().map(|path| ("the file of places", path)));
     refuse_one_file_twice(&written, &read)
 }
 
 /// `<input stem>.<what>.nc` in the current folder.
-fn beside_input(input: &Path, what: &str) -> Result<PathBuf> {
+fn default_name(input: &Path, what: &str) -> Result<PathBuf> {
     let Some(stem) = input.file_stem() else {
         return Err(Error::input(input, "is not the name of a file"));
     };
@@ -203,7 +203,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     }
     let info = backend.info()?;
     let header = header(config, &prepared, left_out, &info, gpu)?;
-    let PreparedRun { mut case, plan, series, mut beside } = prepared;
+    let PreparedRun { mut case, plan, series, mut aux } = prepared;
     warn_of_another_backend(from, info.kind);
     let times = |interval| Frames { interval, ..Frames::default() };
     let restarts = restart_output.is_some().then(|| times(options.restarts.restart_interval));
@@ -211,7 +211,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
         let about = (header.provenance.clone(), &header.left_out[..]);
         restarter(pending, config, (&case, series, &plan), about)
     });
-    let companions = beside.files(&header)?;
+    let companions = aux.files(&header)?;
     let mut storage = config.storage.clone();
     storage.variables = storage.variables.without(&header.left_out);
     let statistics = OutputStatistics::default();
@@ -220,7 +220,7 @@ fn run<R: RunPrecision + Value + GpuPrecision>(
     let frames = times(options.output_interval);
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let mut sink = AuxWriter { output: &output, beside: &beside, restarts };
+    let mut sink = AuxWriter { output: &output, aux: &aux, restarts };
     let result = job.run(&mut *backend, whole, &mut sink);
     let waiting = Instant::now();
     let waits = statistics.busy();
@@ -331,15 +331,15 @@ impl<R: RunPrecision + Value> Job<'_, R> {
         let Self { config, plan, frames, stop, .. } = *self;
         let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
         let mut progress = Progress::new(long_runs * plan.steps);
-        let watch = &mut |step| progress.at(step);
+        let on_step = &mut |step| progress.at(step);
         let result = if let Some(start) = compared {
             let case = &mut *self.case;
             let SchemeSettings { limiter, microphysics, .. } = config.scheme;
             let pair = Pair { case, start, plan, frames, limiter, microphysics, stop };
-            model::backend_comparison::run(pair, backend, sink, watch)
+            model::backend_comparison::run(pair, backend, sink, on_step)
                 .map(|report| (report.outcome.clone(), Some(report)))
         } else {
-            model::run(self.case, &plan, frames, backend, stop, sink, watch)
+            model::run(self.case, &plan, frames, backend, stop, sink, on_step)
                 .map(|outcome| (outcome, None))
         };
         progress.finish();

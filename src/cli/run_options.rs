@@ -78,7 +78,7 @@ pub(super) struct Run {
     #[command(flatten)]
     pub(super) coupling: Coupling,
     #[command(flatten)]
-    pub(super) beside: AuxOptions,
+    pub(super) aux: AuxOptions,
     #[command(flatten)]
     pub(super) storing: StorageOptions,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub(super) struct PreparedRun<R> {
     pub(super) case: RunInput<R>,
     pub(super) plan: Plan,
     pub(super) series: Series,
-    pub(super) beside: AuxOutputs<R>,
+    pub(super) aux: AuxOutputs<R>,
 }
 
 /// Reads the initial state and the forcing of the run.
@@ -69,7 +69,7 @@ pub(super) fn ready<R: RunPrecision>(
         refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
     }
     let frame = series.complete(frame, &domain);
-    let beside = request.on::<R>(&domain, options)?;
+    let aux = request.on::<R>(&domain, options)?;
     let begin = series.start();
     let elapsed = past.steps as f64 * scheme.dt.unwrap_or_default() - past.lack;
     let longest = elapsed + length.seconds(scheme.dt, domain.dt);
@@ -98,7 +98,7 @@ pub(super) fn ready<R: RunPrecision>(
             calendar::format(begin)
         )));
     }
-    Ok(PreparedRun { case, plan, series, beside })
+    Ok(PreparedRun { case, plan, series, aux })
 }
 
 fn log_continuation<R>(restart: &Restart<R>) {
@@ -171,8 +171,8 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
         "would make {steps} steps of {dt} s and write {}",
         config.output.shown()
     )?;
-    let beside = aux_outputs::names(config).into_iter().map(|(_, name)| name);
-    for name in beside.chain(config.restart_output.clone()) {
+    let aux = aux_outputs::names(config).into_iter().map(|(_, name)| name);
+    for name in aux.chain(config.restart_output.clone()) {
         writeln!(io::stdout(), "and {}", name.shown())?;
     }
     Ok(())

@@ -22,7 +22,7 @@ use crate::io::writer::Stored;
 pub(super) const MISSING: f64 = FLOAT_FILL as f64;
 
 /// `<output without .nc>.<what>.nc`, in the folder of the output.
-pub(crate) fn beside(output: &Path, what: &str) -> PathBuf {
+pub(crate) fn aux_path(output: &Path, what: &str) -> PathBuf {
     let mut name = output.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{what}.nc"));
     output.with_file_name(name)

@@ -75,17 +75,17 @@ impl AtomicFile {
                 format!("{link}the folder {} does not exist; create it first", folder.shown());
             return Err(Error::input(target, message));
         }
-        let beside = |what: &str| {
+        let sibling = |what: &str| {
             let mut hidden = std::ffi::OsString::from(".");
             hidden.push(name);
             hidden.push(what);
             folder.join(hidden)
         };
         let failed = |e: io::Error| Error::io(target, "write to", e);
-        let claim = FileLock::new(target, beside(".lock"))?;
+        let claim = FileLock::new(target, sibling(".lock"))?;
         // Another run may have completed it in the meantime.
         refuse_existing(target, force)?;
-        let part = beside(".part");
+        let part = sibling(".part");
         destination::create(&part, &place).map_err(failed)?;
         let temporary = TempPath::try_from_path(part).map_err(failed)?;
         // A run that was killed while copying may have left this file.

@@ -86,14 +86,14 @@ pub(crate) fn is_taken(name: &str) -> Option<&'static str> {
     if known().any(|variable| same(variable.name)) {
         return Some("a variable");
     }
-    if SAMPLED.iter().any(|variable| same(variable.name)) || BESIDE.split(' ').any(same) {
+    if SAMPLED.iter().any(|variable| same(variable.name)) || NOT_FIELDS.split(' ').any(same) {
         return Some("a coordinate, a dimension or a sum");
     }
     ends.into_iter().any(|end| name.ends_with(end)).then_some("a statistic of an ensemble")
 }
 
 /// Other names in files besides those of the fields.
-const BESIDE: &str = "\
+const NOT_FIELDS: &str = "\
     Time Times XTIME DateStrLen west_east south_north bottom_top west_east_stag \
     south_north_stag bottom_top_stag projection crs member station station_name name_strlen \
     lat lon alt x y z bnds nv covered_fraction REFL_10CM_MAX rain snow refl_10cm re_cloud \

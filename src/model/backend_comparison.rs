@@ -133,7 +133,7 @@ struct ComparedRun<R> {
 
 /// Runs a case on another backend and on the CPU, and compares them.
 ///
-/// `sink` takes what the other backend's run makes, `watch` the number of steps done of all
+/// `sink` takes what the other backend's run makes, `on_step` the number of steps done of all
 /// long runs together, of which there are [`LONG_RUNS`].
 ///
 /// # Errors
@@ -143,10 +143,10 @@ pub fn run<R: RunPrecision + Value>(
     mut pair: Pair<'_, R>,
     other: &mut dyn Backend<R>,
     sink: &mut dyn OutputSink<R>,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<ComparisonReport> {
     let (start, steps) = (pair.start, pair.plan.steps);
-    let theirs = pair.long_run(other, pair.start, sink, watch)?;
+    let theirs = pair.long_run(other, pair.start, sink, on_step)?;
     let mut report = ComparisonReport {
         outcome: theirs.outcome.clone(),
         runs: vec![theirs.timed],
@@ -163,7 +163,7 @@ pub fn run<R: RunPrecision + Value>(
     }
     let mut cpu = pair.cpu(pair.start.clone());
     let keep_none = &mut NullSink;
-    let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
+    let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| on_step(steps + n))?;
     report.runs.insert(0, ours.timed);
 
     let mut apart_later = None;
@@ -171,7 +171,7 @@ pub fn run<R: RunPrecision + Value>(
         let mut done = 2 * steps;
         let mut apart = |from: &State<R>, seed| -> Result<Option<RunSpread>> {
             cpu.disturb(seed);
-            let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| watch(done + n))?;
+            let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| on_step(done + n))?;
             cpu.disturb(None);
             done += steps;
             let totals = [ours.totals, away.totals];
@@ -224,7 +224,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         backend: &mut dyn Backend<R>,
         start: &State<R>,
         sink: &mut dyn OutputSink<R>,
-        watch: &mut dyn FnMut(usize),
+        on_step: &mut dyn FnMut(usize),
     ) -> Result<ComparedRun<R>> {
         let Self { case, plan, frames, stop, .. } = self;
         let (plan, frames) = (*plan, *frames);
@@ -234,7 +234,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         backend.start(RunStart::from(start))?;
         let before = backend.info()?.times;
         let all = Frames { after_first: true, ..frames };
-        let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
+        let outcome = super::run(case, &plan, all, backend, stop, &mut keep, on_step)?;
         let end_to_end_s = clock.elapsed().as_secs_f64();
         let Info { kind, description, times, .. } = backend.info()?;
         let timed = Timed {

@@ -243,7 +243,7 @@ impl Frames {
 
 /// Runs a case step by step, from the state that the backend holds.
 ///
-/// `sink` receives the frames of output and the samples that it requests; the run ends when it returns `false`. `watch`
+/// `sink` receives the frames of output and the samples that it requests; the run ends when it returns `false`. `on_step`
 /// is called after each step with the number of completed steps. The run ends early when `stop` is set.
 ///
 /// # Errors
@@ -257,7 +257,7 @@ pub fn run<R: RunPrecision>(
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     sink: &mut dyn OutputSink<R>,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
     let (streams, attached) = streams(sink, frames, &case.domain);
     let gathered = case.history.as_ref().map(|history| &history.gathered);
@@ -270,7 +270,7 @@ pub fn run<R: RunPrecision>(
     };
     let mut recorder = Recorder::new(sink, streams, case, frames, passive_start.clone());
     let mut run = Run { case, plan, backend };
-    let done = run_steps(&mut run, &mut recorder, stop, watch).and_then(|outcome| {
+    let done = run_steps(&mut run, &mut recorder, stop, on_step).and_then(|outcome| {
         if outcome.interrupted {
             run.backend.check(outcome.steps, true)?;
             recorder.save(&mut run, outcome.steps, true)?;

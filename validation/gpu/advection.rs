@@ -15,7 +15,7 @@ use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
 
 use crate::case::{SCHEMES, difference, field, largest, read, table};
-use crate::made_up::{KINDS, random_case, sides};
+use crate::random_cases::{KINDS, random_case, sides};
 use crate::{gpu, seed, support};
 
 /// The truth is stored with 11 digits.

@@ -60,7 +60,7 @@ pub(super) fn measure<R: RunPrecision>(
             };
             for (variant, diagnoses) in variants.into_iter().zip([false, true]) {
                 let times = microphysics_times(replicated, fallout, diagnoses, dt, runs)?;
-                add(MeasuredPart::clouds(fallout, diagnoses), variant.to_owned(), times);
+                add(MeasuredPart::wsm5(fallout, diagnoses), variant.to_owned(), times);
             }
         }
     }

@@ -125,7 +125,7 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     }
 
     /// The kernels for them.
-    pub(in crate::cli) fn clouds(
+    pub(in crate::cli) fn wsm5(
         &self,
         gpu: &Gpu,
         fallout: Sedimentation,
@@ -200,16 +200,16 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
         for fallout in bench.fallouts() {
             let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
             let [alone, with_diagnostics] =
-                [false, true].map(|diagnoses| MeasuredPart::clouds(fallout, diagnoses));
+                [false, true].map(|diagnoses| MeasuredPart::wsm5(fallout, diagnoses));
             for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, fallout) {
                 let variant = format!("{}{scheme}", mapping_text(mapping));
-                let clouds = columns.clouds(gpu, fallout, mapping)?;
-                let call = || clouds.call(&columns.place(), dt);
+                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
+                let call = || wsm5.call(&columns.place(), dt);
                 let both = || {
                     call()?;
-                    clouds.diagnose(&columns.place(), &columns.diagnosed, 0)
+                    wsm5.diagnose(&columns.place(), &columns.diagnosed, 0)
                 };
-                let [kernel, diagnosis] = clouds.resources(dt)?;
+                let [kernel, diagnosis] = wsm5.resources(dt)?;
                 let times = graph_times(gpu, runs, restore, call)?;
                 self.add(alone, &variant, Timing::Graph, times, Some(vec![kernel]))?;
                 let times = event_times(gpu, runs, restore, call)?;

@@ -85,8 +85,8 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
         let Self { gpu, grid, .. } = self;
         match (&self.data, self.knob, setting) {
             (TestData::Columns(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-                let clouds = columns.clouds(gpu, fallout, mapping)?;
-                Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(clouds)))
+                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
+                Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(wsm5)))
             }
             (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(point)) => {
                 let transport = transport_on(gpu, grid, settings(point, gpu, grid))?;
@@ -128,7 +128,7 @@ impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
 
     fn call(&self, dt: f64) -> Result<()> {
         match self {
-            Self::Wsm5(_, columns, clouds) => clouds.call(&columns.place(), dt),
+            Self::Wsm5(_, columns, wsm5) => wsm5.call(&columns.place(), dt),
             Self::Transport(_, tracers, transport) => tracers.step(transport, dt),
         }
     }

@@ -1,10 +1,10 @@
 //! Idealised and imported cases: the files of `nwp-mini init` and `nwp-mini import`, and runs from them.
 #![allow(clippy::print_stdout, reason = "tells the figures of src/cases/README.md")]
 
+mod case_properties;
 mod clouds;
 mod import;
 mod kinematic;
-mod made;
 mod refused;
 mod story;
 mod tracers;

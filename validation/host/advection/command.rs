@@ -12,7 +12,7 @@ use nwp_mini::io::transport::TransportCase;
 use tempfile::TempDir;
 
 use super::case::{Prepared, difference, field, read, table};
-use super::made_up::random_case;
+use super::random_cases::random_case;
 use super::support;
 
 /// Error to make in a case file.

@@ -123,13 +123,13 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let mut taken =
         Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };
     let stop = AtomicBool::new(false);
-    let watch = &mut |_| ();
+    let on_step = &mut |_| ();
     if !late {
-        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, watch);
+        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, on_step);
         return (taken, 1, done.map(|outcome| outcome.steps));
     }
     let mut ahead = RunAheadBackend { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
-    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, watch);
+    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, on_step);
     (taken, ahead.most_in_flight, done.map(|outcome| outcome.steps))
 }
 

@@ -104,7 +104,7 @@ impl Subject {
 
     fn part(self, fallout: Sedimentation) -> MeasuredPart {
         match self {
-            Self::Wsm5 => MeasuredPart::clouds(fallout, false),
+            Self::Wsm5 => MeasuredPart::wsm5(fallout, false),
             Self::Advection => MeasuredPart::tracers(TRACERS, Limiter::PositiveDefinite),
             Self::Step => MeasuredPart::step(fallout, Limiter::PositiveDefinite),
         }

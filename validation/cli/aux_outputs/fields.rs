@@ -230,7 +230,7 @@ fn the_output_does_not_change() {
     File::scrip().write(&place.path("w.nc"));
     std::fs::write(place.path("p.csv"), "name,lat,lon\na,45.5,10\n").expect("a file");
     place.run_small(&[&RUN[..], &["--output", "a.nc"]].concat()).good();
-    let beside = ["--regrid", "w.nc", "--points", "p.csv", "--points-interval", "10", "--profiles"];
-    place.run_small(&[&RUN[..], &["--output", "b.nc"], &beside].concat()).good();
+    let aux = ["--regrid", "w.nc", "--points", "p.csv", "--points-interval", "10", "--profiles"];
+    place.run_small(&[&RUN[..], &["--output", "b.nc"], &aux].concat()).good();
     assert_eq!(place.open("a.nc").bits(), place.open("b.nc").bits());
 }

@@ -217,7 +217,7 @@ impl EmulatedWsm5 {
             Mapping::Column => "column".to_owned(),
             Mapping::Tile(tile) => format!("tile{}x{}", tile.columns, tile.threads),
         };
-        let name = format!("clouds_{about}_{}_{nz}_{:?}{name}", R::NAME, p.fallout);
+        let name = format!("wsm5_{about}_{}_{nz}_{:?}{name}", R::NAME, p.fallout);
         let entry = format!("-DENTRY=\"{}\"", mapping.file());
         let kernel = format!("-DKERNEL={}", mapping.kernel());
         let mut options = [&OPTIONS, options].concat();
@@ -239,7 +239,7 @@ impl EmulatedWsm5 {
                 let constants = mapping.constants(R::KIND, nz, fallout, variant);
                 let text = prelude(&Configuration { precision: R::KIND, nz, fallout, constants });
                 let options: Vec<&str> = options.iter().map(String::as_str).collect();
-                Program::compile(&name, "emulated/wsm5/clouds.cpp", &text, &options)
+                Program::compile(&name, "emulated/wsm5/engine.cpp", &text, &options)
             }) as Box<dyn FnOnce() -> Program + Send>)
         });
         Self { mapping, made_for, programs, shared_bytes }
@@ -360,7 +360,7 @@ impl Diagnosis {
         options.extend([entry.as_str(), kernel.as_str(), "-DDIAGNOSIS"]);
         let name = format!("diagnosis_{}_{nz}", R::NAME);
         let text = prelude(&configuration);
-        Self { program: Program::compile(&name, "emulated/wsm5/clouds.cpp", &text, &options) }
+        Self { program: Program::compile(&name, "emulated/wsm5/engine.cpp", &text, &options) }
     }
 
     /// Diagnoses all columns; values that are not written stay NaN.

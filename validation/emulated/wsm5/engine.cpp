@@ -1,4 +1,4 @@
-// Runs a kernel of the microphysics on the host: see validation/emulated/wsm5/clouds.rs.
+// Runs a kernel of the microphysics on the host: see validation/emulated/wsm5/engine.rs.
 #include "cuda.h"
 
 #include "case.h"

@@ -7,9 +7,9 @@ use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
 use super::agreement::{Allowance, EVERY_CELL, expect_as_exact, expect_near};
-use super::clouds::{EmulatedWsm5, Exchanged};
 use super::columns::columns;
 use super::difference::{Spread, expect_same_bits, named};
+use super::engine::{EmulatedWsm5, Exchanged};
 use super::report::Report;
 use super::weather::{Region, Weather};
 
@@ -27,7 +27,7 @@ fn time_steps(nz: usize) -> &'static [f64] {
 }
 
 pub(crate) fn on_device<R: Exchanged>(
-    clouds: &EmulatedWsm5,
+    engine: &EmulatedWsm5,
     p: &Scheme<R>,
     dt: f64,
     weather: &Weather<R>,
@@ -35,7 +35,7 @@ pub(crate) fn on_device<R: Exchanged>(
     seed: u64,
 ) -> Weather<R> {
     let mut weather = weather.clone();
-    clouds.call(p, R::of(dt), &mut weather, region, seed);
+    engine.call(p, R::of(dt), &mut weather, region, seed);
     weather
 }
 
@@ -51,12 +51,12 @@ fn small_tile<R: Exchanged>(fallout: Sedimentation, nz: usize) -> Mapping {
 /// One thread repeats the CPU version operation by operation.
 fn check_columns<R: Exchanged>(nz: usize, fallout: Sedimentation) {
     let p = scheme::<R>(fallout);
-    let clouds = EmulatedWsm5::compile(&p, nz, Mapping::Column);
+    let engine = EmulatedWsm5::compile(&p, nz, Mapping::Column);
     let weather = Weather::<R>::of(&columns(nz, 90), 2, 300.0);
     let region = Region::whole(weather.shape());
     for dt in [ONE_STEP, THREE_STEPS] {
         let cpu = weather.after(&p, dt, &region);
-        let device = on_device(&clouds, &p, dt, &weather, &region, nz as u64);
+        let device = on_device(&engine, &p, dt, &weather, &region, nz as u64);
         let about = format!("column, {nz} levels, {fallout:?}, {dt} s, {}", R::NAME);
         expect_same_bits(&about, named(&device), named(&cpu));
     }
@@ -77,7 +77,7 @@ fn a_thread_for_a_column_gives_the_bits_of_the_cpu() {
 /// All results except the sum of clipped water, which is added up in another order.
 fn check_substepped_tile<R: Exchanged>(nz: usize) {
     let p = scheme::<R>(Sedimentation::Substepped);
-    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
+    let engine = EmulatedWsm5::compile(&p, nz, small_tile::<R>(Sedimentation::Substepped, nz));
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
     // In columns without rain, all rain that reaches the ground comes from melting.
     let mut dry = weather.clone();
@@ -88,7 +88,7 @@ fn check_substepped_tile<R: Exchanged>(nz: usize) {
         .flat_map(|&dt| [(dt, &weather, "with rain"), (dt, &dry, "without rain")])
     {
         let cpu = weather.after(&p, dt, &region);
-        let device = on_device(&clouds, &p, dt, weather, &region, 2 * nz as u64);
+        let device = on_device(&engine, &p, dt, weather, &region, 2 * nz as u64);
         let about = format!("tile, {nz} levels, sub-stepped, {dt} s, {}, {rain}", R::NAME);
         let others = |weather| named(weather).into_iter().filter(|(name, _)| *name != "clipped");
         expect_same_bits(&about, others(&device), others(&cpu));
@@ -106,12 +106,12 @@ fn a_tile_gives_the_bits_of_the_cpu_with_substepped_fall() {
 
 fn check_tile_f64(nz: usize) {
     let p = scheme::<f64>(Sedimentation::SemiLagrangian);
-    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
+    let engine = EmulatedWsm5::compile(&p, nz, small_tile::<f64>(p.fallout, nz));
     let weather = Weather::<f64>::of(&columns(nz, 195), 1, 0.0);
     let region = Region::whole(weather.shape());
     for &dt in time_steps(nz) {
         let cpu = weather.after(&p, dt, &region);
-        let device = on_device(&clouds, &p, dt, &weather, &region, 3 * nz as u64);
+        let device = on_device(&engine, &p, dt, &weather, &region, 3 * nz as u64);
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
         expect_near(&about, &named(&device), &named(&cpu), allowance(nz, dt), &mut report);
@@ -157,7 +157,7 @@ fn check_tile_f32(nz: usize) {
         scheme::<f32>(Sedimentation::SemiLagrangian),
         scheme::<f64>(Sedimentation::SemiLagrangian),
     );
-    let clouds = EmulatedWsm5::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
+    let engine = EmulatedWsm5::compile(&p, nz, small_tile::<f32>(p.fallout, nz));
     let columns = columns(nz, 120);
     let (single, double) =
         (Weather::<f32>::of(&columns, 1, 0.0), Weather::<f64>::of(&columns, 1, 0.0));
@@ -165,7 +165,7 @@ fn check_tile_f32(nz: usize) {
     for &dt in time_steps(nz) {
         let truth = double.after(&exact, dt, &region);
         let cpu = single.after(&p, dt, &region);
-        let device = on_device(&clouds, &p, dt, &single, &region, 5 * nz as u64);
+        let device = on_device(&engine, &p, dt, &single, &region, 5 * nz as u64);
         let about = format!("tile, {nz} levels, {dt} s");
         let mut report = Report::default();
         let both = [&named(&device), &named(&cpu)];

@@ -5,7 +5,7 @@ mod covered;
 mod earth;
 mod fields;
 mod forms;
-mod made;
+mod generated_weights;
 mod points;
 mod profiles;
 mod refused;

@@ -6,10 +6,10 @@ use nwp_mini::state::gpu::status_word::NonFiniteValue;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::{EmulatedWsm5, STEPS_BEFORE};
+use super::against_cpu::scheme;
 use super::columns::columns;
+use super::engine::{EmulatedWsm5, STEPS_BEFORE};
 use super::random::Random;
-use super::same::scheme;
 use super::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
@@ -17,7 +17,7 @@ const DT: f32 = 60.0;
 
 fn check(mapping: Mapping) {
     let p = scheme::<f32>(Sedimentation::SemiLagrangian);
-    let clouds = EmulatedWsm5::compile(&p, LEVELS, mapping);
+    let engine = EmulatedWsm5::compile(&p, LEVELS, mapping);
     let sound = Weather::<f32>::of(&columns(LEVELS, 69), 3, 300.0);
     let (shape, region) = (sound.shape(), Region::whole(sound.shape()));
     let random = &mut Random::new(5);
@@ -33,7 +33,7 @@ fn check(mapping: Mapping) {
             values.expect("a field in order")[place] = value;
             flaws.push((field, place));
         }
-        let found = clouds.flaw(&p, DT, &weather, &region, seed);
+        let found = engine.flaw(&p, DT, &weather, &region, seed);
         let about = format!("{mapping:?} {flaws:?} {found:?}");
         let Ok(Some(NonFiniteValue { step, field, place })) = found else { panic!("{about}") };
         assert_eq!(step, STEPS_BEFORE as usize + 1, "{about}");
