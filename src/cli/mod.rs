@@ -13,7 +13,6 @@ mod device;
 mod diff;
 mod distinct_files;
 mod ensemble;
-mod import;
 mod info;
 mod init;
 mod kernels;
@@ -116,7 +115,6 @@ enum Command {
     Chemistry(Box<chemistry::Chemistry>),
     Mechanism(mechanism::Mechanism),
     Init(init::Init),
-    Import(import::Import),
     Diff(diff::Diff),
     Plot(plot::Plot),
     Weights(weights::Weights),
@@ -191,7 +189,6 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Chemistry(command) => command.run(),
         Command::Mechanism(command) => command.run(),
         Command::Init(command) => command.run(),
-        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),

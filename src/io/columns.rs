@@ -141,28 +141,6 @@ impl<R: Stored> PhysicsCase<R> {
         writer.commit()
     }
 
-    /// Writes the columns as input, with global attributes that describe them.
-    pub(crate) fn write_input<P: ColumnPhysics<R>>(
-        &self,
-        mut writer: Writer,
-        about: &[(&str, &str)],
-    ) -> Result<()> {
-        self.put_dimensions(&mut writer)?;
-        for (name, text) in about {
-            writer.text(name, text)?;
-        }
-        for (name, number) in [("dt", self.dt), ("calls", self.calls)] {
-            if let Some(number) = number {
-                writer.number(name, number)?;
-            }
-        }
-        let air = P::AIR.iter().zip(&self.air);
-        let tendencies = TENDENCIES.iter().zip(&self.tendencies);
-        let tendencies = tendencies.filter_map(|(field, values)| Some((field, values.as_ref()?)));
-        put_fields(&mut writer, P::TRACERS.iter().zip(&self.tracers).chain(air).chain(tendencies))?;
-        writer.commit()
-    }
-
     fn put_dimensions(&self, writer: &mut Writer) -> Result<()> {
         writer.dimension("level", self.shape.nz)?;
         writer.dimension("column", self.shape.nx)

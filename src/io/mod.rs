@@ -42,7 +42,6 @@
 
 pub(crate) mod append_file;
 pub(crate) mod atomic_file;
-pub mod benchmark;
 mod bit_information;
 pub(crate) mod chemistry;
 mod chunks;
@@ -54,7 +53,6 @@ pub(crate) mod ensemble;
 mod fields;
 mod filters;
 mod flushing_file;
-pub(crate) mod fortran;
 pub(crate) mod frame_slot;
 mod frames;
 pub(crate) mod grid_north;

@@ -10,7 +10,6 @@ pub(super) mod gpu_times;
 mod ladder;
 pub(super) mod measurement;
 mod memory;
-mod merge;
 mod output;
 mod record;
 mod record_metadata;
@@ -86,8 +85,6 @@ use size::Elements;
 /// Example: nwp-mini bench chemistry --mechanism data/chemistry/radm2.kpp
 ///
 /// `output` writes frames of a run in every form, as in nwp-mini bench output --refine 14 --folder /dev/shm
-///
-/// Example: nwp-mini bench --merge benches/results/*/*.json --svg platforms.svg
 #[derive(Debug, Args)]
 pub(super) struct Bench {
     /// What to measure [default: wsm5, advection and step]
@@ -152,10 +149,6 @@ pub(super) struct Bench {
     occupancy: Option<PathBuf>,
     #[command(flatten)]
     range: scale::Range,
-    /// Do not measure, but print Markdown tables of earlier measurements, given as files of --json; with --svg,
-    /// draw the platforms side by side, on the grids of --tile or on the grid that most of them have
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "parts")]
-    merge: Vec<PathBuf>,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -170,7 +163,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write an HTML page with the figures, rooflines and ladders
-    #[arg(long, value_name = "FILE.html", conflicts_with = "merge")]
+    #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Overwrite the files of --json, --svg and --report
     #[arg(long)]
@@ -217,9 +210,7 @@ impl Bench {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
-        let mut read =
-            vec![("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
-        read.extend(self.merge.iter().map(|path| ("a file of --merge", path)));
+        let read = [("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
         let written = [
             ("--json", self.json.as_ref()),
             ("--svg", self.range.svg.as_ref()),
@@ -227,13 +218,8 @@ impl Bench {
             ("--report", self.report.as_ref()),
         ];
         refuse_one_file_twice(&written, &read)?;
-        if !self.merge.is_empty() {
-            return self.merge_records(&mut io::stdout().lock());
-        }
         if self.range.svg.is_some() && !self.wants(Part::Scale) {
-            return Err(Error::Usage(
-                "--svg needs scale or --merge, whose figures it draws".to_owned(),
-            ));
+            return Err(Error::Usage("--svg needs scale, whose figures it draws".to_owned()));
         }
         self.check_ladders()?;
         match self.precision {

@@ -37,7 +37,7 @@ pub(super) struct Range {
     /// Most columns of `scale`, as 1Mi; rounded down to a power of two, and cut to what fits
     #[arg(long, value_name = "N", default_value = "128Mi")]
     columns_to: Elements,
-    /// Draw the figures of `scale` or of --merge to an SVG file
+    /// Draw the figures of `scale` to an SVG file
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
 }
