@@ -245,7 +245,9 @@ pub mod device;
 pub mod grid;
 pub mod tracers;
 
+pub mod domain;
 pub mod dry_mass;
+pub mod frame;
 pub mod state;
 pub mod thermo;
 pub mod time_steps;

@@ -33,10 +33,11 @@ use time::PrimitiveDateTime;
 use time::macros::datetime;
 
 use crate::constants::Constants;
+use crate::domain::{Attribute, Domain, Vertical};
 use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Error, Result};
+use crate::frame::Frame;
 use crate::grid::{Grid, Shape, Sides};
-use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
 use crate::state::State;
 use column::Column;
 

@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use crate::cli::run_options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::{
+    ColumnFrame, PointSample, Saved, Snapshot, output_statistics::OutputStatistics,
+};
 use crate::io::append_file::aux_path;
 use crate::io::atomic_file::AtomicFile;
-use crate::io::output::{Header, Output, Snapshot};
-use crate::io::output_statistics::OutputStatistics;
+use crate::io::output::{Header, Output};
 use crate::io::profiles::Profiles;
 use crate::io::regridded::Regridded;
-use crate::io::restart::Saved;
-use crate::io::samples::{AuxOutput, ColumnFrame, PointSample};
+use crate::io::samples::AuxOutput;
 use crate::io::station_series::{PlacedStation, Points};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
-use crate::io::wrf::Domain;
 use crate::model::{Frames, OutputSink, Probe, RunPrecision};
 use crate::primitives::csr::Csr;
 

@@ -20,12 +20,12 @@ use crate::cli::setup::{
 };
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
+use crate::domain::Attribute;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::text;
-use crate::io::wrf::Attribute;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput, RunPrecision};
 use crate::os_text::Shown;

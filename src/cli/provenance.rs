@@ -6,8 +6,8 @@ use std::{fs, io};
 use crate::backend::Info;
 use crate::cli::run_options::RunConfig;
 use crate::device::Gpu;
+use crate::domain::Attribute;
 use crate::error::{Error, Result};
-use crate::io::wrf::Attribute;
 use crate::model::RunPrecision;
 use crate::os_text::{Shown, command_line};
 

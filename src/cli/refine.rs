@@ -4,9 +4,11 @@ use std::fs;
 
 use tracing::info;
 
+use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::io::wrf::refine;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, refine};
 use crate::real::Precision;
 
 /// Memory of a run for each cell in single precision, bytes: 276 were measured on the CPU with seven frames of the

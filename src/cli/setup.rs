@@ -81,7 +81,7 @@ pub(super) fn ready<R: RunPrecision>(
     let mut case = RunInput::<R>::with_solver(domain, frame, solver)?;
     let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
     if let Some(restart) = restart {
-        case = case.resume(restart);
+        case = case.resume(restart.run);
     }
     let case = case.follow(series.clone(), longest)?;
     if from.is_none() {

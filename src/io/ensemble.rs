@@ -7,6 +7,7 @@ use netcdf::FileMut;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::frame::Snapshot;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::{StoredVariable, define, describe, put};
 use crate::io::flushing_file::FlushingFile;
@@ -14,7 +15,7 @@ use crate::io::ideal_input::put_time;
 use crate::io::layout::{
     self, Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
 };
-use crate::io::output::{Header, Snapshot, define_place};
+use crate::io::output::{self, Header, define_place};
 use crate::io::selection::is_left_out;
 use crate::io::storage::Compression;
 use crate::io::writer::Stored;
@@ -226,7 +227,7 @@ impl EnsembleFileState {
         if member == 0 {
             self.moments.iter_mut().for_each(Moments::clear);
             put_time(file, header, frame, snapshot.seconds)?;
-            for (about, values) in snapshot.given.values(&header.domain) {
+            for (about, values) in output::given_values(&snapshot.given, &header.domain) {
                 put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
                 bytes += size_of_val(&*values);
             }
@@ -234,7 +235,7 @@ impl EnsembleFileState {
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
-        let variables = snapshot.values(&header.tracers);
+        let variables = output::values(snapshot, &header.tracers);
         for (about, values) in variables.filter(|(about, _)| is_written(header, about)) {
             bytes += size_of_val(&*values);
             let form = Form::of(&about);

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::frame::output_statistics::OutputStatistics;
 use crate::grid::Shape;
 use crate::io::bit_information::kept_bits;
 use crate::io::chunks::{Dataset, File, Result};
 use crate::io::layout::Variable;
 use crate::io::ordered_pipeline::in_order;
-use crate::io::output_statistics::OutputStatistics;
 use crate::io::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
 use crate::io::writer::Stored;
 

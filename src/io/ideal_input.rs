@@ -6,13 +6,13 @@ use std::path::Path;
 use netcdf::FileMut;
 
 use crate::error::Result;
+use crate::frame::Frame;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::{StoredVariable, define, existing, put};
 use crate::io::layout::{COMPUTED, GIVEN, GRID};
 use crate::io::nc_char::NcChar;
 use crate::io::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
 use crate::io::storage::Compression;
-use crate::io::wrf::Frame;
 use crate::state::memory;
 
 /// Number of computed output fields that are input too: the state, U and V.

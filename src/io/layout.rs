@@ -1,5 +1,6 @@
 //! The variables of the output, with the names, dimensions and units of WRF.
 
+use crate::frame::FIELDS;
 use crate::grid::Shape;
 use crate::tracers::{Tracer, TracerSet};
 
@@ -183,7 +184,7 @@ pub(super) const COMPUTED: [Variable; 16] = {
 
 /// Variables that can be interpolated to other grids and stations, in the order of [`super::samples::PointSample`]: the
 /// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
-pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
+pub(super) const SAMPLED: [Variable; FIELDS] = {
     use Axes::{Volume, VolumeZ};
     let pressure = variable("pressure", Volume, "Pa", "Pressure").standard("air_pressure");
     let height = variable("height", VolumeZ, "m", "Geopotential height of the faces of the layers");

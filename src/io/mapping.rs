@@ -5,11 +5,11 @@
 use ndarray::Array2;
 use netcdf::{AttributeValue, FileMut};
 
+use crate::domain::{Attribute, Domain};
 pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
 use crate::io::fields::describe;
 use crate::io::layout::GRID_MAPPING;
-use crate::io::wrf::{Attribute, Domain};
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;

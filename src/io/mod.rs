@@ -66,7 +66,6 @@ mod missing_values;
 pub mod nc_char;
 mod ordered_pipeline;
 pub mod output;
-pub(crate) mod output_statistics;
 mod packing;
 pub(crate) mod profiles;
 pub(crate) mod reader;

@@ -12,8 +12,12 @@ use netcdf::types::NcVariableType;
 use time::PrimitiveDateTime;
 
 use crate::calendar;
+use crate::domain::{Attribute, Domain};
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::Result;
+use crate::frame::{
+    ColumnFrame, PassThrough, PointSample, Saved, Snapshot, output_statistics::OutputStatistics,
+};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::{self, OF_TIME, StoredVariable, describe, describe_file, field_type};
@@ -21,16 +25,14 @@ use crate::io::frame_slot::FrameSlot;
 use crate::io::frames::{Field, FrameFile};
 use crate::io::layout::{self, COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
 use crate::io::mapping::Mapping;
-use crate::io::output_statistics::OutputStatistics;
-use crate::io::restart::{Restarter, Saved};
+use crate::io::restart::Restarter;
 use crate::io::rounding_attributes;
-use crate::io::samples::{AuxOutput, ColumnFrame, PointSample};
+use crate::io::samples::AuxOutput;
 use crate::io::selection::Selection;
 use crate::io::storage::{Compression, Keep};
-use crate::io::wrf::{Attribute, Domain};
 use crate::io::writer::Stored;
 use crate::io::writer_thread::WriterThread;
-use crate::state::{CloudDiagnostics, State, Surface, memory};
+use crate::state::{Surface, memory};
 use crate::tracers::TracerSet;
 
 /// Messages that may be queued before the run waits; the writer has one more at hand.
@@ -39,78 +41,34 @@ const WAITING: usize = 1;
 /// Length of a time stamp.
 pub(super) const DATE_LENGTH: usize = 19;
 
-/// Fields of the input that are passed through unchanged. Shapes: (nz, ny, nx), (nz + 1, ny, nx), (ny, nx).
-#[derive(Clone, Debug)]
-pub struct PassThrough {
-    /// Perturbation and base pressure, Pa.
-    pub pressure: [Array3<f32>; 2],
-    /// Perturbation and base geopotential, m² s⁻².
-    pub geopotential: [Array3<f32>; 2],
-    /// Perturbation and base column mass, Pa.
-    pub column_mass: [Array2<f32>; 2],
+/// The variables of [`layout::computed`] with their values.
+pub(super) fn values<'a, R: Stored>(
+    snapshot: &'a Snapshot<R>,
+    tracers: &TracerSet,
+) -> impl Iterator<Item = (Variable, Cow<'a, [R]>)> {
+    let Surface { rain, snow, sr, .. } = &snapshot.surface;
+    let state = snapshot.state.moist_air().iter().map(memory);
+    let others = snapshot.winds.iter().chain(snapshot.diagnostics.fields()).map(memory);
+    let fields = COMPUTED.into_iter().zip(state.chain(others).chain([rain, snow, sr].map(memory)));
+    let contents = CONTENTS.into_iter().zip(memory(&snapshot.contents).chunks_exact(rain.len()));
+    // Profiles of passive tracers, which follow, are not written.
+    let profiles = PROFILES.into_iter().flatten().zip(snapshot.profiles.rows());
+    let profiles =
+        profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
+    let numbers = profiles.chain([(COURANT, vec![R::of(snapshot.max_courant)])]);
+    let passive = Variable::passive(tracers).into_iter();
+    let passive = passive.zip(snapshot.state.passive().iter().map(memory));
+    let whole = |(variable, values)| (variable, Cow::Borrowed(values));
+    let numbers = numbers.map(|(variable, values)| (variable, Cow::Owned(values)));
+    fields.chain(contents).map(whole).chain(numbers).chain(passive.map(whole))
 }
-
-/// One time of the output.
-#[derive(Clone, Debug)]
-pub struct Snapshot<R> {
-    /// Time since the start of the run, s.
-    pub seconds: f64,
-    /// Potential temperature less 300 K, and the water.
-    pub state: State<R>,
-    /// Projected winds on the x-, y- and z-faces, m s⁻¹. Shapes: (nz, ny, nx + 1), (nz, ny + 1, nx),
-    /// (nz + 1, ny, nx).
-    pub winds: Arc<[Array3<R>; 3]>,
-    /// Reflectivity and effective radii.
-    pub diagnostics: CloudDiagnostics<R>,
-    /// Planes at the ground.
-    pub surface: Surface<R>,
-    /// Column contents, in the order of the fields of the state. Shape: (species, ny, nx). Units: kg m⁻².
-    pub contents: Array3<R>,
-    /// Mean and root mean square over the levels of the fields of the state.
-    /// Shape: (field, 2, nz).
-    pub profiles: Array3<f64>,
-    /// Largest Courant number: the fraction of a cell's air that leaves it in a time step.
-    pub max_courant: f64,
-    /// Air of the input at this time.
-    pub given: Arc<PassThrough>,
-    /// `true` if winds and prescribed fields are the same in all frames.
-    pub lasts: bool,
-}
-
-impl<R: Stored> Snapshot<R> {
-    /// The variables of [`layout::computed`] with their values.
-    pub(super) fn values(
-        &self,
-        tracers: &TracerSet,
-    ) -> impl Iterator<Item = (Variable, Cow<'_, [R]>)> {
-        let Surface { rain, snow, sr, .. } = &self.surface;
-        let state = self.state.moist_air().iter().map(memory);
-        let others = self.winds.iter().chain(self.diagnostics.fields()).map(memory);
-        let fields =
-            COMPUTED.into_iter().zip(state.chain(others).chain([rain, snow, sr].map(memory)));
-        let contents = CONTENTS.into_iter().zip(memory(&self.contents).chunks_exact(rain.len()));
-        // Profiles of passive tracers, which follow, are not written.
-        let profiles = PROFILES.into_iter().flatten().zip(self.profiles.rows());
-        let profiles =
-            profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
-        let numbers = profiles.chain([(COURANT, vec![R::of(self.max_courant)])]);
-        let passive = Variable::passive(tracers).into_iter();
-        let passive = passive.zip(self.state.passive().iter().map(memory));
-        let whole = |(variable, values)| (variable, Cow::Borrowed(values));
-        let numbers = numbers.map(|(variable, values)| (variable, Cow::Owned(values)));
-        fields.chain(contents).map(whole).chain(numbers).chain(passive.map(whole))
-    }
-}
-
-impl PassThrough {
-    /// The values of [`GRID`] and of [`GIVEN`].
-    pub(super) fn values<'a>(
-        &'a self,
-        domain: &Domain,
-    ) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
-        let Self { pressure, geopotential, column_mass } = self;
-        prescribed(domain, [pressure, geopotential], column_mass)
-    }
+/// The values of [`GRID`] and of [`GIVEN`].
+pub(super) fn given_values<'a>(
+    given: &'a PassThrough,
+    domain: &Domain,
+) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
+    let PassThrough { pressure, geopotential, column_mass } = given;
+    prescribed(domain, [pressure, geopotential], column_mass)
 }
 
 /// The values of [`GRID`] and of [`GIVEN`], from pressure, geopotential and column mass.
@@ -452,9 +410,9 @@ fn put_frame<R: Stored>(
     file.begin(frame)?;
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
-    let computed = snapshot.values(&header.tracers);
+    let computed = values(snapshot, &header.tracers);
     let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
-    let prescribed = snapshot.given.values(&header.domain);
+    let prescribed = given_values(&snapshot.given, &header.domain);
     let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();
     let mut fields = Vec::new();
     for (variable, values) in &computed {

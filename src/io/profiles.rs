@@ -1,12 +1,13 @@
 //! The columns of a run, each as one contiguous profile, with column totals: a CF file.
 
 use crate::error::Result;
+use crate::frame::ColumnFrame;
 use crate::grid::Shape;
 use crate::io::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
 use crate::io::layout::{Axes, COMPUTED, CONTENTS, SAMPLED, Variable};
 use crate::io::output::Header;
-use crate::io::samples::{AuxOutput, ColumnFrame};
+use crate::io::samples::AuxOutput;
 use crate::io::weights::Coordinates;
 use crate::io::writer::Stored;
 use crate::state::memory;

@@ -2,7 +2,9 @@
 
 use tracing::warn;
 
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::PointSample;
 use crate::grid::Shape;
 use crate::io::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
@@ -10,9 +12,8 @@ use crate::io::fields::existing;
 use crate::io::grid_north::{self, Axes as GridAxes};
 use crate::io::layout::{SAMPLED, Variable};
 use crate::io::output::Header;
-use crate::io::samples::{AuxOutput, PointSample};
+use crate::io::samples::AuxOutput;
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
-use crate::io::wrf::Domain;
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
 

@@ -2,6 +2,7 @@
 //! reflectivity, and one of profiles.
 
 use crate::error::Result;
+use crate::frame::PointSample;
 use crate::grid::Shape;
 use crate::io::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::atomic_file::AtomicFile;
@@ -9,7 +10,7 @@ use crate::io::fields::{describe, existing};
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::nc_char::NcChar;
 use crate::io::output::Header;
-use crate::io::samples::{AuxOutput, PointSample};
+use crate::io::samples::AuxOutput;
 use crate::io::weights::Coordinates;
 use crate::io::writer::Stored;
 

@@ -23,9 +23,7 @@ use crate::diagnostics::pair::{
 };
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::io::output::Snapshot;
-use crate::io::restart::Saved;
-use crate::io::samples::{self, ColumnFrame};
+use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
 use crate::state::State;
 use crate::time_steps::Plan;
 use crate::wsm5::minor_steps;
@@ -356,7 +354,7 @@ impl<R: RunPrecision> OutputSink<R> for ComparisonSink<'_, R> {
         self.sink.probes()
     }
 
-    fn sample(&mut self, probe: usize, sample: samples::PointSample<R>) -> bool {
+    fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
         self.sink.sample(probe, sample)
     }
 

@@ -11,7 +11,7 @@ use crate::backend::{
 };
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
-use crate::io::output::Snapshot;
+use crate::frame::Snapshot;
 use crate::time_steps::Plan;
 
 /// Takes the frames of the members, those of a time in the order of their numbers; whether more is

@@ -2,9 +2,10 @@
 
 use std::thread::{self, JoinHandle};
 
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::Frame;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame};
 
 /// A frame on its way. Dropped, it waits for the end of the reading: libraries of C must not be at work when
 /// the program ends.

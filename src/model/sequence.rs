@@ -12,13 +12,14 @@ use tracing::warn;
 
 use super::RunPrecision;
 use super::prefetch::PrefetchedFrame;
+use crate::domain::Domain;
 use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, TimeInterpolant, weight_between};
-use crate::io::output::PassThrough;
+use crate::frame::{Frame, PassThrough};
+use crate::io::wrf::promote;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, promote};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, ProjectionReport, terrain_following_velocity, vertical_velocity};
 use crate::state::{BoundaryValues, State};

@@ -5,17 +5,18 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants, Saved,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants,
     dimension, dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::{Frame, Saved};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::existing;
 use crate::io::reader::RESTART_MARK;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
-use crate::io::wrf::{Domain, Frame};
 use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};

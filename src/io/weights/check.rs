@@ -5,10 +5,10 @@ use std::path::Path;
 use tracing::warn;
 
 use super::{Coordinates, Normalisation, Weights};
+use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::io::mapping::{self, EARTH_RADIUS};
 use crate::io::reader::Reader;
-use crate::io::wrf::Domain;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 

@@ -7,9 +7,9 @@ use tracing::warn;
 
 use super::coordinates::{self, Coordinates, Distances};
 use super::source::TimeReader;
-use super::vertical::Vertical;
-use super::{Domain, projection, read_maps, spacing, stored_sides};
+use super::{projection, read_maps, spacing, stored_sides};
 use crate::calendar;
+use crate::domain::{Domain, Vertical};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::reader::Reader;

@@ -10,8 +10,8 @@ use time::PrimitiveDateTime;
 use super::photolysis::Frequency;
 use super::source::TimeReader;
 use super::{
-    Domain, Frame, Vertical, coordinates, look_at_grid, read_frame, read_maps, refine,
-    refuse_missing, require_essentials, restart_frame, shape, spacing, times,
+    Domain, Frame, coordinates, look_at_grid, read_frame, read_maps, refine, refuse_missing,
+    require_essentials, restart_frame, shape, spacing, times, vertical,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
@@ -354,7 +354,7 @@ fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
             return differs(name, &format!("{found} m"), &format!("{expected} m"));
         }
     }
-    let vertical = Vertical::read(source)?;
+    let vertical = vertical::read(source)?;
     let maps = read_maps(source)?;
     let [latitude, longitude] = on_earth(source, domain)?;
     let wide = |plane: &Option<Array2<f32>>| -> Vec<f64> {

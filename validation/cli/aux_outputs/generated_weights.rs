@@ -1,8 +1,9 @@
 //! Weights computed by the program: their conservation, and their file.
 
 use nwp_mini::diagnostics::regrid::{Bounds, Method, Regular, weights};
+use nwp_mini::domain::Domain;
 use nwp_mini::io::weights::{Arrangement, Coordinates, WeightFile, Weights};
-use nwp_mini::io::wrf::{self, Domain};
+use nwp_mini::io::wrf::{self};
 
 use super::place::{Place, storm};
 use super::random::Random;

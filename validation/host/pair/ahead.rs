@@ -12,8 +12,7 @@ use nwp_mini::backend::{
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::TimeInterpolant;
-use nwp_mini::io::output::Snapshot;
-use nwp_mini::io::samples::PointSample;
+use nwp_mini::frame::{PointSample, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Frames, OutputSink, Probe, RunInput};
 use nwp_mini::primitives::csr::Csr;

@@ -55,13 +55,13 @@ impl OutputStatistics {
     }
 
     /// Counts bytes of fields: raw and stored.
-    pub(super) fn count(&self, raw: usize, stored: usize) {
+    pub(crate) fn count(&self, raw: usize, stored: usize) {
         self.0.raw.fetch_add(raw as u64, Ordering::Relaxed);
         self.0.stored.fetch_add(stored as u64, Ordering::Relaxed);
     }
 
     /// Records that a frame of a variable is rounded to `bits` bits of the significand.
-    pub(super) fn keep(&self, name: &'static str, bits: u32) {
+    pub(crate) fn keep(&self, name: &'static str, bits: u32) {
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
         match kept.iter_mut().find(|(other, _)| *other == name) {
             Some((_, fewest)) => *fewest = bits.min(*fewest),

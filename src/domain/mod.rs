@@ -1,0 +1,48 @@
+//! The domain of a run: its grid, vertical coordinate and map factors, and its position on the Earth.
+
+pub(crate) mod vertical;
+
+use std::path::PathBuf;
+
+use ndarray::Array2;
+use time::PrimitiveDateTime;
+
+use crate::dry_mass::{FaceMaps, MassCoordinate};
+use crate::grid::Grid;
+pub use vertical::Vertical;
+
+/// Domain of a run.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// The file that it was read from, or any other name for messages.
+    pub path: PathBuf,
+    /// Cells, spacing and sides.
+    pub grid: Grid,
+    /// Vertical coordinate and map factors, with the column mass of the first time.
+    pub coordinate: MassCoordinate,
+    /// Map factors on the faces.
+    pub face_maps: FaceMaps,
+    /// The vertical coordinate.
+    pub vertical: Vertical,
+    /// Latitude at cell centres, degrees north; `None` on a plane. Shape: (ny, nx).
+    pub latitude: Option<Array2<f32>>,
+    /// Longitude at cell centres, degrees east; `None` on a plane. Shape: (ny, nx).
+    pub longitude: Option<Array2<f32>>,
+    /// Height of the ground (WRF `HGT`), m. Shape: (ny, nx).
+    pub terrain: Array2<f32>,
+    /// Time step of the model that wrote the file (attribute `DT`), s.
+    pub dt: Option<f64>,
+    /// Start of the simulation, from which times count.
+    pub start: PrimitiveDateTime,
+    /// Global attributes about the position of the grid on Earth.
+    pub projection: Vec<(String, Attribute)>,
+}
+
+/// The value of a global attribute that is copied to output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
