@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::FilePrecision;
 use crate::cli::run_options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
 use crate::domain::Domain;
@@ -19,7 +20,7 @@ use crate::io::samples::AuxOutput;
 use crate::io::station_series::{PlacedStation, Points};
 use crate::io::stations::Stations;
 use crate::io::weights::WeightFile;
-use crate::model::{Frames, OutputSink, Probe, RunPrecision};
+use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;
 
 /// The option that requests each of the files besides the output, and the name of the file.
@@ -60,7 +61,7 @@ impl AuxRequest {
     }
 
     /// Adapts the outputs to the grid of the run.
-    pub(super) fn on<R: RunPrecision>(
+    pub(super) fn on<R: FilePrecision>(
         self,
         domain: &Domain,
         Run { aux: options, output_interval, .. }: &Run,
@@ -98,7 +99,7 @@ pub(super) struct AuxOutputs<R> {
     probes: Vec<Probe<R>>,
 }
 
-impl<R: RunPrecision> AuxOutputs<R> {
+impl<R: FilePrecision> AuxOutputs<R> {
     /// Adds an operator in the precision of the run; returns its number.
     fn probe(&mut self, matrix: &Csr<f64>, frames: Frames) -> Result<usize> {
         let values = matrix.values().iter().map(|x| R::of(*x)).collect();
@@ -136,7 +137,7 @@ pub(super) struct AuxWriter<'a, R> {
     pub(super) restarts: Option<Frames>,
 }
 
-impl<R: RunPrecision> OutputSink<R> for AuxWriter<'_, R> {
+impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
         self.output.send(frame)
     }

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use crate::backend::PhaseTime;
 use crate::chemistry::rosenbrock::Status;
+use crate::cli::FilePrecision;
 use crate::diagnostics::atoms::{AtomBudget, budgets};
 use crate::diagnostics::budget::TracerBudget;
 use crate::error::{Error, Result};
-use crate::model::{Outcome, RunInput, RunPrecision};
+use crate::model::{Outcome, RunInput};
 use crate::state::ChemistryTally;
 
 /// Species whose extrema are printed, by their usual names in mechanisms.
@@ -38,7 +39,7 @@ pub(super) struct ChemistryReport {
 
 impl ChemistryReport {
     /// Report of a run; `None` without chemistry. `seconds` is the time of the calls.
-    pub(super) fn new<R: RunPrecision>(
+    pub(super) fn new<R: FilePrecision>(
         case: &RunInput<R>,
         outcome: &Outcome,
         time: PhaseTime,

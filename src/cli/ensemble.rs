@@ -14,10 +14,10 @@ use crate::cli::aux_outputs::AuxRequest;
 use crate::cli::progress::Progress;
 use crate::cli::run_metadata::RunMetadata;
 use crate::cli::run_options::{Run, RunConfig, SchemeSettings};
-use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
+use crate::cli::{FilePrecision, scheme};
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::domain::Attribute;
@@ -27,7 +27,7 @@ use crate::io::atomic_file::AtomicFile;
 use crate::io::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::text;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
-use crate::model::{Frames, RunInput, RunPrecision};
+use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
 use crate::primitives::moments::Moments;
 use crate::state::State;
@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensem
 }
 
 /// Runs the members of an ensemble.
-pub(super) fn run<R: RunPrecision + GpuPrecision>(
+pub(super) fn run<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
     gpu: Option<&Gpu>,
@@ -136,7 +136,7 @@ fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
 }
 
 /// Backend that computes the members.
-fn backend<R: RunPrecision + GpuPrecision>(
+fn backend<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
     case: &RunInput<R>,

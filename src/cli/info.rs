@@ -18,6 +18,7 @@ use crate::cli::run_metadata::{Machine, machine};
 use crate::device;
 use crate::device::tuning::{Choice, Tuning};
 use crate::error::Result;
+use crate::frame::FrameSource;
 use crate::gpu::tuning::Knob;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::wrf;

@@ -53,6 +53,8 @@ use tracing_subscriber::fmt::time::uptime;
 pub use device::BackendChoice;
 
 use crate::error::{Error, Result};
+use crate::io::writer::Stored;
+use crate::model::RunPrecision;
 use crate::os_text::escaped;
 pub use crate::real::Precision;
 use crate::simd::Instructions;
@@ -105,6 +107,12 @@ enum LogFormat {
     Text,
     Json,
 }
+
+/// A precision that a run can be made in, and that files can store.
+pub(crate) trait FilePrecision: RunPrecision + Stored {}
+
+impl FilePrecision for f32 {}
+impl FilePrecision for f64 {}
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::backend::Info;
+use crate::cli::FilePrecision;
 use crate::cli::run_options::RunConfig;
 use crate::device::Gpu;
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
-use crate::model::RunPrecision;
 use crate::os_text::{Shown, command_line};
 
 /// Provenance of an output, on a backend.
-pub(super) fn provenance<R: RunPrecision>(
+pub(super) fn provenance<R: FilePrecision>(
     config: &RunConfig,
     info: &Info,
     gpu: Option<&Gpu>,

@@ -7,11 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, Info, PhaseTime, Precipitation};
-use crate::cli::aux_outputs;
 use crate::cli::chemistry_report::ChemistryReport;
 use crate::cli::run_metadata::RunMetadata;
 use crate::cli::run_options::RunConfig;
-use crate::cli::{plot, report_page};
+use crate::cli::{FilePrecision, aux_outputs, plot, report_page};
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
@@ -22,7 +21,7 @@ use crate::io::storage::rounding_error;
 use crate::io::wrf::plottable::PlotInput;
 use crate::model::backend_comparison::{self, Ratio, Timed};
 use crate::model::divergent_columns::DivergentColumn;
-use crate::model::{Outcome, RunInput, RunPrecision};
+use crate::model::{Outcome, RunInput};
 use crate::os_text::Shown;
 use crate::projection::ProjectionReport;
 use crate::time_steps::Plan;
@@ -122,7 +121,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Gathers the report.
-    pub(super) fn new<R: RunPrecision>(
+    pub(super) fn new<R: FilePrecision>(
         config: &RunConfig,
         case: &RunInput<R>,
         plan: &Plan,

@@ -5,17 +5,17 @@ use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
-use crate::cli::Precision;
 use crate::cli::option_values::value_name;
 use crate::cli::run_options::{RunConfig, SchemeOptions, SchemeSettings};
 use crate::cli::scheme::{LEFT_OUT, microphysics};
+use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::restart::{RestartFile, Restarter, RunConstants};
 use crate::io::wrf::series::Series;
-use crate::model::{RunInput, RunPrecision};
+use crate::model::RunInput;
 use crate::os_text::Shown;
 use crate::time_steps::Plan;
 
@@ -108,7 +108,7 @@ pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
 }
 
 /// Writer of the restart files of a run.
-pub(super) fn restarter<R: RunPrecision>(
+pub(super) fn restarter<R: FilePrecision>(
     pending: AtomicFile,
     config: &RunConfig,
     (case, series, plan): (&RunInput<R>, Series, &Plan),

@@ -12,29 +12,26 @@ use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::cli::aux_outputs::{self, AuxRequest, AuxWriter};
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::ensemble;
 use crate::cli::option_values::check_positive;
-use crate::cli::pair;
 use crate::cli::progress::Progress;
 use crate::cli::report::Facts;
 use crate::cli::restart::{restarter, warn_of_another_backend};
 use crate::cli::run_options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
-use crate::cli::scheme;
 use crate::cli::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
-use crate::cli::tracers;
-use crate::cli::{BackendChoice, Precision};
+use crate::cli::{BackendChoice, FilePrecision, Precision, ensemble, pair, scheme, tracers};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
+use crate::frame::FrameSource;
 use crate::frame::output_statistics::OutputStatistics;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::output::{FileForm, Output};
 use crate::io::restart::RestartFile;
 use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
-use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput, RunPrecision};
+use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput};
 use crate::os_text::Shown;
 use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
@@ -154,7 +151,7 @@ fn default_name(input: &Path, what: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-fn run<R: RunPrecision + Value + GpuPrecision>(
+fn run<R: FilePrecision + Value + GpuPrecision>(
     mut config: RunConfig,
     gpu: Option<&Gpu>,
     from: Option<&RestartFile>,
@@ -285,7 +282,7 @@ enum Compared {
 }
 
 /// The backend of a run on the CPU, which takes the initial state.
-fn on_cpu<R: RunPrecision>(
+fn on_cpu<R: FilePrecision>(
     config: &RunConfig,
     case: &RunInput<R>,
     state: State<R>,
@@ -297,7 +294,7 @@ fn on_cpu<R: RunPrecision>(
 }
 
 /// The backend of a run on a GPU, which uploads the initial state.
-fn on_gpu<R: RunPrecision + GpuPrecision>(
+fn on_gpu<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     case: &RunInput<R>,
     gpu: &Gpu,
@@ -320,7 +317,7 @@ struct Job<'a, R> {
     stop: &'a AtomicBool,
 }
 
-impl<R: RunPrecision + Value> Job<'_, R> {
+impl<R: FilePrecision + Value> Job<'_, R> {
     /// Computes them, and those of the comparison if there is an initial state for it.
     fn run(
         &mut self,

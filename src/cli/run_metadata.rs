@@ -5,9 +5,10 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::backend::cpu;
+use crate::cli::FilePrecision;
 use crate::cli::run_options::RunConfig;
 use crate::error::Result;
-use crate::model::{FrameReport, Outcome, RunInput, RunPrecision};
+use crate::model::{FrameReport, Outcome, RunInput};
 use crate::os_text::Shown;
 use crate::simd::Instructions;
 use crate::time_steps::Plan;
@@ -66,7 +67,7 @@ pub(super) struct RunMetadata {
 
 impl RunMetadata {
     /// Metadata of a run with `frames` output frames, on a backend of this kind and with this description.
-    pub(super) fn new<R: RunPrecision>(
+    pub(super) fn new<R: FilePrecision>(
         config: &RunConfig,
         case: &RunInput<R>,
         plan: &Plan,

@@ -10,6 +10,7 @@ use tracing::info;
 use crate::backend::Info;
 use crate::backend::gpu::GpuConfig;
 use crate::calendar;
+use crate::cli::FilePrecision;
 use crate::cli::aux_outputs::{self, AuxOutputs, AuxRequest};
 use crate::cli::provenance::provenance;
 use crate::cli::refine::refined;
@@ -17,11 +18,12 @@ use crate::cli::run_options::RunConfig;
 use crate::cli::tracers::refuse_too_many;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::frame::FrameSource;
 use crate::io::output::Header;
 use crate::io::restart::{Restart, RestartFile};
 use crate::io::wrf;
 use crate::io::wrf::series::Series;
-use crate::model::{RunInput, RunPrecision};
+use crate::model::RunInput;
 use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::gpu::conjugate_gradient::GpuSolver;
@@ -39,7 +41,7 @@ pub(super) struct PreparedRun<R> {
 }
 
 /// Reads the initial state and the forcing of the run.
-pub(super) fn ready<R: RunPrecision>(
+pub(super) fn ready<R: FilePrecision>(
     config: &RunConfig,
     request: AuxRequest,
     gpu: Option<&Gpu>,
@@ -128,7 +130,7 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
 }
 
 /// Head of the output of a run: variables that it leaves out, and its provenance on a backend.
-pub(super) fn header<R: RunPrecision>(
+pub(super) fn header<R: FilePrecision>(
     config: &RunConfig,
     PreparedRun { case, plan, series, .. }: &PreparedRun<R>,
     left_out: Vec<&'static str>,
@@ -147,7 +149,7 @@ pub(super) fn header<R: RunPrecision>(
 }
 
 /// The run on a GPU.
-pub(super) fn gpu_config<'a, R: RunPrecision>(
+pub(super) fn gpu_config<'a, R: FilePrecision>(
     config: &RunConfig,
     case: &'a RunInput<R>,
 ) -> GpuConfig<'a> {

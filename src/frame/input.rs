@@ -1,9 +1,12 @@
 //! The fields of one time of the input of a run, and the air that follows from them.
 
+use std::any::Any;
+
 use ndarray::{Array2, Array3, Zip, s};
 use time::PrimitiveDateTime;
 
 use crate::constants::Constants;
+use crate::real::Real;
 use crate::state::{Environment, State};
 use crate::thermo;
 
@@ -75,4 +78,15 @@ impl Frame {
         let [mu, mub] = &self.column_mass;
         mu.mapv(f64::from) + mub.mapv(f64::from)
     }
+}
+
+/// A field of a file in working precision, in its shape and units; without a copy if it has that precision.
+pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
+    let mut field = Some(field);
+    let same: &mut dyn Any = &mut field;
+    if let Some(same) = same.downcast_mut::<Option<Array3<R>>>().and_then(Option::take) {
+        return same;
+    }
+    let field = field.unwrap_or_default();
+    Zip::from(&field).par_map_collect(|&x| R::of(x.into()))
 }

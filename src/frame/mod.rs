@@ -6,8 +6,10 @@ mod input;
 pub mod output_statistics;
 mod samples;
 mod snapshot;
+mod source;
 
 pub use checkpoint::{FIGURES, FrameRow, PastRun, Saved};
-pub use input::Frame;
+pub use input::{Frame, promote};
 pub use samples::{ColumnFrame, FIELDS, PointSample, TOTALS};
 pub use snapshot::{PassThrough, Snapshot};
+pub use source::FrameSource;

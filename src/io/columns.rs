@@ -3,39 +3,18 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use ndarray::{Array2, Array3, Zip, s};
+use ndarray::{Array2, Array3, s};
 
 use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::reader::{Reader, try_map};
 use crate::io::writer::{Stored, Writer};
-use crate::physics::{Block, ColumnPhysics, Field};
+use crate::physics::{ColumnPhysics, Field, PhysicsCase};
 use crate::state::memory;
 use crate::wsm5::scheme::Scheme;
 
 /// Fewest and most levels that WSM5 takes.
 pub const SUPPORTED_LEVELS: RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
-
-/// Independent columns, and the calls to make.
-#[derive(Clone, Debug)]
-pub struct PhysicsCase<R> {
-    /// `nx` columns in one row, `nz` levels.
-    pub shape: Shape,
-    /// The tracers of the scheme; the first is the full potential temperature here. Shape of each: (nz, 1, nx).
-    pub tracers: Vec<Array3<R>>,
-    /// The fields of the air that the scheme reads. Shape of each: (nz, 1, nx).
-    pub air: Vec<Array3<R>>,
-    /// The planes at the ground, all 0 at first. Shape of each: (1, nx).
-    pub surface: Vec<Array2<R>>,
-    /// The fields diagnosed after the last call; none before. Shape of each: (nz, 1, nx).
-    pub diagnosed: Vec<Array3<R>>,
-    /// Changes of the first two tracers before every call, in their units a second. Shape of each: (nz, 1, nx).
-    pub tendencies: [Option<Array3<R>>; 2],
-    /// Time step of a call (attribute `dt`), s.
-    pub dt: Option<f64>,
-    /// Number of calls (attribute `calls`).
-    pub calls: Option<f64>,
-}
 
 /// Changes before every call.
 const TENDENCIES: [Field; 2] = [
@@ -85,30 +64,6 @@ impl<R: Stored> PhysicsCase<R> {
             dt: fields.number("dt")?,
             calls: fields.number("calls")?,
         })
-    }
-
-    /// All columns.
-    pub fn block(&mut self) -> Block<'_, R> {
-        Block {
-            theta_base: R::ZERO,
-            tracers: self.tracers.iter_mut().map(|field| field.view_mut()).collect(),
-            air: self.air.iter().map(|field| field.view()).collect(),
-            surface: self.surface.iter_mut().map(|plane| plane.view_mut()).collect(),
-            budget: None,
-        }
-    }
-
-    /// Adds the prescribed tendencies of a call of `dt` seconds; they do not make vapour negative.
-    pub fn force(&mut self, dt: R) {
-        let [theta, qv] = &self.tendencies;
-        if let Some(tendency) = theta {
-            Zip::from(&mut self.tracers[0]).and(tendency).for_each(|theta, &x| *theta += dt * x);
-        }
-        if let Some(tendency) = qv {
-            Zip::from(&mut self.tracers[1])
-                .and(tendency)
-                .for_each(|qv, &x| *qv = (*qv + dt * x).larger(R::ZERO));
-        }
     }
 
     /// Writes the result of `calls` calls of `dt` seconds.

@@ -26,9 +26,7 @@ use crate::diagnostics::frame::FrameFigures;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
-use crate::frame::{Frame, PassThrough};
-use crate::io::wrf::series::Series;
-use crate::io::writer::Stored;
+use crate::frame::{Frame, FrameSource, PassThrough};
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::ProjectionReport;
@@ -44,7 +42,7 @@ use streams::streams;
 use time_loop::{Run, run_steps};
 
 /// A precision that a run can be made in.
-pub trait RunPrecision: Stored + ComputePrecision + Number {}
+pub trait RunPrecision: ComputePrecision + Number {}
 
 impl RunPrecision for f32 {}
 impl RunPrecision for f64 {}
@@ -123,8 +121,8 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Series::frame`] and of [`crate::projection::project`].
-    pub fn follow(mut self, series: Series, seconds: f64) -> Result<Self> {
+    /// Those of [`FrameSource::frame`] and of [`crate::projection::project`].
+    pub fn follow(mut self, series: impl FrameSource + 'static, seconds: f64) -> Result<Self> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
@@ -138,8 +136,8 @@ impl<R: RunPrecision> RunInput<R> {
             let forcing = Arc::clone(forcing);
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = PreparedFrame { forcing, winds, given };
-            self.sequence =
-                Some(Sequence::new(Arc::clone(&self.solver), series, first, second, seconds));
+            let (solver, series) = (Arc::clone(&self.solver), Arc::new(series));
+            self.sequence = Some(Sequence::new(solver, series, first, second, seconds));
         }
         Ok(self)
     }
@@ -148,7 +146,7 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Series::frame`].
+    /// Those of [`FrameSource::frame`].
     pub fn drive(&mut self, start: f64, end: f64) -> Result<TimeInterpolant<R>> {
         let Some(sequence) = &mut self.sequence else {
             return Ok(TimeInterpolant::lasting(&self.forcing).at(end));
@@ -249,7 +247,7 @@ impl Frames {
 /// # Errors
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) when a field is no longer finite, those of
-/// [`Series::frame`] and of the backend. The frames that were finished before have been sent then.
+/// [`FrameSource::frame`] and of the backend. The frames that were finished before have been sent then.
 pub fn run<R: RunPrecision>(
     case: &mut RunInput<R>,
     plan: &Plan,

@@ -32,16 +32,14 @@ use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::report_page;
 use crate::cli::run_metadata::machine;
-use crate::cli::{BackendChoice, Precision};
+use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::io::atomic_file::AtomicFile;
 use crate::lattice::Extents;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
@@ -228,7 +226,9 @@ impl Bench {
         }
     }
 
-    fn run_in<R: RunPrecision + GpuPrecision + LatticePrecision + Vectorised>(&self) -> Result<()> {
+    fn run_in<R: FilePrecision + GpuPrecision + LatticePrecision + Vectorised>(
+        &self,
+    ) -> Result<()> {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let drawing = AtomicFile::if_asked(self.range.svg.as_deref(), self.force)?;
         let occupancy = AtomicFile::if_asked(self.occupancy.as_deref(), self.force)?;
@@ -310,7 +310,7 @@ impl Bench {
     }
 
     /// Measures the parts of a step.
-    fn steps<R: RunPrecision + GpuPrecision>(
+    fn steps<R: FilePrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
         record: &mut Record,
@@ -386,7 +386,7 @@ impl Bench {
         Ok(best)
     }
 
-    fn describe<R: RunPrecision>(
+    fn describe<R: FilePrecision>(
         &self,
         replicated: &ReplicatedGrid<R>,
         record: &mut Record,

@@ -13,14 +13,13 @@ use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::columns::PhysicsCase;
 use crate::io::writer::{Stored, Writer};
 use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};
 use crate::os_text::Shown;
 use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
-use crate::physics::{ColumnPhysics, Scratch, call};
+use crate::physics::{ColumnPhysics, PhysicsCase, Scratch, call};
 use crate::primitives::reduce;
 
 impl Columns {

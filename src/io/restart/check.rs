@@ -10,7 +10,7 @@ use crate::calendar;
 use crate::constants::Constants;
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::frame::PastRun;
+use crate::frame::{FrameSource, PastRun};
 use crate::grid::{Shape, Sides};
 use crate::io::reader::Reader;
 use crate::io::wrf::{check_levels, check_masses, check_shape};

@@ -11,7 +11,7 @@ use super::{
 use crate::calendar;
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::frame::{Frame, Saved};
+use crate::frame::{Frame, FrameSource, Saved};
 use crate::grid::Shape;
 use crate::io::atomic_file::AtomicFile;
 use crate::io::fields::existing;

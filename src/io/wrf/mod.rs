@@ -20,10 +20,9 @@ mod times;
 mod units;
 mod vertical;
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array2, Array3, Zip};
+use ndarray::Array2;
 use netcdf::AttributeValue;
 use tracing::{info, warn};
 
@@ -43,7 +42,6 @@ pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
 use crate::os_text::Shown;
-use crate::real::Real;
 
 impl From<&Attribute> for AttributeValue {
     fn from(value: &Attribute) -> Self {
@@ -336,15 +334,4 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
         attributes.push(("MAP_PROJ_CHAR".to_owned(), Attribute::Text(text)));
     }
     Ok(attributes)
-}
-
-/// A field of a file in working precision, in its shape and units; without a copy if it has that precision.
-pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
-    let mut field = Some(field);
-    let same: &mut dyn Any = &mut field;
-    if let Some(same) = same.downcast_mut::<Option<Array3<R>>>().and_then(Option::take) {
-        return same;
-    }
-    let field = field.unwrap_or_default();
-    Zip::from(&field).par_map_collect(|&x| R::of(x.into()))
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
+use crate::frame::FrameSource;
 use crate::grid::Shape;
 use crate::io::layout::Axes;
 use crate::io::missing_values::MissingValues;
@@ -194,7 +195,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn with_sources(&self, frame: Frame, domain: &Domain) -> Result<Frame> {
         let (Some(first), false) = (self.moments.first(), self.variables().is_empty()) else {
             return Ok(frame);
@@ -215,65 +216,9 @@ impl Series {
         Frame { state, sources: Vec::new(), photolysis, ..frame }
     }
 
-    /// Number of times, including past ones.
-    pub fn len(&self) -> usize {
-        self.first + self.moments.len()
-    }
-
-    /// Index of the first time that is available.
-    pub fn first(&self) -> usize {
-        self.first
-    }
-
-    /// The reference time.
-    pub fn start(&self) -> PrimitiveDateTime {
-        self.start
-    }
-
-    /// Date of a time.
-    pub fn when(&self, number: usize) -> PrimitiveDateTime {
-        self.moments[number - self.first].time
-    }
-
     /// The grid of the files and the division of its cells; `domain` is the grid of the run.
     pub fn coarse<'a>(&'a self, domain: &'a Domain) -> (&'a Domain, usize) {
         self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
-    }
-
-    /// Returns `true` if there are no times.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Date of a time in WRF's format.
-    pub fn time(&self, number: usize) -> String {
-        calendar::format(self.when(number))
-    }
-
-    /// Time since the first time of the first run, s.
-    pub fn seconds(&self, number: usize) -> f64 {
-        (self.when(number) - self.start).as_seconds_f64()
-    }
-
-    /// Index of the first time that is not before `seconds`, or of the last time.
-    pub fn reaching(&self, seconds: f64) -> usize {
-        let count = self.len();
-        (self.first..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
-    }
-
-    /// The fields of a time.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has another position.
-    pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
-        let (coarse, count) = self.coarse(domain);
-        let frame = self.as_stored(number, coarse)?;
-        let frame = match count {
-            1 => frame,
-            count => refine::frame(&frame, coarse.grid.sides, count),
-        };
-        Ok(self.complete(frame, domain))
     }
 
     /// Reads the times from index `from` on, so that an invalid one is found even if the run does not reach it; in
@@ -281,7 +226,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn look_ahead(&self, from: usize, domain: &Domain) -> Result<()> {
         if !self.is_small(domain) {
             return Ok(());
@@ -300,7 +245,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let moment = &self.moments[number - self.first];
         let InputTime { path, index, is_kept, time } = moment;
@@ -316,6 +261,34 @@ impl Series {
         let variables = (&self.of_tracers()[..], &self.frequencies[..]);
         let sources = moment.sources(&reader, domain.grid.shape, variables)?;
         Ok(Frame { sources, ..frame })
+    }
+}
+
+impl FrameSource for Series {
+    fn len(&self) -> usize {
+        self.first + self.moments.len()
+    }
+
+    fn first(&self) -> usize {
+        self.first
+    }
+
+    fn start(&self) -> PrimitiveDateTime {
+        self.start
+    }
+
+    fn when(&self, number: usize) -> PrimitiveDateTime {
+        self.moments[number - self.first].time
+    }
+
+    fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
+        let (coarse, count) = self.coarse(domain);
+        let frame = self.as_stored(number, coarse)?;
+        let frame = match count {
+            1 => frame,
+            count => refine::frame(&frame, coarse.grid.sides, count),
+        };
+        Ok(self.complete(frame, domain))
     }
 }
 

@@ -9,10 +9,10 @@ use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuPrecision;
+use crate::cli::FilePrecision;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::Precision;
 use crate::wsm5::Sedimentation;
@@ -71,7 +71,7 @@ fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize
     mappings
 }
 
-impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
+impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
     /// Times of all variants of a subject.
     pub(super) fn measure(&self, subject: Subject) -> Result<Allocated<Vec<(String, Timed)>>> {
         let measured = match subject {
