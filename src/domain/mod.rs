@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use ndarray::Array2;
 use time::PrimitiveDateTime;
 
+use crate::constants::Constants;
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::grid::Grid;
 pub use vertical::Vertical;
@@ -36,6 +37,36 @@ pub struct Domain {
     pub start: PrimitiveDateTime,
     /// Global attributes about the position of the grid on Earth.
     pub projection: Vec<(String, Attribute)>,
+}
+
+impl Domain {
+    /// A plane without map factors and without a position on the Earth, with this column mass. Shape of `mu`: (ny, nx).
+    /// Units: Pa.
+    pub fn plane(
+        grid: Grid,
+        vertical: Vertical,
+        mu: Array2<f64>,
+        start: PrimitiveDateTime,
+    ) -> Self {
+        let plane = mu.dim();
+        let maps = [Array2::ones(plane), Array2::ones(plane)];
+        Self {
+            path: PathBuf::new(),
+            grid,
+            coordinate: vertical.coordinate(mu, maps, grid.dx * grid.dy / f64::GRAVITY),
+            face_maps: FaceMaps::plane(grid.shape),
+            vertical,
+            latitude: None,
+            longitude: None,
+            terrain: Array2::zeros(plane),
+            dt: None,
+            start,
+            projection: vec![
+                ("MAP_PROJ".to_owned(), Attribute::Number(0.0)),
+                ("MAP_PROJ_CHAR".to_owned(), Attribute::Text("Cartesian".to_owned())),
+            ],
+        }
+    }
 }
 
 /// The value of a global attribute that is copied to output.

@@ -1,4 +1,39 @@
 //! The time loop: from a state to the state an hour later.
+//!
+//! It knows no file format: a run needs a [`Domain`], [`Frame`]s of input, a backend and a sink, all of them in memory.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use nwp_mini::advection::Limiter;
+//! use nwp_mini::backend::{Microphysics, cpu::Cpu};
+//! use nwp_mini::cases::{CaseName, CaseOptions};
+//! use nwp_mini::frame::Snapshot;
+//! use nwp_mini::model::{self, Frames, RunInput};
+//! use nwp_mini::time_steps::{Length, Plan};
+//!
+//! # fn main() -> nwp_mini::error::Result<()> {
+//! let cells = CaseOptions { nx: Some(12), ny: Some(10), nz: Some(16), ..CaseOptions::default() };
+//! let case = CaseName::WarmBubble.make(&cells)?;
+//! let mut input = RunInput::<f32>::new(case.domain.clone(), case.frame(0))?;
+//! let plan = Plan::new(Length::Steps(4), None, Some(case.dt), input.max_dt)?;
+//! let state = input.take_state();
+//! let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+//! let (limiter, physics) = (Limiter::PositiveDefinite, Microphysics::Kessler);
+//! let mut cpu = Cpu::new(grid, coordinate, limiter, physics, &input.forcing, state);
+//! let mut times = Vec::new(); // s
+//! let mut sink = |_: usize, frame: Snapshot<f32>| {
+//!     times.push(frame.seconds);
+//!     true
+//! };
+//! let (stop, frames) = (AtomicBool::new(false), Frames::default());
+//! let outcome = model::run(&mut input, &plan, frames, &mut cpu, &stop, &mut sink, &mut |_| ())?;
+//! assert_eq!(times, [0.0, 4.0 * plan.dt]);
+//! assert!(outcome.water.closure_rel.abs() < 1e-6);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Several frames, passive tracers and chemistry: `validation/outsider`.
 
 pub mod backend_comparison;
 pub mod columns;
