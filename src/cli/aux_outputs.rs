@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::frame::{
     ColumnFrame, PointSample, Saved, Snapshot, output_statistics::OutputStatistics,
 };
-use crate::io::append_file::aux_path;
-use crate::io::atomic_file::AtomicFile;
-use crate::io::output::{Header, Output};
-use crate::io::profiles::Profiles;
-use crate::io::regridded::Regridded;
-use crate::io::samples::AuxOutput;
-use crate::io::station_series::{PlacedStation, Points};
-use crate::io::stations::Stations;
+use crate::io::out::append_file::aux_path;
+use crate::io::out::output::{Header, Output};
+use crate::io::out::profiles::Profiles;
+use crate::io::out::regridded::Regridded;
+use crate::io::out::samples::AuxOutput;
+use crate::io::out::station_series::{PlacedStation, Points};
+use crate::io::out::stations::Stations;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::io::weights::WeightFile;
 use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;

@@ -17,8 +17,8 @@ use crate::cli::BackendChoice;
 use crate::cli::device::GpuChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::error::{Error, Result};
-use crate::io::chemistry::CellFile;
-use crate::io::writer::Writer;
+use crate::io::cases::chemistry::CellFile;
+use crate::io::store::writer::Writer;
 use crate::os_text::Shown;
 
 /// Integrate the chemistry of independent cells from a NetCDF file.

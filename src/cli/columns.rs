@@ -16,7 +16,7 @@ use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::writer::Stored;
+use crate::io::store::writer::Stored;
 use crate::physics::kessler::params::KesslerFactors;
 use crate::physics::kessler::{self, Kessler};
 use crate::real::Real;

@@ -14,8 +14,8 @@ use crate::diagnostics::comparison::{
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::os_text::Shown;
 
 /// Most failures in the last message.

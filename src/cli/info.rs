@@ -20,7 +20,7 @@ use crate::device::tuning::{Choice, Tuning};
 use crate::error::Result;
 use crate::frame::FrameSource;
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::io::wrf;
 use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;

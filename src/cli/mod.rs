@@ -53,7 +53,7 @@ use tracing_subscriber::fmt::time::uptime;
 pub use device::BackendChoice;
 
 use crate::error::{Error, Result};
-use crate::io::writer::Stored;
+use crate::io::store::writer::Stored;
 use crate::model::RunPrecision;
 use crate::os_text::escaped;
 pub use crate::real::Precision;

@@ -13,7 +13,7 @@ use crate::cli::storage_options::StorageOptions;
 use crate::cli::{BackendChoice, Precision};
 use crate::ensemble::Ensemble;
 use crate::grid::Sides;
-use crate::io::output::Storage;
+use crate::io::out::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::PassiveTracers;
 use crate::time_steps::Length;

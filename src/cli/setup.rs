@@ -19,7 +19,7 @@ use crate::cli::tracers::refuse_too_many;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::frame::FrameSource;
-use crate::io::output::Header;
+use crate::io::out::output::Header;
 use crate::io::restart::{Restart, RestartFile};
 use crate::io::wrf;
 use crate::io::wrf::series::Series;

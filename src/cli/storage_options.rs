@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::error::Result;
-use crate::io::output::Storage;
-use crate::io::selection::Selection;
-use crate::io::storage::{Compression, Keep};
+use crate::io::out::output::Storage;
+use crate::io::out::selection::Selection;
+use crate::io::store::storage::{Compression, Keep};
 use crate::passive::PassiveTracers;
 
 /// The form of the output.

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::cli::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
+use crate::io::out::selection::is_taken;
+use crate::io::read::text;
 use crate::io::restart::RestartFile;
-use crate::io::selection::is_taken;
-use crate::io::text;
 use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
 

@@ -8,8 +8,8 @@ use crate::diagnostics::difference::{Band, Difference, Worst};
 use crate::diagnostics::tolerance::{Limits, Tolerances};
 use crate::diagnostics::totals::{self, Total};
 use crate::error::Result;
-use crate::io::reader::Reader;
-use crate::io::variables::{Description, Extent, Kind, Values};
+use crate::io::read::reader::Reader;
+use crate::io::read::variables::{Description, Extent, Kind, Values};
 
 /// Values read at a time, if the first dimension can be cut that fine.
 const PART: usize = 1 << 22;

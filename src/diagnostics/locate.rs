@@ -3,7 +3,8 @@
 use crate::domain::Domain;
 use crate::grid::{Shape, Sides};
 use crate::io::grid_north::{of_vector, unit_vector};
-use crate::io::mapping::{self, turn};
+use crate::io::mapping;
+use crate::io::mapping::turn;
 
 /// Cells around a point, as `c = j nx + i`, with their weights, which add up to 1.
 pub(crate) type Around = [(usize, f64); 4];

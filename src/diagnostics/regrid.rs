@@ -9,7 +9,8 @@ use super::extent::Extent;
 use super::locate::Locator;
 use crate::domain::Domain;
 use crate::error::{Advice, Error, Result};
-use crate::io::mapping::{self, EARTH_RADIUS};
+use crate::io::mapping;
+use crate::io::mapping::EARTH_RADIUS;
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weights};
 use crate::primitives::csr::Csr;
 

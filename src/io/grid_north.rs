@@ -10,7 +10,8 @@
 use ndarray::Array2;
 
 use crate::domain::Attribute;
-use crate::io::mapping::{self, GeoPoint};
+use crate::io::mapping;
+use crate::io::mapping::GeoPoint;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
 pub(crate) type Rotation = [Array2<f64>; 2];

@@ -9,7 +9,7 @@ use nwp_mini::device::{Buffer, Element, Gpu};
 use nwp_mini::dry_mass::MassFlux;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;

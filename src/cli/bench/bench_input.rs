@@ -7,7 +7,7 @@ use crate::cli::FilePrecision;
 use crate::cli::option_values::value_name;
 use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::io::wrf;
 use crate::model::RunInput;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};

@@ -36,7 +36,7 @@ use crate::cli::run_metadata::machine;
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::lattice::Extents;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;

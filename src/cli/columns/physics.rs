@@ -13,7 +13,7 @@ use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::writer::{Stored, Writer};
+use crate::io::store::writer::{Stored, Writer};
 use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};

@@ -24,7 +24,7 @@ use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::Replication;
 use crate::os_text::Shown;
 use crate::real::Real;

@@ -12,9 +12,9 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::{FrameSource, PastRun};
 use crate::grid::{Shape, Sides};
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
+use crate::io::store::writer::Stored;
 use crate::io::wrf::{check_levels, check_masses, check_shape};
-use crate::io::writer::Stored;
 use crate::state::State;
 use crate::tracers::Role;
 

@@ -19,11 +19,11 @@ use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Result};
 use crate::frame::{FIGURES, FrameRow, PastRun};
 use crate::grid::{Grid, Shape};
-use crate::io::reader::{RESTART_MARK, Reader, try_map};
-use crate::io::typed_arrays::{array, numbers};
+use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
+use crate::io::read::typed_arrays::{array, numbers};
+use crate::io::store::writer::Stored;
 use crate::io::wrf::series::Series;
 use crate::io::wrf::{self, restart_frame};
-use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{
     Accumulators, Checkpoint, ChemistryTally, State, Surface, TracerChange, WaterChange,

@@ -13,11 +13,11 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::{Frame, FrameSource, Saved};
 use crate::grid::Shape;
-use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::existing;
-use crate::io::reader::RESTART_MARK;
+use crate::io::read::reader::RESTART_MARK;
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::fields::existing;
+use crate::io::store::writer::Stored;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
-use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
 

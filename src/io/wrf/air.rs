@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::real::Real;
 use crate::state::Environment;
 use crate::tracers::Role;

@@ -12,7 +12,7 @@ use crate::calendar;
 use crate::domain::{Domain, Vertical};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
 
 /// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain

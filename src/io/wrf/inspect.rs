@@ -14,8 +14,8 @@ use crate::calendar;
 use crate::error::{Advice, Result};
 use crate::grid::{Shape, Side, Sides};
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
 
 /// Contents of a file as input. Texts are for users, except names and times.
 #[derive(Clone, Debug, Serialize)]

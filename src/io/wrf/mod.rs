@@ -33,7 +33,7 @@ use crate::error::{Advice, Error, Result};
 use crate::frame::Frame;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::layout::Axes;
-use crate::io::reader::{RESTART_MARK, Reader, try_map};
+use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
 pub(super) use air::check as check_air;
 use frame::{look_at_grid, read_frame, refuse_missing};
 use series::{Overlap, Series};
@@ -186,7 +186,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
 
 /// Fails if transport and microphysics are not defined on the grid.
 pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
-    let levels = crate::io::columns::SUPPORTED_LEVELS;
+    let levels = crate::io::cases::columns::SUPPORTED_LEVELS;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
             "has {} layers; the microphysics takes {} to {}",

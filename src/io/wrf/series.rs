@@ -18,8 +18,8 @@ use crate::error::{Advice, Result};
 use crate::frame::FrameSource;
 use crate::grid::Shape;
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
 use crate::passive::{CellPositions, PassiveTracers};
 

@@ -13,7 +13,7 @@ use tracing::warn;
 use super::Frame;
 use crate::constants::Constants;
 use crate::error::Result;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
 use crate::thermo;
 

@@ -14,8 +14,8 @@ use super::source::TimeReader;
 use crate::calendar;
 use crate::error::Result;
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
 
 /// Source of the potential temperature.

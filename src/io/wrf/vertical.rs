@@ -9,7 +9,7 @@ use crate::domain::{
 };
 use crate::error::Result;
 use crate::io::layout::Axes;
-use crate::io::reader::{Reader, try_map};
+use crate::io::read::reader::{Reader, try_map};
 
 /// Names of the profiles in the layers, and of those at the z-faces.
 pub(super) const LAYER_PROFILES: [&str; 9] =

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::Limiter;
 use nwp_mini::grid::{Shape, Side, Sides};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 use tempfile::TempDir;
 
 use super::case::{Prepared, difference, field, read, table};

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3};
 use nwp_mini::dry_mass::MassCoordinate;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;

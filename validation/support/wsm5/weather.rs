@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3, s};
 
 use nwp_mini::grid::Shape;
-use nwp_mini::io::writer::Stored;
+use nwp_mini::io::store::writer::Stored;
 use nwp_mini::physics::{Scratch, call};
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};

@@ -21,7 +21,7 @@ use crate::cli::refine::{kilobytes, lack_of_memory};
 use crate::cli::{BackendChoice, FilePrecision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;

@@ -1,0 +1,257 @@
+//! Files of `nwp-mini chemistry`. Input: cells with their conditions; output: concentrations, counters and states of
+//! the integration.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::chemistry::cells::{Cells, Outcome};
+use crate::chemistry::coupling::hydrolysis;
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::expression::Input;
+use crate::chemistry::mechanism::{Mechanism, Role};
+use crate::chemistry::rates::PER_AIR_FACTOR;
+use crate::chemistry::rosenbrock::Counters;
+use crate::error::Result;
+use crate::io::read::reader::Reader;
+use crate::io::store::writer::Writer;
+use crate::os_text::Shown;
+
+/// The dimension of all variables.
+const CELL: &str = "cell";
+
+/// Local solar time if the file has none: noon, s.
+const NOON: f64 = 43_200.0;
+
+/// Temperature if no rate depends on it, K.
+const ANY_TEMPERATURE: f64 = 298.15;
+
+/// Names of conditions, which cannot be species.
+const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "tstart"];
+
+/// Cells of a file.
+#[derive(Debug)]
+pub(crate) struct CellFile {
+    /// The cells.
+    pub cells: Cells,
+    /// Variable species that occur in no reaction: index in the mechanism, and values.
+    pub inert: Vec<(usize, Vec<f64>)>,
+    /// Attribute `dt`, s.
+    pub dt: Option<f64>,
+    /// Assumptions about missing variables, one a line.
+    pub notes: Vec<String>,
+}
+
+impl CellFile {
+    /// Reads cells for a mechanism; with `follows_sun` the time of day must be known after the start too.
+    pub(crate) fn read(
+        path: &Path,
+        mechanism: &Mechanism,
+        kinetics: &Kinetics,
+        follows_sun: bool,
+    ) -> Result<Self> {
+        let reader = Reader::open(path)?;
+        let count = reader.dimension(CELL)?;
+        let mut source =
+            Conditions { reader: &reader, mechanism, kinetics, count, notes: Vec::new() };
+        let names = reader.variable_names();
+        let mut absent = Vec::new();
+        let mut read = |species: usize| -> Result<Vec<f64>> {
+            let name = &mechanism.species[species].name;
+            if let Some(name) = name_of_species(name, &names) {
+                return reader.row(name, CELL);
+            }
+            let value = mechanism.species[species].initial.unwrap_or(0.0);
+            absent.push(format!("{name} {value:e}"));
+            Ok(vec![value; count])
+        };
+        let mut columns = |species: &[usize]| -> Result<Vec<f64>> {
+            let columns = species.iter().map(|number| read(*number)).collect::<Result<Vec<_>>>();
+            Ok(by_cell(count, &columns?))
+        };
+        let variable = columns(&kinetics.variable)?;
+        let fixed = columns(&kinetics.fixed)?;
+        let takes_part: BTreeSet<usize> = kinetics.variable.iter().copied().collect();
+        let mut inert = Vec::new();
+        for (number, species) in mechanism.species.iter().enumerate() {
+            if species.role == Role::Variable && !takes_part.contains(&number) {
+                inert.push((number, read(number)?));
+            }
+        }
+        if !absent.is_empty() {
+            source.notes.push(format!(
+                "{}: no variable of these species; taken from #INITVALUES, or 0 (molecules cm-3): {}",
+                path.shown(),
+                absent.join(", ")
+            ));
+        }
+        let (air_factor, air_density) = source.air()?;
+        let cells = Cells {
+            variable,
+            fixed,
+            temperature: source.temperature()?,
+            air_factor,
+            air_density,
+            hydrolysis: source.hydrolysis()?,
+            photolysis: source.photolysis()?,
+            start: source.start(follows_sun)?,
+            first_step: Vec::new(),
+        };
+        let notes = source.notes;
+        Ok(Self { cells, inert, dt: reader.number("dt")?, notes })
+    }
+
+    /// Writes the result and renames the file to its final name.
+    pub(crate) fn write(
+        &self,
+        mut writer: Writer,
+        mechanism: &Mechanism,
+        kinetics: &Kinetics,
+        outcomes: &[Outcome],
+        attributes: &[(&str, String)],
+    ) -> Result<()> {
+        let count = outcomes.len();
+        writer.dimension(CELL, count)?;
+        writer.dimension("counter", Counters::NAMES.len())?;
+        writer.text("mechanism", &mechanism.name)?;
+        for (name, value) in attributes {
+            writer.text(name, value)?;
+        }
+        let n = kinetics.variables();
+        let mut place = vec![None; mechanism.species.len()];
+        kinetics.variable.iter().enumerate().for_each(|(i, &species)| place[species] = Some(i));
+        for (number, species) in mechanism.species.iter().enumerate() {
+            let inert = || self.inert.iter().find(|(inert, _)| *inert == number);
+            let values: Vec<f64> = match (place[number], inert()) {
+                (Some(i), _) => (0..count).map(|cell| self.cells.variable[cell * n + i]).collect(),
+                (None, Some((_, values))) => values.clone(),
+                (None, None) => continue,
+            };
+            let about = ["molecules cm-3", &format!("number density of {}", species.name)];
+            writer.variable(&species.name, &[CELL], about, &values)?;
+        }
+        let of =
+            |value: &dyn Fn(&Outcome) -> f64| -> Vec<f64> { outcomes.iter().map(value).collect() };
+        let counters: Vec<i32> = outcomes
+            .iter()
+            .flat_map(|outcome| outcome.counters.values().map(u32::cast_signed))
+            .collect();
+        let names = Counters::NAMES.join(" ");
+        writer.variable("counters", &[CELL, "counter"], ["1", &names], &counters)?;
+        let codes: Vec<i32> = outcomes.iter().map(|outcome| outcome.status.0).collect();
+        let meaning = "1 solved, -6 too many steps, -7 step too small, -8 singular matrix, -9 not a \
+                       finite number, -10 conditions out of range";
+        writer.variable("ierr", &[CELL], ["1", meaning], &codes)?;
+        let time = of(&|outcome| outcome.time);
+        writer.variable("texit", &[CELL], ["s", "time reached"], &time)?;
+        let last = of(&|outcome| outcome.last_step);
+        writer.variable("hexit", &[CELL], ["s", "last accepted step"], &last)?;
+        let next = of(&|outcome| outcome.next_step);
+        writer.variable("hnew", &[CELL], ["s", "step that would come next"], &next)?;
+        writer.commit()
+    }
+}
+
+/// Values cell by cell, from columns of `count` cells.
+fn by_cell(count: usize, columns: &[Vec<f64>]) -> Vec<f64> {
+    (0..count).flat_map(|cell| columns.iter().map(move |column| column[cell])).collect()
+}
+
+/// The variable of a species: one of the same name, else one that differs in case only and is not a condition.
+fn name_of_species<'a>(species: &str, names: &'a [String]) -> Option<&'a str> {
+    let exact = names.iter().find(|name| *name == species && !CONDITIONS.contains(&name.as_str()));
+    let alike = || {
+        let mut alike = names.iter().filter(|name| {
+            name.eq_ignore_ascii_case(species) && !CONDITIONS.contains(&name.as_str())
+        });
+        alike.next().filter(|_| alike.next().is_none())
+    };
+    exact.or_else(alike).map(String::as_str)
+}
+
+/// The conditions of a file that the rates need.
+struct Conditions<'a> {
+    reader: &'a Reader,
+    mechanism: &'a Mechanism,
+    kinetics: &'a Kinetics,
+    count: usize,
+    notes: Vec<String>,
+}
+
+impl Conditions<'_> {
+    fn row(&self, name: &str) -> Result<Option<Vec<f64>>> {
+        if self.reader.has(name) { self.reader.row(name, CELL).map(Some) } else { Ok(None) }
+    }
+
+    /// The values of a condition, or an error that names it and the rate that needs it.
+    fn needed(&self, found: Option<Vec<f64>>, input: Input, wanted: &str) -> Result<Vec<f64>> {
+        let user = self.kinetics.rates.first_user(input);
+        match (found, user) {
+            (Some(values), _) => Ok(values),
+            (None, None) => Ok(vec![0.0; self.count]),
+            (None, Some(reaction)) => Err(self.reader.error(format!(
+                "has no variable {wanted} (cell), which the rate of {} needs: {}",
+                self.mechanism.reaction_name(reaction),
+                self.mechanism.reactions[reaction].rate_text
+            ))),
+        }
+    }
+
+    fn temperature(&self) -> Result<Vec<f64>> {
+        let found = self.row("temp")?;
+        if found.is_none() && !self.kinetics.rates.uses(Input::Temperature) {
+            return Ok(vec![ANY_TEMPERATURE; self.count]);
+        }
+        self.needed(found, Input::Temperature, "temp")
+    }
+
+    /// `CFACTOR` and the number density of air; each can be derived from the other.
+    fn air(&self) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (factor, density) = (self.row("cfactor")?, self.row("c_m")?);
+        let scaled = |values: &Option<Vec<f64>>, by: &dyn Fn(f64) -> f64| {
+            values.as_ref().map(|values| values.iter().map(|&x| by(x)).collect::<Vec<f64>>())
+        };
+        let all_factors = factor.clone().or_else(|| scaled(&density, &|x| x / PER_AIR_FACTOR));
+        let all_densities = density.or_else(|| scaled(&factor, &|x| x * PER_AIR_FACTOR));
+        let wanted = "cfactor or c_m";
+        let needs_none = |input| all_factors.is_none() && !self.kinetics.rates.uses(input);
+        // Any value will do if no rate depends on the air.
+        let filled = |values: Option<Vec<f64>>, input| {
+            if needs_none(input) {
+                Ok(vec![1.0; self.count])
+            } else {
+                self.needed(values, input, wanted)
+            }
+        };
+        let factors = filled(all_factors.clone(), Input::AirFactor)?;
+        Ok((factors, filled(all_densities, Input::AirDensity)?))
+    }
+
+    fn hydrolysis(&mut self) -> Result<Vec<f64>> {
+        let mut found = self.row("rc_n2o5")?;
+        if found.is_none() && self.kinetics.rates.uses(Input::Hydrolysis) {
+            found = self.row("rh")?.map(|humidity| humidity.into_iter().map(hydrolysis).collect());
+            if found.is_some() {
+                self.notes.push("rc_n2o5 follows from rh".to_owned());
+            }
+        }
+        self.needed(found, Input::Hydrolysis, "rc_n2o5 or rh")
+    }
+
+    fn photolysis(&self) -> Result<Vec<f64>> {
+        let column = |(number, name): (usize, &String)| {
+            self.needed(self.row(name)?, Input::Photolysis(number), name)
+        };
+        let columns = self.mechanism.photolysis.iter().enumerate().map(column);
+        Ok(by_cell(self.count, &columns.collect::<Result<Vec<_>>>()?))
+    }
+
+    fn start(&mut self, follows_sun: bool) -> Result<Vec<f64>> {
+        if let Some(start) = self.row("tstart")? {
+            return Ok(start);
+        }
+        if follows_sun || self.kinetics.rates.uses(Input::Sun) {
+            self.notes.push("no variable tstart: the local solar time is 12 h".to_owned());
+        }
+        Ok(vec![NOON; self.count])
+    }
+}

@@ -1,0 +1,6 @@
+//! Files of single parts of the model: columns, transport, chemistry, a lattice.
+
+pub(crate) mod chemistry;
+pub mod columns;
+pub(crate) mod lattice;
+pub mod transport;
