@@ -10,7 +10,7 @@ use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
 use crate::backend::Microphysics;
-use crate::cli::scheme::applies_to_wsm5_only;
+use crate::cli::run::scheme::applies_to_wsm5_only;
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;

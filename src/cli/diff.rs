@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::run_metadata::{Machine, machine};
+use crate::cli::run::metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
     Comparison, DifferenceAt, Figures, VariableReport, VariableVerdict, compare,
 };

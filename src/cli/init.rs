@@ -9,7 +9,7 @@ use tracing::{info, warn};
 use crate::backend::Microphysics;
 use crate::cases::{CaseName, CaseOptions, Shear};
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::refine::lack_of_memory;
+use crate::cli::run::refine::lack_of_memory;
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
 use crate::io::out::ideal_input::IdealInput;

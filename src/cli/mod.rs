@@ -1,39 +1,22 @@
 //! The command line: one file for each subcommand.
 
 mod advice;
-mod aux_outputs;
 mod bench;
 mod chemistry;
-mod chemistry_report;
 mod columns;
 mod completions;
 mod config;
-mod coupled;
 mod device;
 mod diff;
 mod distinct_files;
-mod ensemble;
 mod info;
 mod init;
 mod kernels;
 mod mechanism;
 mod option_values;
-mod pair;
-mod photolysis;
 mod plot;
-mod progress;
-mod provenance;
-mod refine;
-mod report;
 mod report_page;
-mod restart;
 mod run;
-mod run_metadata;
-mod run_options;
-mod scheme;
-mod setup;
-mod storage_options;
-mod tracers;
 mod transport;
 mod tune;
 mod weights;
@@ -116,7 +99,7 @@ impl FilePrecision for f64 {}
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<run_options::Run>),
+    Run(Box<run::options::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
     Wilson(wilson::Wilson),

@@ -32,7 +32,7 @@ use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::run_metadata::machine;
+use crate::cli::run::metadata::machine;
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::Gpu;
 use crate::error::{Error, Result};

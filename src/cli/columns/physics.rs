@@ -7,8 +7,9 @@ use ndarray::{Array3, ArrayBase, Data, Dimension};
 
 use super::{Columns, Steps};
 use crate::backend::{PhaseTime, PhaseTimes};
+use crate::cli::BackendChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::{BackendChoice, pair};
+use crate::cli::run::pair;
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};

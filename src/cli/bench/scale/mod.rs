@@ -17,7 +17,7 @@ use super::table::{self, Column, cpu_with, digits};
 use super::{Bench, Pool};
 use crate::advection::Limiter;
 use crate::backend::gpu::GpuPrecision;
-use crate::cli::refine::{kilobytes, lack_of_memory};
+use crate::cli::run::refine::{kilobytes, lack_of_memory};
 use crate::cli::{BackendChoice, FilePrecision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};

@@ -11,11 +11,12 @@ use crate::backend::Info;
 use crate::backend::gpu::GpuConfig;
 use crate::calendar;
 use crate::cli::FilePrecision;
-use crate::cli::aux_outputs::{self, AuxOutputs, AuxRequest};
-use crate::cli::provenance::provenance;
-use crate::cli::refine::refined;
-use crate::cli::run_options::RunConfig;
-use crate::cli::tracers::refuse_too_many;
+use crate::cli::run::aux_outputs;
+use crate::cli::run::aux_outputs::{AuxOutputs, AuxRequest};
+use crate::cli::run::options::RunConfig;
+use crate::cli::run::provenance::provenance;
+use crate::cli::run::refine::refined;
+use crate::cli::run::tracers::refuse_too_many;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::frame::FrameSource;
@@ -33,15 +34,15 @@ use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
 
 /// A run before its first step.
-pub(super) struct PreparedRun<R> {
-    pub(super) case: RunInput<R>,
-    pub(super) plan: Plan,
-    pub(super) series: Series,
-    pub(super) aux: AuxOutputs<R>,
+pub(in crate::cli) struct PreparedRun<R> {
+    pub(in crate::cli) case: RunInput<R>,
+    pub(in crate::cli) plan: Plan,
+    pub(in crate::cli) series: Series,
+    pub(in crate::cli) aux: AuxOutputs<R>,
 }
 
 /// Reads the initial state and the forcing of the run.
-pub(super) fn ready<R: FilePrecision>(
+pub(in crate::cli) fn ready<R: FilePrecision>(
     config: &RunConfig,
     request: AuxRequest,
     gpu: Option<&Gpu>,
@@ -130,7 +131,7 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
 }
 
 /// Head of the output of a run: variables that it leaves out, and its provenance on a backend.
-pub(super) fn header<R: FilePrecision>(
+pub(in crate::cli) fn header<R: FilePrecision>(
     config: &RunConfig,
     PreparedRun { case, plan, series, .. }: &PreparedRun<R>,
     left_out: Vec<&'static str>,
@@ -149,7 +150,7 @@ pub(super) fn header<R: FilePrecision>(
 }
 
 /// The run on a GPU.
-pub(super) fn gpu_config<'a, R: FilePrecision>(
+pub(in crate::cli) fn gpu_config<'a, R: FilePrecision>(
     config: &RunConfig,
     case: &'a RunInput<R>,
 ) -> GpuConfig<'a> {
@@ -166,7 +167,7 @@ pub(super) fn gpu_config<'a, R: FilePrecision>(
 }
 
 /// Prints the plan of a run.
-pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+pub(in crate::cli) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
     let Plan { steps, dt, .. } = *plan;
     writeln!(
         io::stdout(),
@@ -181,7 +182,7 @@ pub(super) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
 }
 
 /// Logs the statistics of the wind projection.
-pub(super) fn log_projection<R>(case: &RunInput<R>) {
+pub(in crate::cli) fn log_projection<R>(case: &RunInput<R>) {
     let frames = &case.input_frames;
     for (number, frame) in frames.iter().enumerate() {
         if frames.len() > 1 {
@@ -207,7 +208,7 @@ pub(super) fn log_projection<R>(case: &RunInput<R>) {
 }
 
 /// A flag that an interrupt sets; a second interrupt ends the program at once.
-pub(super) fn interruptible() -> Result<Arc<AtomicBool>> {
+pub(in crate::cli) fn interruptible() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))

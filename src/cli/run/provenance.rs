@@ -5,14 +5,14 @@ use std::{fs, io};
 
 use crate::backend::Info;
 use crate::cli::FilePrecision;
-use crate::cli::run_options::RunConfig;
+use crate::cli::run::options::RunConfig;
 use crate::device::Gpu;
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
 use crate::os_text::{Shown, command_line};
 
 /// Provenance of an output, on a backend.
-pub(super) fn provenance<R: FilePrecision>(
+pub(in crate::cli) fn provenance<R: FilePrecision>(
     config: &RunConfig,
     info: &Info,
     gpu: Option<&Gpu>,

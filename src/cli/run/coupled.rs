@@ -15,7 +15,7 @@ use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism;
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::photolysis::{Photolysis, RunLight};
+use crate::cli::run::photolysis::{Photolysis, RunLight};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::io::out::selection::is_taken;
@@ -30,7 +30,7 @@ use crate::tracers::TracerSet;
 /// Options of the chemistry of a run.
 #[derive(Args, Clone, Debug)]
 #[group(id = "coupled")]
-pub(super) struct Coupling {
+pub(in crate::cli) struct Coupling {
     /// Transport the species of this mechanism in the language of KPP as tracers (ppmv), and integrate its
     /// reactions in every cell
     #[arg(long, value_name = "FILE.kpp", conflicts_with = "restart")]
@@ -77,16 +77,16 @@ enum FirstStep {
 
 /// The chemistry of a run, before its place is known.
 #[derive(Debug)]
-pub(super) struct ChemistryConfig {
+pub(in crate::cli) struct ChemistryConfig {
     /// Files that are read for it; none where a run goes on.
-    pub(super) files: Vec<PathBuf>,
+    pub(in crate::cli) files: Vec<PathBuf>,
     /// Attributes of a restart file that keep it: names and values.
-    pub(super) kept: Vec<(&'static str, String)>,
+    pub(in crate::cli) kept: Vec<(&'static str, String)>,
     /// The passive tracers with the species behind them.
-    pub(super) recipe: PassiveTracers,
+    pub(in crate::cli) recipe: PassiveTracers,
     /// Names of the species that are not written.
-    pub(super) hidden: Vec<&'static str>,
-    pub(super) lit: RunLight,
+    pub(in crate::cli) hidden: Vec<&'static str>,
+    pub(in crate::cli) lit: RunLight,
     mechanism: Mechanism,
     kinetics: Kinetics,
     /// Name of the tracer of each species; `None` where the air gives it.
@@ -123,12 +123,12 @@ const USUAL_DAY: time::Date = date!(2005 - 06 - 21);
 
 impl Coupling {
     /// True if a mechanism is given.
-    pub(super) fn is_given(&self) -> bool {
+    pub(in crate::cli) fn is_given(&self) -> bool {
         self.chemistry.is_some()
     }
 
     /// The requested chemistry, or that of the continued run.
-    pub(super) fn choose(
+    pub(in crate::cli) fn choose(
         &self,
         inputs: &[PathBuf],
         tracers: Option<&PassiveTracers>,
@@ -346,7 +346,7 @@ fn damaged(path: &Path, name: &str, value: &str) -> Error {
 
 impl ChemistryConfig {
     /// Fails if a restart file could not store the mechanism.
-    pub(super) fn refuse_includes(&self) -> Result<()> {
+    pub(in crate::cli) fn refuse_includes(&self) -> Result<()> {
         let Some((_, text)) = self.kept.first() else { return Ok(()) };
         if mechanism::parse(&self.mechanism.name, text).mechanism().is_ok() {
             return Ok(());
@@ -359,7 +359,7 @@ impl ChemistryConfig {
     }
 
     /// The chemistry at a position; `start` is the reference time of the run.
-    pub(super) fn at(
+    pub(in crate::cli) fn at(
         &mut self,
         domain: &Domain,
         set: &TracerSet,

@@ -1,5 +1,23 @@
 //! `nwp-mini run`: the storm, step by step.
 
+mod aux_outputs;
+mod chemistry_report;
+mod coupled;
+mod ensemble;
+pub(in crate::cli) mod metadata;
+pub(in crate::cli) mod options;
+pub(in crate::cli) mod pair;
+mod photolysis;
+mod progress;
+mod provenance;
+pub(in crate::cli) mod refine;
+mod report;
+mod restart;
+pub(in crate::cli) mod scheme;
+mod setup;
+mod storage_options;
+mod tracers;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,17 +28,17 @@ use tracing::info;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
-use crate::cli::aux_outputs::{self, AuxRequest, AuxWriter};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::progress::Progress;
-use crate::cli::report::Facts;
-use crate::cli::restart::{restarter, warn_of_another_backend};
-use crate::cli::run_options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
-use crate::cli::setup::{
+use crate::cli::run::aux_outputs::{AuxRequest, AuxWriter};
+use crate::cli::run::options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
+use crate::cli::run::progress::Progress;
+use crate::cli::run::report::Facts;
+use crate::cli::run::restart::{restarter, warn_of_another_backend};
+use crate::cli::run::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
-use crate::cli::{BackendChoice, FilePrecision, Precision, ensemble, pair, scheme, tracers};
+use crate::cli::{BackendChoice, FilePrecision, Precision};
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
@@ -37,7 +55,7 @@ use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
 
 impl Run {
-    pub(super) fn run(&self) -> Result<()> {
+    pub(in crate::cli) fn run(&self) -> Result<()> {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
         let config = self.config(from.as_ref())?;
         let gpu = self.backend.open(&self.gpu)?;

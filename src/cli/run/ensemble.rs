@@ -10,14 +10,15 @@ use tracing::info;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::{Backend, Info, PhaseTimes, Precipitation};
-use crate::cli::aux_outputs::AuxRequest;
-use crate::cli::progress::Progress;
-use crate::cli::run_metadata::RunMetadata;
-use crate::cli::run_options::{Run, RunConfig, SchemeSettings};
-use crate::cli::setup::{
+use crate::cli::FilePrecision;
+use crate::cli::run::aux_outputs::AuxRequest;
+use crate::cli::run::metadata::RunMetadata;
+use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
+use crate::cli::run::progress::Progress;
+use crate::cli::run::scheme;
+use crate::cli::run::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
-use crate::cli::{FilePrecision, scheme};
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::domain::Attribute;
@@ -35,7 +36,7 @@ use crate::tracers::TracerSet;
 use crate::wsm5::scheme::Scheme;
 
 /// Reads the file of an ensemble; fails if an option for single runs is given.
-pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
+pub(in crate::cli) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
     match of_single_runs.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Error::Usage(format!(
             "--ensemble cannot be combined with {option}, which applies to single runs; omit one \
@@ -46,7 +47,7 @@ pub(super) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensem
 }
 
 /// Runs the members of an ensemble.
-pub(super) fn run<R: FilePrecision + GpuPrecision>(
+pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
     gpu: Option<&Gpu>,

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::FilePrecision;
-use crate::cli::run_options::{AuxOptions, Run, RunConfig};
+use crate::cli::run::options::{AuxOptions, Run, RunConfig};
 use crate::diagnostics::stations;
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::frame::{
-    ColumnFrame, PointSample, Saved, Snapshot, output_statistics::OutputStatistics,
-};
+use crate::frame::output_statistics::OutputStatistics;
+use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
 use crate::io::out::append_file::aux_path;
 use crate::io::out::output::{Header, Output};
 use crate::io::out::profiles::Profiles;
@@ -24,7 +23,7 @@ use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;
 
 /// The option that requests each of the files besides the output, and the name of the file.
-pub(super) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
+pub(in crate::cli) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
     let AuxOptions { regrid, regrid_output, points, profiles, .. } = &config.options.aux;
     let name = |what: &str| aux_path(&config.output, what);
     let mut names = Vec::new();
@@ -42,7 +41,7 @@ pub(super) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
 
 /// Outputs besides frames, read and checked independently of the input.
 #[derive(Debug)]
-pub(super) struct AuxRequest {
+pub(in crate::cli) struct AuxRequest {
     pending: Vec<AtomicFile>,
     weights: Option<WeightFile>,
     stations: Option<Stations>,
@@ -50,7 +49,7 @@ pub(super) struct AuxRequest {
 
 impl AuxRequest {
     /// Rejects files that cannot be written, and reads weights and stations.
-    pub(super) fn read(config: &RunConfig) -> Result<Self> {
+    pub(in crate::cli) fn read(config: &RunConfig) -> Result<Self> {
         let Run { aux, force, .. } = &config.options;
         let pending = names(config).into_iter().map(|(_, path)| AtomicFile::new(&path, *force));
         Ok(Self {
@@ -61,7 +60,7 @@ impl AuxRequest {
     }
 
     /// Adapts the outputs to the grid of the run.
-    pub(super) fn on<R: FilePrecision>(
+    pub(in crate::cli) fn on<R: FilePrecision>(
         self,
         domain: &Domain,
         Run { aux: options, output_interval, .. }: &Run,
@@ -88,7 +87,7 @@ impl AuxRequest {
 
 /// Outputs besides frames, on the grid of a run.
 #[derive(Debug)]
-pub(super) struct AuxOutputs<R> {
+pub(in crate::cli) struct AuxOutputs<R> {
     /// The files, in the order of [`names`].
     pending: Vec<AtomicFile>,
     /// Weights and stations, each with the number of its operator.
@@ -110,7 +109,7 @@ impl<R: FilePrecision> AuxOutputs<R> {
     }
 
     /// Starts the files.
-    pub(super) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn AuxOutput<R>>>> {
+    pub(in crate::cli) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn AuxOutput<R>>>> {
         let mut pending = std::mem::take(&mut self.pending).into_iter();
         let mut next = || pending.next().expect("a file for whatever is asked for");
         let mut files: Vec<Box<dyn AuxOutput<R>>> = Vec::new();
@@ -130,11 +129,11 @@ impl<R: FilePrecision> AuxOutputs<R> {
 }
 
 /// Forwards all samples of a run to the writer.
-pub(super) struct AuxWriter<'a, R> {
-    pub(super) output: &'a Output<R>,
-    pub(super) aux: &'a AuxOutputs<R>,
+pub(in crate::cli) struct AuxWriter<'a, R> {
+    pub(in crate::cli) output: &'a Output<R>,
+    pub(in crate::cli) aux: &'a AuxOutputs<R>,
     /// Times of restart files; `None` if none are written.
-    pub(super) restarts: Option<Frames>,
+    pub(in crate::cli) restarts: Option<Frames>,
 }
 
 impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 use tracing::info;
 
 use crate::backend::Microphysics;
-use crate::cli::run_options::RunConfig;
+use crate::cli::run::options::RunConfig;
 use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
 use crate::io::wrf::species::{FROZEN, FileMicrophysics, written};
@@ -13,7 +13,7 @@ use crate::os_text::Shown;
 use crate::wsm5::Sedimentation;
 
 /// The attribute of a restart file with the variables that its run excludes.
-pub(super) const LEFT_OUT: &str = "left_out";
+pub(in crate::cli) const LEFT_OUT: &str = "left_out";
 
 impl ValueEnum for Microphysics {
     fn value_variants<'a>() -> &'a [Self] {
@@ -26,13 +26,13 @@ impl ValueEnum for Microphysics {
 }
 
 /// Message about an option that a scheme does not have.
-pub(super) fn applies_to_wsm5_only(option: &str, physics: Microphysics) -> Error {
+pub(in crate::cli) fn applies_to_wsm5_only(option: &str, physics: Microphysics) -> Error {
     let key = physics.key();
     Error::Usage(format!("{option} applies to WSM5 only; omit it with --physics {key}"))
 }
 
 /// The requested scheme.
-pub(super) fn microphysics(
+pub(in crate::cli) fn microphysics(
     physics: Microphysics,
     fallout: Option<Sedimentation>,
 ) -> Result<Microphysics> {
@@ -45,7 +45,7 @@ pub(super) fn microphysics(
 
 /// Variables that the run excludes from its files: those of ice and snow that the input does not have, with a scheme
 /// without ice. Logs a line about an input of another scheme.
-pub(super) fn left_out(
+pub(in crate::cli) fn left_out(
     config: &RunConfig,
     from: Option<&RestartFile>,
 ) -> Result<Vec<&'static str>> {

@@ -7,14 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tracing::{debug, info};
 
 /// A progress bar on a terminal; elsewhere a line for every tenth of the run.
-pub(super) struct Progress {
+pub(in crate::cli) struct Progress {
     bar: Option<ProgressBar>,
     steps: usize,
     start: Instant,
 }
 
 impl Progress {
-    pub(super) fn new(steps: usize) -> Self {
+    pub(in crate::cli) fn new(steps: usize) -> Self {
         let is_wanted = tracing::enabled!(tracing::Level::INFO) && io::stderr().is_terminal();
         let bar = is_wanted.then(|| {
             let style = ProgressStyle::with_template("{bar:40} step {pos}/{len}, {eta} left");
@@ -24,7 +24,7 @@ impl Progress {
         Self { bar, steps, start: Instant::now() }
     }
 
-    pub(super) fn at(&mut self, step: usize) {
+    pub(in crate::cli) fn at(&mut self, step: usize) {
         if step == 1 {
             debug!("the first step was requested");
         }
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    pub(super) fn finish(&self) {
+    pub(in crate::cli) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::backend::cpu;
 use crate::cli::FilePrecision;
-use crate::cli::run_options::RunConfig;
+use crate::cli::run::options::RunConfig;
 use crate::error::Result;
 use crate::model::{FrameReport, Outcome, RunInput};
 use crate::os_text::Shown;
@@ -15,18 +15,18 @@ use crate::time_steps::Plan;
 
 /// The machine of a run.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Machine {
-    pub(super) os: &'static str,
-    pub(super) arch: &'static str,
-    pub(super) cpu: String,
-    pub(super) cores: usize,
-    pub(super) threads: usize,
+pub(in crate::cli) struct Machine {
+    pub(in crate::cli) os: &'static str,
+    pub(in crate::cli) arch: &'static str,
+    pub(in crate::cli) cpu: String,
+    pub(in crate::cli) cores: usize,
+    pub(in crate::cli) threads: usize,
     /// Vector instructions in use.
-    pub(super) instructions: &'static str,
+    pub(in crate::cli) instructions: &'static str,
 }
 
 /// This machine.
-pub(super) fn machine() -> Machine {
+pub(in crate::cli) fn machine() -> Machine {
     Machine {
         os: std::env::consts::OS,
         arch: std::env::consts::ARCH,
@@ -39,7 +39,7 @@ pub(super) fn machine() -> Machine {
 
 /// Program, input and length of a run; steps and time include the preceding runs.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct RunMetadata {
+pub(in crate::cli) struct RunMetadata {
     version: &'static str,
     commit: &'static str,
     machine: Machine,
@@ -48,8 +48,8 @@ pub(super) struct RunMetadata {
     device: String,
     precision: &'static str,
     input: String,
-    pub(super) output: String,
-    pub(super) frames: usize,
+    pub(in crate::cli) output: String,
+    pub(in crate::cli) frames: usize,
     refine: usize,
     grid: [usize; 3],
     boundary: String,
@@ -58,16 +58,16 @@ pub(super) struct RunMetadata {
     physics: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     fallout: Option<String>,
-    pub(super) steps: usize,
+    pub(in crate::cli) steps: usize,
     dt: f64,
     max_dt: f64,
-    pub(super) seconds: f64,
+    pub(in crate::cli) seconds: f64,
     input_frames: Vec<FrameReport>,
 }
 
 impl RunMetadata {
     /// Metadata of a run with `frames` output frames, on a backend of this kind and with this description.
-    pub(super) fn new<R: FilePrecision>(
+    pub(in crate::cli) fn new<R: FilePrecision>(
         config: &RunConfig,
         case: &RunInput<R>,
         plan: &Plan,
@@ -103,7 +103,7 @@ impl RunMetadata {
     }
 
     /// Prints the head of a summary.
-    pub(super) fn print(&self, out: &mut impl Write) -> Result<()> {
+    pub(in crate::cli) fn print(&self, out: &mut impl Write) -> Result<()> {
         let [nx, ny, nz] = self.grid;
         writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
         writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;

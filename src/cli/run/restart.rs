@@ -6,8 +6,8 @@ use tracing::warn;
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::cli::option_values::value_name;
-use crate::cli::run_options::{RunConfig, SchemeOptions, SchemeSettings};
-use crate::cli::scheme::{LEFT_OUT, microphysics};
+use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
+use crate::cli::run::scheme::{LEFT_OUT, microphysics};
 use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::time_steps::Plan;
 impl SchemeOptions {
     /// Value of each option: the given one, else that of the restart file, else the default. Fails if a given value
     /// differs from that of the restart file.
-    pub(super) fn resolve(
+    pub(in crate::cli) fn resolve(
         self,
         refine: Option<u16>,
         dt: Option<f64>,
@@ -95,7 +95,7 @@ fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
 }
 
 /// Says where the bits may not be those of a run without a break.
-pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
+pub(in crate::cli) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
     let Some(file) = from else { return };
     let its = file.text("backend").unwrap_or_default();
     if its != kind {
@@ -108,7 +108,7 @@ pub(super) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
 }
 
 /// Writer of the restart files of a run.
-pub(super) fn restarter<R: FilePrecision>(
+pub(in crate::cli) fn restarter<R: FilePrecision>(
     pending: AtomicFile,
     config: &RunConfig,
     (case, series, plan): (&RunInput<R>, Series, &Plan),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::refine::lack_of_memory;
+use crate::cli::run::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::out::selection::is_taken;
@@ -12,7 +12,7 @@ use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
 
 /// The requested passive tracers, or those of the continued run.
-pub(super) fn recipe(
+pub(in crate::cli) fn recipe(
     given: Option<&Path>,
     from: Option<&RestartFile>,
 ) -> Result<Option<PassiveTracers>> {
@@ -43,7 +43,11 @@ pub(super) fn recipe(
 const COPIES: usize = 8;
 
 /// Fails if the memory of this machine is not sufficient for the passive tracers of a run on a grid.
-pub(super) fn refuse_too_many(recipe: &PassiveTracers, shape: Shape, bytes: usize) -> Result<()> {
+pub(in crate::cli) fn refuse_too_many(
+    recipe: &PassiveTracers,
+    shape: Shape,
+    bytes: usize,
+) -> Result<()> {
     let count = recipe.set().passive().len();
     let each = shape.cells().saturating_mul(COPIES * bytes);
     let Some([needed, free]) = lack_of_memory(count.saturating_mul(each)) else { return Ok(()) };

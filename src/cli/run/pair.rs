@@ -10,7 +10,7 @@ use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::divergent_columns::{DivergentColumn, QuantityProfile};
 
 /// Prints times, verdicts, and the divergent columns.
-pub(super) fn print(report: &ComparisonReport) -> Result<()> {
+pub(in crate::cli) fn print(report: &ComparisonReport) -> Result<()> {
     let mut out = crate::cli::summary_output();
     print_times(&mut out, report)?;
     print_verdicts(&mut out, report)?;
@@ -21,7 +21,7 @@ pub(super) fn print(report: &ComparisonReport) -> Result<()> {
 }
 
 /// Fails when a verdict is bad.
-pub(super) fn judge(report: &ComparisonReport) -> Result<()> {
+pub(in crate::cli) fn judge(report: &ComparisonReport) -> Result<()> {
     let bad: Vec<String> = report
         .verdicts
         .iter()

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::backend::{Backend, Info, PhaseTime, Precipitation};
-use crate::cli::chemistry_report::ChemistryReport;
-use crate::cli::run_metadata::RunMetadata;
-use crate::cli::run_options::RunConfig;
-use crate::cli::{FilePrecision, aux_outputs, plot, report_page};
+use crate::cli::run::aux_outputs;
+use crate::cli::run::chemistry_report::ChemistryReport;
+use crate::cli::run::metadata::RunMetadata;
+use crate::cli::run::options::RunConfig;
+use crate::cli::{FilePrecision, plot, report_page};
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
 use crate::diagnostics::pair::Verdict;
@@ -87,7 +88,7 @@ struct Origin {
 
 /// The report of a run; steps, time and water include the preceding runs.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Facts {
+pub(in crate::cli) struct Facts {
     #[serde(flatten)]
     made: RunMetadata,
     /// Auxiliary files.
@@ -121,7 +122,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Gathers the report.
-    pub(super) fn new<R: FilePrecision>(
+    pub(in crate::cli) fn new<R: FilePrecision>(
         config: &RunConfig,
         case: &RunInput<R>,
         plan: &Plan,
@@ -191,7 +192,7 @@ impl Facts {
     }
 
     /// Adds the result of a pair of runs.
-    pub(super) fn compare(&mut self, pair: &backend_comparison::ComparisonReport) {
+    pub(in crate::cli) fn compare(&mut self, pair: &backend_comparison::ComparisonReport) {
         self.pairs.clone_from(&pair.ratios);
         self.verdict.clone_from(&pair.verdicts);
         self.runs.clone_from(&pair.runs);
@@ -199,13 +200,13 @@ impl Facts {
     }
 
     /// Fails if cells failed in the chemistry.
-    pub(super) fn judge(&self) -> Result<()> {
+    pub(in crate::cli) fn judge(&self) -> Result<()> {
         let about = &self.made.output;
         self.chemistry.as_ref().map_or(Ok(()), |chemistry| chemistry.judge(about))
     }
 
     /// Prints the summary.
-    pub(super) fn print(&self) -> Result<()> {
+    pub(in crate::cli) fn print(&self) -> Result<()> {
         let Self { water, timing, .. } = self;
         let share = |part: f64| if water.start > 0.0 { 100.0 * part / water.start } else { 0.0 };
         let frozen = if self.precipitation_mean_mm > 0.0 {
@@ -284,7 +285,7 @@ impl Facts {
     }
 
     /// Writes the requested reports of the run: JSON, and a page with pictures of the output.
-    pub(super) fn write(
+    pub(in crate::cli) fn write(
         &self,
         json: Option<AtomicFile>,
         page: Option<AtomicFile>,

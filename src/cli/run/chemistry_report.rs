@@ -18,7 +18,7 @@ const SHOWN: [&str; 4] = ["o3", "no2", "oh", "ho"];
 
 /// The chemistry of a run.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct ChemistryReport {
+pub(in crate::cli) struct ChemistryReport {
     mechanism: String,
     /// Calls for all cells.
     calls: u64,
@@ -39,7 +39,7 @@ pub(super) struct ChemistryReport {
 
 impl ChemistryReport {
     /// Report of a run; `None` without chemistry. `seconds` is the time of the calls.
-    pub(super) fn new<R: FilePrecision>(
+    pub(in crate::cli) fn new<R: FilePrecision>(
         case: &RunInput<R>,
         outcome: &Outcome,
         time: PhaseTime,
@@ -68,18 +68,18 @@ impl ChemistryReport {
     }
 
     /// True for a field whose statistics are in the JSON only, since there are many.
-    pub(super) fn is_silent(&self, name: &str) -> bool {
+    pub(in crate::cli) fn is_silent(&self, name: &str) -> bool {
         let bare = name.strip_prefix("chem_").unwrap_or(name);
         self.names.contains(&name) && !SHOWN.contains(&bare)
     }
 
     /// True of a species.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::cli) fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
 
     /// Prints it.
-    pub(super) fn print(&self, out: &mut impl Write) -> Result<()> {
+    pub(in crate::cli) fn print(&self, out: &mut impl Write) -> Result<()> {
         let Self { mechanism, calls, seconds, cell_steps_per_s, steps_mean, steps_most, .. } = self;
         writeln!(
             out,
@@ -125,7 +125,7 @@ impl ChemistryReport {
     }
 
     /// Fails if cells failed.
-    pub(super) fn judge(&self, about: &str) -> Result<()> {
+    pub(in crate::cli) fn judge(&self, about: &str) -> Result<()> {
         let Some((code, [i, j, k])) = self.first_failed else { return Ok(()) };
         Err(Error::Unsolved(format!(
             "chemistry failed {} times in a cell, which kept its species; the first: {} (ierr \

@@ -10,7 +10,7 @@ use crate::passive::PassiveTracers;
 
 /// The form of the output.
 #[derive(Args, Clone, Debug)]
-pub(super) struct StorageOptions {
+pub(in crate::cli) struct StorageOptions {
     /// Compression of the fields of the output; lossless
     #[arg(long, value_name = "HOW", default_value = "fast")]
     compression: Compression,
@@ -40,7 +40,7 @@ fn keep(text: &str) -> Result<Keep, String> {
 
 impl StorageOptions {
     /// Form of the output that the options request.
-    pub(super) fn storage(&self, tracers: Option<&PassiveTracers>) -> Result<Storage> {
+    pub(in crate::cli) fn storage(&self, tracers: Option<&PassiveTracers>) -> Result<Storage> {
         let set = tracers.map(PassiveTracers::set);
         let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();
         let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
@@ -50,7 +50,7 @@ impl StorageOptions {
     }
 
     /// Given options that are for single runs only, by their names.
-    pub(super) fn of_single_runs(&self) -> [(&'static str, bool); 3] {
+    pub(in crate::cli) fn of_single_runs(&self) -> [(&'static str, bool); 3] {
         [
             ("--compression", self.compression != Compression::Fast),
             ("--keepbits", self.keepbits.is_some()),

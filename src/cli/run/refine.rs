@@ -13,10 +13,10 @@ use crate::real::Precision;
 
 /// Memory of a run for each cell in single precision, bytes: 276 were measured on the CPU with seven frames of the
 /// storm at `--refine 4`.
-pub(super) const BYTES_A_CELL: usize = 280;
+pub(in crate::cli) const BYTES_A_CELL: usize = 280;
 
 /// The input with its cells divided as requested.
-pub(super) fn refined(
+pub(in crate::cli) fn refined(
     count: usize,
     precision: Precision,
     (domain, frame, series): (Domain, Frame, Series),
@@ -44,18 +44,18 @@ pub(super) fn refined(
 }
 
 /// Needed and free memory, GB, if that is not sufficient.
-pub(super) fn lack_of_memory(needed: usize) -> Option<[f64; 2]> {
+pub(in crate::cli) fn lack_of_memory(needed: usize) -> Option<[f64; 2]> {
     let free = free_memory().filter(|free| needed > *free)?;
     Some([needed, free].map(|bytes| bytes as f64 / 1e9))
 }
 
 /// Available memory, bytes; `None` if the system does not report it.
-pub(super) fn free_memory() -> Option<usize> {
+pub(in crate::cli) fn free_memory() -> Option<usize> {
     Some(1024 * kilobytes("/proc/meminfo", "MemAvailable:")?)
 }
 
 /// A number of kilobytes from the system's report in a file.
-pub(super) fn kilobytes(file: &str, key: &str) -> Option<usize> {
+pub(in crate::cli) fn kilobytes(file: &str, key: &str) -> Option<usize> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()

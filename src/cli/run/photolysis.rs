@@ -12,7 +12,7 @@ use crate::io::wrf::photolysis::{Frequency, of_wrf_chem};
 
 /// Origin of photolysis frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Photolysis {
+pub(in crate::cli) enum Photolysis {
     /// Fields of the input: `Pj_*` of the mechanism (s-1), or WRF-Chem's PHOTR* (min-1)
     Input,
     /// A clear sky, from position and date
@@ -23,12 +23,12 @@ pub(super) enum Photolysis {
 
 /// The light of a run.
 #[derive(Debug)]
-pub(super) struct RunLight {
-    pub(super) light: Light,
+pub(in crate::cli) struct RunLight {
+    pub(in crate::cli) light: Light,
     /// Fields of the input that give it.
-    pub(super) frequencies: Vec<Frequency>,
+    pub(in crate::cli) frequencies: Vec<Frequency>,
     /// Words for frequencies that others stand in for.
-    pub(super) stand_ins: Vec<&'static str>,
+    pub(in crate::cli) stand_ins: Vec<&'static str>,
 }
 
 impl RunLight {
@@ -38,7 +38,7 @@ impl RunLight {
 
     /// The requested photolysis frequencies; without a choice that of the input, of which `fields` are the fields in the cells,
     /// where it has all that the mechanism needs, else a clear sky.
-    pub(super) fn choose(
+    pub(in crate::cli) fn choose(
         choice: Option<Photolysis>,
         mechanism: &Mechanism,
         (path, fields): (&Path, &[String]),
@@ -79,7 +79,7 @@ impl RunLight {
     }
 
     /// The light of the run that a restart file comes from, by its name; `None` for a name that no run leaves.
-    pub(super) fn of_restart(name: &str, mechanism: &Mechanism) -> Option<Result<Self>> {
+    pub(in crate::cli) fn of_restart(name: &str, mechanism: &Mechanism) -> Option<Result<Self>> {
         Some(match Photolysis::from_str(name, false).ok()? {
             Photolysis::None => Ok(Self::of(Light::Dark)),
             Photolysis::ClearSky => Self::clear_sky(mechanism),
@@ -115,7 +115,7 @@ impl RunLight {
     }
 
     /// The name of the choice, for restart files.
-    pub(super) fn name(&self) -> &'static str {
+    pub(in crate::cli) fn name(&self) -> &'static str {
         match self.light {
             Light::Dark => "none",
             Light::ClearSky(_) => "clear-sky",
