@@ -31,6 +31,35 @@ pub fn parse(text: &str) -> Option<PrimitiveDateTime> {
     PrimitiveDateTime::parse(&whole, FORMAT).ok()?.checked_add(exactly(seconds)?)
 }
 
+/// The reason why a text is no date in WRF's format, and what is needed.
+pub fn fault(text: &str) -> String {
+    let text = text.trim_matches(['\0', ' ']);
+    let shape: String =
+        text.chars().take(LENGTH).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let numbers: Vec<u16> =
+        text.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse().ok()).collect();
+    let (true, [year, month, day, hour, minute, second, ..]) =
+        (shape.replacen(['T', ' '], "_", 1) == "0000-00-00_00:00:00", &numbers[..])
+    else {
+        return "YYYY-MM-DD_hh:mm:ss is needed".to_owned();
+    };
+    let days = u8::try_from(*month).ok().and_then(|month| Month::try_from(month).ok());
+    let days = days.map(|month| u16::from(month.length(i32::from(*year))));
+    let reason = match days {
+        None => format!("there is no month {month}"),
+        Some(days) if *day == 0 || *day > days => {
+            format!("{year:04}-{month:02} has {days} days, and there is no day {day}")
+        }
+        _ if *hour > 23 => format!("there is no hour {hour}, a day has the hours 0 to 23"),
+        _ if *minute > 59 || *second > 59 => {
+            "there are 60 minutes and 60 seconds, from 0 to 59".to_owned()
+        }
+        // The date is good, and what follows it is not.
+        _ => return "YYYY-MM-DD_hh:mm:ss is needed".to_owned(),
+    };
+    format!("{reason}; a date that exists is needed")
+}
+
 /// Value of a text such as `.25`.
 fn fraction(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('.')?;
@@ -162,6 +191,30 @@ mod tests {
         }
         assert!(parse("2001-02-29_00:00:00").is_none());
         assert!(parse("yesterday").is_none());
+    }
+
+    #[test]
+    fn dates_that_do_not_exist_say_why() {
+        for (text, words) in [
+            ("2021-02-29_00:00:00", "2021-02 has 28 days, and there is no day 29"),
+            ("2020-04-31T00:00:00Z", "2020-04 has 30 days"),
+            ("2020-01-00_00:00:00", "no day 0"),
+            ("2020-13-01 00:00:00", "no month 13"),
+            ("2020-00-01_00:00:00", "no month 0"),
+            ("2020-01-01_24:00:00", "no hour 24"),
+            ("2020-01-01_23:59:60", "60 seconds"),
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+            let fault = fault(text);
+            assert!(
+                fault.contains(words) && fault.ends_with("a date that exists is needed"),
+                "{fault}"
+            );
+        }
+        for text in ["yesterday", "2020-06-01_12:00:00.x", "2020-6-1_00:00:00", "ä", ""] {
+            assert_eq!(parse(text), None, "{text}");
+            assert_eq!(fault(text), "YYYY-MM-DD_hh:mm:ss is needed", "{text}");
+        }
     }
 
     #[test]

@@ -231,6 +231,7 @@
 // The program calls parts of the library that no other program can reach. Without it they are unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "used by the program"))]
 
+pub mod bounds;
 pub mod counter_rng;
 pub mod cuda_abi;
 pub mod error;
@@ -251,6 +252,7 @@ pub mod frame;
 pub mod state;
 pub mod thermo;
 pub mod time_steps;
+pub mod units;
 
 pub mod advection;
 pub mod chemistry;

@@ -442,6 +442,10 @@ def main(options):
     for variable in found["variables"]:
         if not variable["pass"]:
             print(f"{variable['name']}: {explanation(variable)}")
+    unread = [v["name"] for v in found["variables"] if v["verdict"] == "not_comparable"]
+    if len(unread) == len(failing):
+        print(f"error: {options.a}: the values of {', '.join(unread)} cannot be read", file=sys.stderr)
+        return 3
     print(f"error: {options.a} and {options.b} differ in {', '.join(failing)}", file=sys.stderr)
     return 1
 

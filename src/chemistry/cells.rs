@@ -125,6 +125,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// That of a cell that was not integrated.
+    pub(crate) fn failed(status: Status) -> Self {
+        let counters = Counters::default();
+        Self { status, counters, time: 0.0, last_step: 0.0, next_step: 0.0 }
+    }
+
     /// The first step of the cell's next call, s: 0, for that of the settings, after a failure.
     pub(crate) fn step_of_next_call(&self) -> f64 {
         if self.status.is_success() { self.next_step } else { 0.0 }
@@ -290,8 +296,7 @@ struct Integration<'a, F> {
 
 impl<'a, F: Real> Integration<'a, F> {
     fn new(piece: CellRange<'a>) -> Self {
-        let (status, counters) = (Status::BAD_CONDITIONS, Counters::default());
-        let nothing = Outcome { status, counters, time: 0.0, last_step: 0.0, next_step: 0.0 };
+        let nothing = Outcome::failed(Status::BAD_CONDITIONS);
         Self {
             work: Work::new(piece.kinetics, &piece.settings.method),
             factors: Factors::new(piece.kinetics),

@@ -123,19 +123,35 @@ impl Solver {
     }
 }
 
+/// The files of a mechanism, and their text as one.
+#[derive(Debug)]
+pub(super) struct MechanismFiles {
+    pub(super) text: String,
+    pub(super) paths: Vec<PathBuf>,
+}
+
 /// Reads a mechanism and logs its warnings.
 pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
+    read_mechanism_and_files(path).map(|(mechanism, kinetics, _)| (mechanism, kinetics))
+}
+
+/// The same with the files.
+pub(super) fn read_mechanism_and_files(
+    path: &Path,
+) -> Result<(Mechanism, Kinetics, MechanismFiles)> {
     let reading = mechanism::read(path).map_err(|reason| match path.metadata() {
         Err(e) => Error::cannot_read(path, &e),
         Ok(_) => Error::input(path, reason),
     })?;
+    let text = reading.text.clone();
     let (mechanism, diagnostics) =
         reading.mechanism().map_err(|message| Error::input(path, message))?;
     if diagnostics.warnings() > 0 {
         warn!("{}", diagnostics.text(Severity::Warning));
     }
     let kinetics = Kinetics::new(&mechanism).map_err(|message| Error::input(path, message))?;
-    Ok((mechanism, kinetics))
+    let paths = diagnostics.sources.into_iter().map(|source| source.path).collect();
+    Ok((mechanism, kinetics, MechanismFiles { text, paths }))
 }
 
 impl Chemistry {
@@ -166,7 +182,7 @@ impl Chemistry {
             );
         }
         let start = Instant::now();
-        let (outcomes, place) = match &gpu {
+        let (mut outcomes, place) = match &gpu {
             None => (integrate(&kinetics, &settings, &mut file.cells), "CPU".to_owned()),
             Some(gpu) => {
                 let cells = &mut file.cells;
@@ -176,6 +192,7 @@ impl Chemistry {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
+        let fault = file.restore(&mut outcomes).map(str::to_owned);
 
         let Settings { method, tolerances, interval, .. } = &settings;
         let Tolerances { relative: rtol, absolute: atol } = tolerances;
@@ -211,12 +228,12 @@ impl Chemistry {
             seconds / all.max(1.0) * 1e6,
             self.output.shown()
         )?;
-        failures(&outcomes, &self.output)
+        failures(&outcomes, fault.as_deref(), &self.output)
     }
 }
 
-/// An error with the numbers of failed cells, by reason.
-fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
+/// An error with the numbers of failed cells, by reason, and the first impossible condition.
+fn failures(outcomes: &[Outcome], fault: Option<&str>, output: &Path) -> Result<()> {
     let failed: Vec<(usize, Status)> = outcomes
         .iter()
         .enumerate()
@@ -236,10 +253,11 @@ fn failures(outcomes: &[Outcome], output: &Path) -> Result<()> {
         .map(|(status, count)| format!("{count} {} (ierr {})", status.reason(), status.0))
         .collect();
     Err(Error::Unsolved(format!(
-        "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}",
+        "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}{}",
         failed.len(),
         outcomes.len(),
         output.shown(),
-        reasons.join(", ")
+        reasons.join(", "),
+        fault.map_or_else(String::new, |fault| format!("; {fault}"))
     )))
 }

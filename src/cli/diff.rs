@@ -26,7 +26,9 @@ const NAMED: usize = 8;
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
 /// Whole numbers and text are compared for equality, whatever the tolerance. Packed values
 /// are unpacked, and may be off by half of their step; a missing value differs from any other value.
-/// Attributes are not compared otherwise, and files with groups are refused.
+/// Values in other units are converted to those of the first file, and the difference is told.
+/// Other attributes are not compared. Files with groups are refused, and so are those that differ in nothing but have
+/// variables of user-defined types.
 ///
 /// Example: nwp-mini diff --print-tolerance > limits.toml
 ///
@@ -113,7 +115,7 @@ impl Diff {
             let limits = match self.tolerance {
                 Some(_) => "within the limits",
                 None if comparison.variables.iter().any(is_within) => {
-                    "within half a step of what is packed"
+                    "within half a step of what is packed and the rounding of what is converted"
                 }
                 None => "bit by bit",
             };
@@ -121,15 +123,22 @@ impl Diff {
             writeln!(io::stdout(), "\nThe same {limits}: {count} variables.")?;
             return Ok(());
         }
-        let more = match failures.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let named = failures[..failures.len().min(NAMED)].join(", ");
+        if let Some(unread) = comparison.all_that_fails_is_unread() {
+            return Err(Error::input(
+                a,
+                format!(
+                    "the values of {} are of user-defined types (compound, enum, opaque, vlen), which cannot be \
+                     read; the other {} variables pass; compare those with another tool, such as h5diff",
+                    some_of(&unread),
+                    comparison.variables.len() - unread.len()
+                ),
+            ));
+        }
         Err(Error::Verdict(format!(
-            "{} and {} differ in {named}{more}; the table on standard output says how",
+            "{} and {} differ in {}; the table on standard output says how",
             a.shown(),
-            b.shown()
+            b.shown(),
+            some_of(&failures)
         )))
     }
 
@@ -148,14 +157,24 @@ impl Diff {
             let rows: Vec<_> = comparison.totals.iter().map(total_row).collect();
             print_table(&mut out, &TOTAL_HEAD, &rows)?;
         }
-        let failing: Vec<_> = comparison.variables.iter().filter(|v| !v.pass).collect();
-        if !failing.is_empty() {
+        let told: Vec<_> =
+            comparison.variables.iter().filter(|v| !v.pass || v.units_differ).collect();
+        if !told.is_empty() {
             writeln!(out)?;
         }
-        for variable in failing {
+        for variable in told {
             writeln!(out, "{}: {}", variable.name, explanation(variable))?;
         }
         Ok(())
+    }
+}
+
+/// The first [`NAMED`] names, and the number of others.
+fn some_of(names: &[String]) -> String {
+    let named = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 
@@ -207,6 +226,7 @@ fn verdict_words(verdict: VariableVerdict) -> &'static str {
         VariableVerdict::OnlyInB => "ONLY IN B",
         VariableVerdict::OtherType => "OTHER TYPE",
         VariableVerdict::OtherDimensions => "OTHER DIMENSIONS",
+        VariableVerdict::OtherUnits => "OTHER UNITS",
         VariableVerdict::NotComparable => "NOT COMPARABLE",
     }
 }

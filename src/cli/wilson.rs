@@ -16,7 +16,7 @@ use crate::io::store::writer::{Stored, Writer};
 use crate::lattice::dirac::{self, Dirac};
 use crate::lattice::gpu::{GpuDirac, LatticePrecision};
 use crate::lattice::solver::MOST_ITERATIONS;
-use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve};
+use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve_to_the_residual};
 use crate::os_text::Shown;
 
 /// Apply the Wilson operator of lattice QCD and solve M x = b, for every case of a file.
@@ -24,7 +24,8 @@ use crate::os_text::Shown;
 /// The global attribute `cases` names the cases, separated by spaces; variables and dimensions of a case
 /// begin with its name and an underscore. Without the attribute there is one case, without prefix. A
 /// case has links (mu, t, z, y, x, row, col, complex), psi and rhs (t, z, y, x, spin, color, complex),
-/// kappa, tolerance, tolerance_f32, and antiperiodic_t, 0 or 1. Extents are even.
+/// kappa, tolerance, tolerance_f32, and antiperiodic_t, 0 or 1. Extents are even. A case is solved if the residual of
+/// its solution is within the tolerance; one below the rounding of the precision is not reached, with exit code 5.
 ///
 /// Example: nwp-mini wilson --input wilson.nc --output wilson.out.nc --precision f32
 #[derive(Debug, Args)]
@@ -118,10 +119,18 @@ impl Wilson {
         Ok(())
     }
 
+    /// Name and value of the tolerance of a case in the precision of the command.
+    fn tolerance(&self, case: &LatticeCase) -> (&'static str, f64) {
+        match self.precision {
+            Precision::F32 => ("tolerance_f32", case.tolerance[1]),
+            Precision::F64 => ("tolerance", case.tolerance[0]),
+        }
+    }
+
     fn report<R>(&self, case: &LatticeCase, solution: &Solution<R>) -> Result<()> {
         let Solution { iterations, residual, converged, .. } = *solution;
         if !converged || !residual.is_finite() {
-            return Err(lattice::failed(&self.input, case, iterations, residual));
+            return Err(lattice::failed(&self.input, case, solution, self.tolerance(case)));
         }
         let name = if case.name.is_empty() { "the case" } else { &case.name };
         writeln!(
@@ -146,7 +155,7 @@ fn by_gradients<R: Stored, D: Dirac<R>>(
 ) -> Result<Results<R>> {
     let stop = Stop { tolerance: case.tolerance[tolerance], most: MOST_ITERATIONS };
     let rhs: Vec<R> = case.rhs.iter().map(|&x| R::of(x)).collect();
-    results(dirac, case, solve(dirac, case.kappa, &rhs, stop)?)
+    results(dirac, case, solve_to_the_residual(dirac, case.kappa, &rhs, stop)?)
 }
 
 /// Results by defect correction, with an operator in single precision.

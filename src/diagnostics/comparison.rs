@@ -7,9 +7,11 @@ use serde::Serialize;
 use crate::diagnostics::difference::{Band, Difference, Worst};
 use crate::diagnostics::tolerance::{Limits, Tolerances};
 use crate::diagnostics::totals::{self, Total};
+use crate::diagnostics::unit_pair::UnitPair;
 use crate::error::Result;
 use crate::io::read::reader::Reader;
 use crate::io::read::variables::{Description, Extent, Kind, Values};
+use crate::units::Conversion;
 
 /// Values read at a time, if the first dimension can be cut that fine.
 const PART: usize = 1 << 22;
@@ -32,6 +34,8 @@ pub(crate) enum VariableVerdict {
     OtherType,
     /// Of other dimensions in the second file.
     OtherDimensions,
+    /// In units of another quantity in the second file.
+    OtherUnits,
     /// Of a type that this program cannot read.
     NotComparable,
 }
@@ -100,6 +104,10 @@ pub(crate) struct VariableReport {
     pub dimensions: Vec<String>,
     /// Their lengths, the shorter one for unlimited dimensions.
     pub shape: Vec<usize>,
+    /// Its units in each file, if stated.
+    pub units: [Option<String>; 2],
+    /// `true` if the units of the two files differ, other than in spelling.
+    pub units_differ: bool,
     /// Verdict.
     pub verdict: VariableVerdict,
     /// `true` if it passes.
@@ -128,11 +136,20 @@ impl Comparison {
         let totals = self.totals.iter().filter(|t| !t.pass).map(|t| format!("total {}", t.name));
         variables.chain(totals).collect()
     }
+
+    /// Names of the variables that cannot be read, if nothing else fails.
+    pub(crate) fn all_that_fails_is_unread(&self) -> Option<Vec<String>> {
+        let is_unread = |v: &&VariableReport| v.verdict == VariableVerdict::NotComparable;
+        let unread: Vec<String> =
+            self.variables.iter().filter(is_unread).map(|v| v.name.clone()).collect();
+        (!unread.is_empty() && unread.len() == self.failures().len()).then_some(unread)
+    }
 }
 
 /// Compares two files; without tolerances every difference counts.
 ///
-/// Groups, attributes and unused dimensions are not compared. Packed values are unpacked before the comparison, and may
+/// Groups, attributes other than units and unused dimensions are not compared; the values of the second file are
+/// converted to the units of the first. Packed values are unpacked before the comparison, and may
 /// differ by half of their step. A floating-point value is missing if the file marks it so or if it is the fill value
 /// of the NetCDF library.
 pub(crate) fn compare(
@@ -182,6 +199,8 @@ fn blank(of: &Description, verdict: VariableVerdict) -> VariableReport {
         types: [None; 2],
         dimensions: of.extents.iter().map(|e| e.name.clone()).collect(),
         shape: of.extents.iter().map(|e| e.length).collect(),
+        units: [None, None],
+        units_differ: false,
         verdict,
         pass: false,
         note: None,
@@ -196,24 +215,36 @@ fn compare_variable(
     tolerances: Option<&Tolerances>,
 ) -> Result<VariableReport> {
     let packed = packed([a, b]);
-    let limits = limits_of(tolerances.map(|t| t.of(&a.name)), packed);
+    let units = UnitPair::of(readers, [a, b])?;
+    let mut limits = limits_of(tolerances.map(|t| t.of(&a.name)), packed);
+    if let Some(room) = units.rounding([a, b]) {
+        limits = Some(limits.unwrap_or_default().widened(room));
+    }
     let limits = limits.as_ref();
     let mut report = VariableReport {
         types: [Some(a.kind.0), Some(b.kind.0)],
+        units: [a.units.clone(), b.units.clone()],
+        units_differ: units != UnitPair::Same,
         limits: limits.cloned(),
         ..blank(a, VariableVerdict::NotComparable)
     };
     if let Some(shape) = common_shape(&a.extents, &b.extents) {
         report.shape = shape;
-        if let Some(difference) = differences(readers, [a, b], &report.shape, limits)? {
+        let conversion = units.conversion();
+        if let Some(difference) = differences(readers, [a, b], &report.shape, (limits, conversion))?
+        {
             report.verdict = match limits {
+                _ if matches!(units, UnitPair::Other(_)) => VariableVerdict::OtherUnits,
                 _ if difference.differing == 0 => VariableVerdict::Identical,
                 Some(limits) if is_float([a, b]) && limits.admit(&difference) => {
                     VariableVerdict::Within
                 }
                 _ => VariableVerdict::Different,
             };
-            report.figures = Some(figures(&difference, [a, b], &report.shape));
+            let mut figures = figures(&difference, [a, b], &report.shape);
+            // Converted values have no last places in common.
+            figures.max_ulp = figures.max_ulp.filter(|_| conversion.is_identity());
+            report.figures = Some(figures);
         }
     }
     if let (Some(half), VariableVerdict::Within) = (packed, report.verdict) {
@@ -228,6 +259,10 @@ fn compare_variable(
         report.note = Some(format!("{} in A, {} in B", words(&a.extents), words(&b.extents)));
     } else if report.figures.is_none() {
         report.note = Some(format!("values of type {} cannot be read", a.kind.0));
+    }
+    if let Some(note) = units.note() {
+        let other = report.note.take().map_or_else(String::new, |other| format!("; {other}"));
+        report.note = Some(format!("units {note}{other}"));
     }
     report.pass = report.verdict.passes();
     Ok(report)
@@ -281,12 +316,19 @@ fn differences(
     [reader_a, reader_b]: [&Reader; 2],
     [a, b]: [&Description; 2],
     shape: &[usize],
-    limits: Option<&Limits>,
+    (limits, conversion): (Option<&Limits>, Conversion),
 ) -> Result<Option<Difference>> {
     let band = limits.map(Limits::band).unwrap_or_default();
     let mut difference = Difference::default();
     for part in parts(shape) {
         match (reader_a.part(&a.name, &part)?, reader_b.part(&b.name, &part)?) {
+            (a, b) if !conversion.is_identity() => match (a.wide(), b.wide()) {
+                (Some(a), Some(mut b)) => {
+                    b.iter_mut().for_each(|x| *x = conversion.of(*x));
+                    difference.add(band, &a, &b);
+                }
+                _ => return Ok(None),
+            },
             (Values::Single(a), Values::Single(b)) => difference.add(band, &a, &b),
             (Values::Double(a), Values::Double(b)) => difference.add(band, &a, &b),
             (Values::Signed(a), Values::Signed(b)) => difference.add(band, &a, &b),

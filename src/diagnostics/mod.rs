@@ -23,3 +23,5 @@ pub(crate) mod stations;
 pub(crate) mod tolerance;
 #[cfg(feature = "netcdf")]
 pub(crate) mod totals;
+#[cfg(feature = "netcdf")]
+mod unit_pair;

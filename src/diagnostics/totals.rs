@@ -8,6 +8,8 @@ use crate::dry_mass::{AirMass, Layered, MassCoordinate};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::read::reader::Reader;
+use crate::io::wrf::units;
+use crate::units::Quantity;
 
 /// Names of the totals.
 pub(crate) const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
@@ -74,6 +76,14 @@ pub(crate) fn compare(
     Ok(totals)
 }
 
+/// The quantity of a variable of a total.
+fn quantity(name: &str) -> Quantity {
+    match name {
+        "rain" | "snow" => Quantity::PRECIPITATION,
+        _ => units::of(name).unwrap_or(Quantity::MASS_RATIO),
+    }
+}
+
 /// A file at one time.
 struct FileTime<'r> {
     reader: &'r Reader,
@@ -106,7 +116,10 @@ impl<'r> FileTime<'r> {
         if has_time {
             ranges[0] = self.time..self.time + 1;
         }
-        let Some(values) = self.reader.part(name, &ranges)?.wide() else { return Ok(None) };
+        // A total in units that are not known has no name.
+        let Ok(conversion) = self.reader.conversion(name, quantity(name)) else { return Ok(None) };
+        let Some(mut values) = self.reader.part(name, &ranges)?.wide() else { return Ok(None) };
+        values.iter_mut().for_each(|x| *x = conversion.of(*x));
         let shape: Vec<usize> =
             ranges.iter().skip(usize::from(has_time)).map(ExactSizeIterator::len).collect();
         Ok(ArrayD::from_shape_vec(shape, values).ok())

@@ -10,10 +10,15 @@ mod noise;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use ndarray::Array3;
 use rayon::prelude::*;
 
+use crate::bounds;
+use crate::constants::Constants;
 use crate::counter_rng::Random;
+use crate::error::{Error, Result};
 use crate::grid::Grid;
+use crate::os_text::Shown;
 use crate::real::Real;
 use crate::state::State;
 use crate::wsm5::tuning::{Parameter, Tuning};
@@ -107,6 +112,45 @@ impl Ensemble {
     pub fn values(&self, change: &Change) -> Vec<f64> {
         let value = |member| self.tuning(member).get(change.parameter.name);
         (0..self.members).filter_map(value).collect()
+    }
+
+    /// Fails if a perturbed field of a member cannot be that of air: `exner` is the Exner function of its cells. Shape:
+    /// (nz, ny, nx).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] with the file, the field, the member, the cell, the value and its bounds.
+    pub fn check_member<R: Real>(
+        &self,
+        member: usize,
+        exner: &Array3<R>,
+        state: &State<R>,
+    ) -> Result<()> {
+        for Disturbance { field, amplitude, .. } in &self.disturbances {
+            let values = &state.fields()[*field];
+            let (range, what) = match field {
+                0 => (bounds::TEMPERATURE, "a temperature of"),
+                _ => (bounds::WATER, "a mixing ratio of"),
+            };
+            let value = |(x, exner): (&R, &R)| match field {
+                0 => (x.f64() + f64::THETA_BASE) * exner.f64(),
+                _ => x.f64(),
+            };
+            let cells = values.indexed_iter().zip(exner);
+            let mut all = cells.map(|((at, x), exner)| (at, value((x, exner))));
+            if let Some(((k, j, i), x)) = all.find(|(_, x)| !range.contains(x)) {
+                return Err(Error::Usage(format!(
+                    "{}: [initial.{}]: amplitude = {amplitude} gives member {member} {what} {x:.6e} {} in cell \
+                     i={i} j={j} k={k}; {:e} to {:e} is expected; give a smaller amplitude",
+                    self.path.shown(),
+                    state.set()[*field].variable,
+                    state.set()[*field].units,
+                    range.start(),
+                    range.end()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Makes the initial state of a member from that of the input.

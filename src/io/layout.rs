@@ -139,6 +139,12 @@ impl Variable {
         matches!(self.name, "U" | "V" | "W")
     }
 
+    /// False for variables of which differences are taken, which rounding of the values would spoil: pressure,
+    /// geopotential and column mass with their base states, and the description of the grid.
+    pub(super) fn may_be_rounded(&self) -> bool {
+        !GIVEN.iter().chain(&GRID).any(|other| other.name == self.name)
+    }
+
     /// The variables of the passive tracers of a set.
     pub(in crate::io) fn passive(set: &TracerSet) -> Vec<Self> {
         set.passive().iter().map(Self::of).collect()

@@ -29,7 +29,8 @@
 //!
 //! **Bits are dropped according to the information that neighbours share** (`bit_information`). The number of bits is
 //! chosen frame by frame. Attributes state the error of the frame that keeps the fewest bits, and are written when the
-//! file is complete. Restart files are not rounded.
+//! file is complete. Pressure and geopotential are not rounded: their differences between levels, a small part of the
+//! values, would lose most of their digits. Restart files are not rounded.
 //!
 //! **Restart files are written by the output thread.** It first completes what was queued before: a copy of the output
 //! so far gets its final name, then the restart file does. So the frames on disk never end before the restart. The run

@@ -31,4 +31,4 @@ pub mod virtual_nodes;
 pub use checkerboard::{DIRECTIONS, Extents, LINK_REALS, Parity, SPINOR_REALS};
 pub use dirac::{Dirac, GaugeField, Stop};
 pub use operator::CpuDirac;
-pub use solver::{Corrected, Solution, defect_correction, solve};
+pub use solver::{Corrected, Solution, defect_correction, solve, solve_to_the_residual};

@@ -20,7 +20,7 @@ pub struct Solution<R> {
     pub residual: f64,
     /// `|r_k| / |b_hat|` before the first and after every iteration.
     pub history: Vec<f64>,
-    /// `true` if the residual is within the tolerance.
+    /// `true` if the residual is within the tolerance, that of the solution as well as the last one of the iteration.
     pub converged: bool,
 }
 
@@ -48,8 +48,43 @@ pub fn solve<R: Real, D: Dirac<R>>(
     let residual = relative(dirac.residual2(kappa, &x_even, &b_hat)?);
     // The first entry is 1, or 0 for a right-hand side of zero.
     let last = history.last().copied().unwrap_or(0.0);
-    let converged = norm == 0.0 || last <= stop.tolerance;
+    let converged = norm == 0.0 || (last <= stop.tolerance && residual <= stop.tolerance);
     Ok(Solution { x, iterations: history.len() - 1, residual, history, converged })
+}
+
+impl<R> Solution<R> {
+    /// Returns `true` if the residual that is carried along is within the tolerance and that of the solution is not:
+    /// the tolerance is near or below the rounding of the precision.
+    pub fn is_rounded_off(&self, stop: Stop) -> bool {
+        self.history.last().is_some_and(|last| *last <= stop.tolerance)
+            && self.residual > stop.tolerance
+    }
+}
+
+/// Largest ratio of the residual of a solution to a tolerance that rounding explains where the tolerance is above it.
+const ROUNDED_OFF: f64 = 2.0;
+
+/// The solution by [`solve`], such that its residual is within the tolerance and not only the one that is carried along
+/// through the iteration: if that differs by rounding, once more with a tolerance that is smaller in this ratio.
+///
+/// # Errors
+///
+/// As [`solve`].
+pub fn solve_to_the_residual<R: Real, D: Dirac<R>>(
+    dirac: &D,
+    kappa: f64,
+    b: &[R],
+    stop: Stop,
+) -> Result<Solution<R>> {
+    let solution = solve(dirac, kappa, b, stop)?;
+    let ratio = solution.residual / stop.tolerance;
+    if !solution.is_rounded_off(stop) || ratio > ROUNDED_OFF {
+        return Ok(solution);
+    }
+    let finer = Stop { tolerance: stop.tolerance / (ratio * ratio), ..stop };
+    let again = solve(dirac, kappa, b, finer)?;
+    let converged = again.residual <= stop.tolerance;
+    Ok(Solution { converged, ..again })
 }
 
 /// Result of the defect correction.

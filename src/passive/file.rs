@@ -7,11 +7,12 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::initial::{Kind, SpatialPattern};
-use super::{Initial, Passive, PassiveTracers, is_known};
+use super::{Initial, Passive, PassiveTracers};
 use crate::error::{Advice, Error, Result};
 use crate::os_text::{Shown, toml_message};
 use crate::state::STATE_FIELDS;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
+use crate::units::{Unit, between, whole};
 
 /// Most passive tracers of a run: more than any mechanism has, and few enough for the notes of a GPU.
 pub const MOST_PASSIVE: usize = 4000;
@@ -167,7 +168,7 @@ impl TracerText {
         if TracerSet::moist_air().position(&name).is_some() {
             return Err("is the name of a field of the model; choose another one".to_owned());
         }
-        if !is_known(&units) {
+        if Unit::parse(&units).is_none() {
             return Err(format!(
                 "units = {units:?} are not known; give units of UDUNITS as in \"1\", \"kg kg-1\", \"ug m-3\", \"ppbv\""
             ));
@@ -210,7 +211,44 @@ impl TracerText {
             inflow,
             decay,
         };
-        Ok(Passive { tracer, initial: initial.read(before)? })
+        let initial = initial.read(before)?;
+        let made: &[(&str, f64)] = match (&initial, inflow) {
+            (Initial::Shape(SpatialPattern { value, background, .. }), Inflow::Constant(sides)) => {
+                &[("initial.value", *value), ("initial.background", *background), ("sides", sides)]
+            }
+            (Initial::Shape(SpatialPattern { value, background, .. }), _) => {
+                &[("initial.value", *value), ("initial.background", *background)]
+            }
+            (_, Inflow::Constant(sides)) => &[("sides", sides)],
+            _ => &[],
+        };
+        if let Some(all_of_it) = whole(&units) {
+            let range = 0.0..=all_of_it;
+            if let Some((key, x)) = made.iter().find(|(_, x)| !range.contains(x)) {
+                return Err(format!(
+                    "{key} = {x:e}: give 0 to {all_of_it:e} {units}, all of the air"
+                ));
+            }
+        }
+        check_source(&tracer, &initial, before)?;
+        Ok(Passive { tracer, initial })
+    }
+}
+
+/// Fails if a tracer begins with a variable that is read in units of another quantity.
+fn check_source(tracer: &Tracer, initial: &Initial, before: &[Passive]) -> Result<(), String> {
+    let Initial::Variable(name) = initial else { return Ok(()) };
+    let air = TracerSet::moist_air();
+    let of_air = air.iter().find(|of_air| of_air.variable == *name);
+    let is_same = |other: &&Passive| other.initial == *initial;
+    let read_in = of_air.or_else(|| before.iter().find(is_same).map(|other| &other.tracer));
+    match read_in.map(|other| other.units) {
+        Some(other) if between(other, tracer.units).is_none() => Err(format!(
+            "units = {:?}: {name} is read in {other:?}, which is not converted to them; give units of the same \
+             quantity",
+            tracer.units
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -306,6 +344,7 @@ fn widths(width: Numbers, most: usize) -> Result<[f64; 3], String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SourceVariable;
     use super::*;
 
     fn read(text: &str) -> Result<PassiveTracers> {
@@ -337,7 +376,7 @@ mod tests {
             ("smoke", Some(3600.0), Inflow::ZeroGradient)
         );
         assert_eq!((vapour.inflow, vapour.limiter), (Inflow::Constant(0.0), None));
-        assert_eq!(recipe.variables(), ["PM10"]);
+        assert_eq!(recipe.variables(), [SourceVariable { name: "PM10", units: "1" }]);
         assert_eq!(recipe.tracers[3].initial, Initial::Tracer(STATE_FIELDS));
     }
 
@@ -360,6 +399,20 @@ mod tests {
             (one_of("a", &format!("{CONSTANT}\nlimiter = \"weno\"")), &["weno", "monotonic"]),
             (one_of("a", &format!("{CONSTANT}\ndecay = 0")), &["decay = 0"]),
             (one_of("a", "initial = { kind = \"constant\", value = 1e39 }"), &["value", "1e39"]),
+            (
+                one_of("a", "initial = { kind = \"constant\", value = 2e9 }")
+                    .replace("\"1\"", "\"ppbv\""),
+                &["initial.value = 2e9", "1e9 ppbv"],
+            ),
+            (
+                one_of("a", &format!("{CONSTANT}\nsides = -0.1")).replace("\"1\"", "\"kg kg-1\""),
+                &["sides = -1e-1"],
+            ),
+            (
+                one_of("a", "initial = { kind = \"field\", variable = \"QVAPOR\" }")
+                    .replace("\"1\"", "\"ppmv\""),
+                &["ppmv", "QVAPOR", "kg kg-1"],
+            ),
             (one_of("a", "initial = { kind = \"cone\" }"), &["line", "cone"]),
             (one_of("a", "initial = { kind = \"layer\", bottom = 5, top = 5 }"), &["bottom = 5"]),
             (

@@ -6,7 +6,6 @@
 mod file;
 mod initial;
 mod species;
-mod units;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use ndarray::Array3;
 
 use crate::state::{STATE_FIELDS, State};
 use crate::tracers::{Tracer, TracerSet};
+use crate::units;
 pub use file::MOST_PASSIVE;
 pub use initial::{CellPositions, Initial};
 pub use species::{Background, HeightProfile, MechanismTracers, UNITS as SPECIES_UNITS};
-pub use units::is_known;
 
 /// The passive tracers of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +27,15 @@ pub struct PassiveTracers {
     /// Its text.
     pub text: String,
     tracers: Vec<Passive>,
+}
+
+/// A variable of the input, and the units in which a recipe needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceVariable {
+    /// Name of the variable.
+    pub name: &'static str,
+    /// Units of the first tracer that begins with it.
+    pub units: &'static str,
 }
 
 /// A tracer with its initial values.
@@ -50,14 +58,14 @@ impl PassiveTracers {
     }
 
     /// Variables of the input that initial values need, each once; all at cell centres.
-    pub fn variables(&self) -> Vec<&'static str> {
-        let mut variables = Vec::new();
-        for Passive { initial, .. } in &self.tracers {
+    pub fn variables(&self) -> Vec<SourceVariable> {
+        let mut variables: Vec<SourceVariable> = Vec::new();
+        for Passive { tracer, initial } in &self.tracers {
             if let Initial::Variable(name) = initial
-                && !variables.contains(name)
+                && variables.iter().all(|known| known.name != *name)
                 && TracerSet::moist_air().position(name).is_none()
             {
-                variables.push(*name);
+                variables.push(SourceVariable { name, units: tracer.units });
             }
         }
         variables
@@ -78,13 +86,19 @@ impl PassiveTracers {
         let variables = self.variables();
         let set = self.set();
         let mut fields: Vec<Array3<f32>> = Vec::with_capacity(self.tracers.len());
-        for Passive { initial, .. } in &self.tracers {
+        for Passive { tracer, initial } in &self.tracers {
             let field = match initial {
                 Initial::Variable(name) => {
-                    let of_air = state.set().position(name).map(|number| &state.fields()[number]);
-                    let of_input = variables.iter().position(|known| known == name);
-                    let found = of_air.or_else(|| of_input.map(|at| &read[at]));
-                    found.expect("a variable of the recipe").clone()
+                    let of_air = state.set().position(name);
+                    let of_air = of_air.map(|at| (&state.fields()[at], state.set()[at].units));
+                    let of_input = variables.iter().position(|known| known.name == *name);
+                    let of_input = of_input.map(|at| (&read[at], variables[at].units));
+                    let (found, units) = of_air.or(of_input).expect("a variable of the recipe");
+                    let conversion = units::between(units, tracer.units);
+                    match conversion.filter(|conversion| !conversion.is_identity()) {
+                        Some(conversion) => found.mapv(|x| conversion.of(x.into()) as f32),
+                        None => found.clone(),
+                    }
                 }
                 Initial::Tracer(number) => match number.checked_sub(STATE_FIELDS) {
                     None => state.fields()[*number].clone(),

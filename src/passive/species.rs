@@ -16,6 +16,9 @@ use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 /// Units of all species: parts per million by volume of dry air.
 pub const UNITS: &str = "ppmv";
 
+/// A mixing ratio of 1, ppmv.
+const ALL_OF_IT: f64 = 1e6;
+
 /// Prefix for a name that is in use already.
 const PREFIX: &str = "chem_";
 
@@ -98,8 +101,11 @@ impl Background {
                     "height {high} follows {low}; give them from the ground up"
                 )));
             }
-            if let Some(x) = value.iter().find(|x| !(**x >= 0.0 && (**x as f32).is_finite())) {
-                return Err(refused(format!("value = {x}: give ppmv, 0 or more")));
+            let bad = height.iter().zip(&value).find(|(_, x)| !(0.0..=ALL_OF_IT).contains(*x));
+            if let Some((z, x)) = bad {
+                return Err(refused(format!(
+                    "value = {x:e} at a height of {z} m: give 0 to {ALL_OF_IT:e} ppmv, which is all of the air"
+                )));
             }
             species.push((name, Arc::new(HeightProfile { heights: height, values: value })));
         }
@@ -114,14 +120,16 @@ impl Background {
 
     /// Names that the mechanism does not have.
     pub fn unknown_species(&self, mechanism: &Mechanism) -> Vec<&str> {
-        let is_stranger = |name: &str| {
-            mechanism.species_named(name).is_none_or(|number| !is_carried(mechanism, number))
+        let names = self.species.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| mechanism.species_named(name).is_none()).collect()
+    }
+
+    /// Names of fixed species that follow from the air, for which a profile would have no effect.
+    pub fn species_of_air(&self, mechanism: &Mechanism) -> Vec<&str> {
+        let follows = |name: &str| {
+            mechanism.species_named(name).is_some_and(|number| !is_carried(mechanism, number))
         };
-        self.species
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| is_stranger(name))
-            .collect()
+        self.species.iter().map(|(name, _)| name.as_str()).filter(|name| follows(name)).collect()
     }
 }
 
@@ -270,8 +278,18 @@ mod tests {
         let species = set[STATE_FIELDS + 1];
         assert_eq!((species.role, species.units), (Role::Species, "ppmv"));
         assert_eq!(species.limiter, Some(Limiter::PositiveDefinite));
-        assert_eq!(carried.recipe.variables(), ["y"]);
+        assert_eq!(carried.recipe.variables()[0].name, "y");
         assert!(background.unknown_species(&mechanism).is_empty());
+        assert!(background.species_of_air(&mechanism).is_empty());
+    }
+
+    #[test]
+    fn species_of_the_air_are_known_and_need_no_profile() {
+        let (mechanism, _) = mechanism::parse("m", MECHANISM).mechanism().expect("a mechanism");
+        let names = ["NO2", "m", "CH4", "M2"].map(|name| of(name, "height = [0]\nvalue = [1]"));
+        let background = background(&names.concat()).expect("four profiles");
+        assert_eq!(background.unknown_species(&mechanism), ["M2"]);
+        assert_eq!(background.species_of_air(&mechanism), ["m"]);
     }
 
     #[test]
@@ -282,7 +300,8 @@ mod tests {
             (of("A", "height = []\nvalue = []"), &["0 heights"]),
             (of("A", "height = [5, 5]\nvalue = [1, 1]"), &["height 5 follows 5"]),
             (of("A", "height = [nan]\nvalue = [1]"), &["height = NaN"]),
-            (of("A", "height = [0]\nvalue = [-1]"), &["value = -1", "0 or more"]),
+            (of("A", "height = [0]\nvalue = [-1]"), &["value = -1e0", "0 to 1e6 ppmv"]),
+            (of("A", "height = [0, 9000]\nvalue = [1, 2e7]"), &["value = 2e7", "9000 m"]),
             (of("A", "height = [0]\nvalue = [inf]"), &["value = inf"]),
             (of("A", "height = [0]\nvalue = [1]\ncolour = 1"), &["line 6", "colour"]),
             (

@@ -17,4 +17,5 @@ mod records;
 #[cfg(unix)]
 mod restart;
 mod run;
+mod units;
 mod wilson;

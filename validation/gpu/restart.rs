@@ -13,7 +13,7 @@ use crate::{gpu, project};
 fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
     program.current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
-    program.env("HDF5_USE_FILE_LOCKING", "FALSE").env("NWP_BACKEND", "gpu");
+    program.env("NWP_BACKEND", "gpu");
     program.args(["run", "-q", "--force", "--no-compare"]).args(arguments);
     program
 }

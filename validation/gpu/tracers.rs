@@ -12,7 +12,6 @@ use crate::{gpu, project};
 fn run(folder: &Path, arguments: &[&str]) {
     let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
     program.current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
-    program.env("HDF5_USE_FILE_LOCKING", "FALSE");
     program.args(["run", "-q", "--force", "--no-compare", "--dt", "60"]).args(arguments);
     let ended = program.output().expect("it starts");
     let said = String::from_utf8_lossy(&ended.stderr);

@@ -10,6 +10,7 @@ pub mod advection;
 pub mod chemistry;
 pub mod device;
 pub mod emulator;
+pub mod file_locks;
 pub mod files;
 pub mod kernels;
 pub mod kessler;

@@ -7,10 +7,10 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 12] = [
-    &["error", "simd", "os_text", "counter_rng", "real", "cuda_abi"],
+    &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi"],
     &["device"],
     &["calendar", "constants", "grid", "primitives", "tracers"],
-    &["dry_mass", "time_steps", "thermo"],
+    &["dry_mass", "time_steps", "thermo", "units"],
     &["domain", "state"],
     &["advection", "chemistry", "forcing", "frame", "lattice", "physics"],
     &["wsm5"],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::os_text::Shown;
 
-/// Maximum number of errors and warnings that are kept; more are only counted.
+/// Maximum number of errors and warnings that are kept: more errors end the reading, more warnings are only counted.
 const MOST_KEPT: usize = 50;
 
 /// Characters shown on either side of the position of an error.
@@ -124,7 +124,11 @@ impl Diagnostics {
         let mut texts: Vec<String> = kept.map(|diagnostic| self.text_of(diagnostic)).collect();
         let more = self.counts[severity as usize].saturating_sub(MOST_KEPT);
         if more > 0 {
-            texts.push(format!("and {more} more"));
+            texts.push(match severity {
+                Severity::Warning => format!("and {more} more"),
+                // Reading stops at the first error that is not kept, and nobody knows how many there are.
+                Severity::Error => format!("and more; reading stopped after {MOST_KEPT} errors"),
+            });
         }
         texts.join("\n")
     }

@@ -40,6 +40,8 @@ pub const DEEPEST_INCLUDE: usize = 16;
 pub struct ParsedMechanism {
     /// The mechanism; `None` if there are errors.
     pub mechanism: Option<Mechanism>,
+    /// The text, with the files that it includes in place of `#INCLUDE` and `#MODEL`; [`parse`] takes it.
+    pub text: String,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
@@ -51,7 +53,7 @@ impl ParsedMechanism {
     ///
     /// The errors with their positions.
     pub fn mechanism(self) -> Result<(Mechanism, Diagnostics), String> {
-        let Self { mechanism, diagnostics } = self;
+        let Self { mechanism, diagnostics, .. } = self;
         mechanism.map_or_else(
             || {
                 let text = diagnostics.text(Severity::Error);

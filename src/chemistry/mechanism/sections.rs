@@ -40,6 +40,8 @@ pub(super) struct MechanismParser {
     /// Files that are being read, each included by the preceding one.
     stack: Vec<PathBuf>,
     bytes_left: u64,
+    /// Commands that include a file, in the order of each file, and the index of that file.
+    includes: Vec<(Span, usize)>,
     /// Terms of all equations so far.
     pub(super) terms: usize,
 }
@@ -87,9 +89,22 @@ impl MechanismParser {
         }
         let is_good = self.diagnostics.errors() == 0;
         ParsedMechanism {
+            text: self.joined(0),
             mechanism: is_good.then_some(self.mechanism),
             diagnostics: self.diagnostics,
         }
+    }
+
+    /// The text of a file, with the files that it includes in place of the commands.
+    fn joined(&self, file: usize) -> String {
+        let text = &self.diagnostics.sources[file].text;
+        let (mut joined, mut from) = (String::new(), 0);
+        for (command, included) in self.includes.iter().filter(|(span, _)| span.file == file) {
+            // A comment to the end of the line must not reach into the next file.
+            joined += &format!("{}\n{}\n", &text[from..command.start], self.joined(*included));
+            from = command.end;
+        }
+        joined + &text[from..]
     }
 
     fn command(&mut self, span: Span, name: &str, mut body: Lexer<'_>) {
@@ -138,7 +153,11 @@ impl MechanismParser {
         if is_model {
             name += ".def";
         }
+        let next = self.diagnostics.sources.len();
         self.splice(span, &name);
+        if self.diagnostics.sources.len() > next {
+            self.includes.push((Span { start: command.start, ..span }, next));
+        }
         self.refuse_text(&mut body);
     }
 

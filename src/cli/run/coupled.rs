@@ -13,7 +13,7 @@ use crate::chemistry::coupled::{Coupled, Degrees, Light};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::{self, Mechanism};
 use crate::chemistry::zenith::latitude_of_coriolis;
-use crate::cli::chemistry::read_mechanism;
+use crate::cli::chemistry::read_mechanism_and_files;
 use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::run::photolysis::{Photolysis, RunLight};
 use crate::domain::Domain;
@@ -154,7 +154,7 @@ impl Coupling {
             }
         }
         let date = self.date.as_deref().map(parse_date).transpose()?;
-        let (mechanism, kinetics) = read_mechanism(path)?;
+        let (mechanism, kinetics, files) = read_mechanism_and_files(path)?;
         let background = self.chem_background.clone().or_else(|| background_of(path));
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
@@ -175,7 +175,7 @@ impl Coupling {
         }
         let first_step = self.hstart.unwrap_or(FirstStep::Last);
         let kept = vec![
-            (MECHANISM, text::read(path)?),
+            (MECHANISM, files.text),
             (NAME, mechanism.name.clone()),
             (BACKGROUND, background_text),
             (FIELDS, carried.from_input.join(" ")),
@@ -187,7 +187,7 @@ impl Coupling {
             (DATE, date.map_or_else(String::new, calendar::format)),
         ];
         let config = self.settled(path, kept, (mechanism, kinetics), carried, lit)?;
-        let files = [Some(path.clone()), background].into_iter().flatten().collect();
+        let files = files.paths.into_iter().chain(background).collect();
         Ok(Some(ChemistryConfig { files, input: Some(inputs[0].clone()), ..config }))
     }
 
@@ -285,6 +285,13 @@ impl Coupling {
             let same = |other: &str| other.eq_ignore_ascii_case(asked);
             let found = known.iter().find(|(species, name)| same(species) || same(name));
             let Some((_, name)) = found else {
+                if mechanism.species_named(asked).is_some() {
+                    return Err(Error::Usage(format!(
+                        "--chem-output: {asked:?} is a fixed species of {} that follows from the air, and is not \
+                         written; leave it out",
+                        mechanism.name
+                    )));
+                }
                 let near = nearest(asked, known.iter().map(|(species, _)| *species));
                 let hint = near.map_or_else(
                     || "expected all, or names of species separated by commas".to_owned(),
@@ -320,6 +327,13 @@ fn carried(
             mechanism.name
         )));
     }
+    if let [fixed, ..] = background.species_of_air(mechanism)[..] {
+        return Err(Error::Usage(format!(
+            "{}: {fixed:?} is a fixed species of {} that follows from the air in every cell; remove its profile",
+            path.shown(),
+            mechanism.name
+        )));
+    }
     let is_taken = |name: &str| is_taken(name).is_some();
     PassiveTracers::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
 }
@@ -332,7 +346,8 @@ fn background_of(mechanism: &Path) -> Option<PathBuf> {
 
 fn parse_date(text: &str) -> Result<PrimitiveDateTime> {
     calendar::parse(text).ok_or_else(|| {
-        Error::Usage(format!("--date {text:?}: expected a date such as 2005-06-21_12:00:00"))
+        let fault = calendar::fault(text);
+        Error::Usage(format!("--date {text:?}: {fault}, as in 2005-06-21_12:00:00"))
     })
 }
 
@@ -345,19 +360,6 @@ fn damaged(path: &Path, name: &str, value: &str) -> Error {
 }
 
 impl ChemistryConfig {
-    /// Fails if a restart file could not store the mechanism.
-    pub(in crate::cli) fn refuse_includes(&self) -> Result<()> {
-        let Some((_, text)) = self.kept.first() else { return Ok(()) };
-        if mechanism::parse(&self.mechanism.name, text).mechanism().is_ok() {
-            return Ok(());
-        }
-        Err(Error::Usage(format!(
-            "--restart-output: {} includes other files, which a restart file cannot store; put \
-             the mechanism into one file",
-            self.mechanism.name
-        )))
-    }
-
     /// The chemistry at a position; `start` is the reference time of the run.
     pub(in crate::cli) fn at(
         &mut self,

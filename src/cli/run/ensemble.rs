@@ -154,6 +154,9 @@ fn backend<R: FilePrecision + GpuPrecision>(
         state
     };
     let numbers = 0..ensemble.members;
+    for member in numbers.clone().filter(|_| !ensemble.disturbances.is_empty()) {
+        ensemble.check_member(member, &case.forcing.environment.exner, &start(member))?;
+    }
     let Some(gpu) = gpu else {
         let schemes = (limiter, microphysics);
         let members = numbers.map(|member| (scheme(member), start(member)));

@@ -97,9 +97,6 @@ impl Run {
         let mut storage = self.storing.storage(tracers.as_ref())?;
         if let Some(chosen) = &chemistry {
             storage.hidden.clone_from(&chosen.hidden);
-            if restart_output.is_some() {
-                chosen.refuse_includes()?;
-            }
         }
         let config = RunConfig {
             options: self.clone(),

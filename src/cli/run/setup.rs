@@ -65,7 +65,7 @@ pub(in crate::cli) fn ready<R: FilePrecision>(
     if let Some(chosen) = chemistry {
         series = series.lit_by(chosen.lit.frequencies.clone());
     }
-    let frame = series.with_sources(frame, &domain)?;
+    let frame = series.with_sources(frame)?;
     let (domain, frame, series) =
         refined(scheme.refine, <R as Real>::PRECISION, (domain, frame, series))?;
     if let Some(recipe) = tracers {

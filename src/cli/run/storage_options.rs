@@ -14,10 +14,11 @@ pub(in crate::cli) struct StorageOptions {
     /// Compression of the fields of the output; lossless
     #[arg(long, value_name = "HOW", default_value = "fast")]
     compression: Compression,
-    /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52; or
-    /// auto: for every variable the bits that hold 99 % of the information that neighbouring cells share, at least
-    /// 7; cells with the most common value, and bits below one without information, are not counted. Attributes
-    /// state the largest error. Restart files are not rounded [default: all]
+    /// Bits of the significand to keep of the values of volumes, which are rounded to the nearest, 1 to 52, a
+    /// relative error of 2^-(N+1) at most; or auto: for every variable the bits that hold 99 % of the information
+    /// that neighbouring cells share, at least 7; cells with the most common value, and bits below one without
+    /// information, are not counted. Attributes state the largest error. P, PB, PH, PHB, MU, MUB and coordinates,
+    /// of which differences are taken, and restart files are not rounded [default: all]
     #[arg(long, value_name = "N|auto", value_parser = keep)]
     keepbits: Option<Keep>,
     /// Variables to write: names separated by commas, to which times and positions are added, or minimal (state and

@@ -1,20 +1,23 @@
 //! Files of `nwp-mini chemistry`. Input: cells with their conditions; output: concentrations, counters and states of
 //! the integration.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
+use crate::bounds;
 use crate::chemistry::cells::{Cells, Outcome};
-use crate::chemistry::coupling::hydrolysis;
+use crate::chemistry::coupling::{PPM, hydrolysis};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::mechanism::{Mechanism, Role};
 use crate::chemistry::rates::PER_AIR_FACTOR;
-use crate::chemistry::rosenbrock::Counters;
+use crate::chemistry::rosenbrock::{Counters, Status};
 use crate::error::Result;
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::Writer;
 use crate::os_text::Shown;
+use crate::units::{Quantity, Refusal};
 
 /// The dimension of all variables.
 const CELL: &str = "cell";
@@ -39,6 +42,18 @@ pub(crate) struct CellFile {
     pub dt: Option<f64>,
     /// Assumptions about missing variables, one a line.
     pub notes: Vec<String>,
+    /// Cells whose conditions or concentrations no air has, in ascending order.
+    faults: Vec<CellFault>,
+}
+
+/// A cell that is not integrated.
+#[derive(Debug)]
+struct CellFault {
+    cell: usize,
+    /// The fault, for messages.
+    words: String,
+    /// Concentrations of the variable species, which the cell keeps.
+    variable: Vec<f64>,
 }
 
 impl CellFile {
@@ -54,11 +69,15 @@ impl CellFile {
         let mut source =
             Conditions { reader: &reader, mechanism, kinetics, count, notes: Vec::new() };
         let names = reader.variable_names();
+        let density = source.density()?;
+        let mut faults = Faults::default();
         let mut absent = Vec::new();
         let mut read = |species: usize| -> Result<Vec<f64>> {
             let name = &mechanism.species[species].name;
             if let Some(name) = name_of_species(name, &names) {
-                return reader.row(name, CELL);
+                let values = source.number_density(name, density.as_deref())?;
+                faults.check_gas(name, &values, density.as_deref());
+                return Ok(values);
             }
             let value = mechanism.species[species].initial.unwrap_or(0.0);
             absent.push(format!("{name} {value:e}"));
@@ -85,19 +104,34 @@ impl CellFile {
             ));
         }
         let (air_factor, air_density) = source.air()?;
-        let cells = Cells {
+        let mut cells = Cells {
             variable,
             fixed,
-            temperature: source.temperature()?,
+            temperature: source.temperature(&mut faults)?,
             air_factor,
             air_density,
-            hydrolysis: source.hydrolysis()?,
-            photolysis: source.photolysis()?,
+            hydrolysis: source.hydrolysis(&mut faults)?,
+            photolysis: source.photolysis(&mut faults)?,
             start: source.start(follows_sun)?,
             first_step: Vec::new(),
         };
+        if let Some(density) = &density {
+            faults.check("c_m", density, &bounds::AIR_NUMBER_DENSITY, "molecules cm-3");
+        }
         let notes = source.notes;
-        Ok(Self { cells, inert, dt: reader.number("dt")?, notes })
+        let faults = faults.set_aside(kinetics.variables(), &mut cells.variable);
+        Ok(Self { cells, inert, dt: reader.number("dt")?, notes, faults })
+    }
+
+    /// Marks the cells that no air has as failed in `outcomes`, and gives them their concentrations back. Returns the
+    /// first fault in words.
+    pub(crate) fn restore(&mut self, outcomes: &mut [Outcome]) -> Option<&str> {
+        for CellFault { cell, variable, .. } in &self.faults {
+            outcomes[*cell] = Outcome::failed(Status::BAD_CONDITIONS);
+            let n = variable.len();
+            self.cells.variable[cell * n..][..n].copy_from_slice(variable);
+        }
+        self.faults.first().map(|fault| fault.words.as_str())
     }
 
     /// Writes the result and renames the file to its final name.
@@ -168,6 +202,60 @@ fn name_of_species<'a>(species: &str, names: &'a [String]) -> Option<&'a str> {
     exact.or_else(alike).map(String::as_str)
 }
 
+/// The first fault of each cell, in words.
+#[derive(Debug, Default)]
+struct Faults(BTreeMap<usize, String>);
+
+impl Faults {
+    /// Adds the values outside a range; what is missing or not a number is another fault.
+    fn check(&mut self, name: &str, values: &[f64], range: &RangeInclusive<f64>, units: &str) {
+        let known = |_: usize| range.clone();
+        self.check_each(name, values, &known, units);
+    }
+
+    /// Adds the concentrations (molecules cm-3) that are below 0 or above those of all of the air.
+    fn check_gas(&mut self, name: &str, values: &[f64], density: Option<&[f64]>) {
+        let most = values.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let range = |cell: usize| {
+            let air = density.map_or(*bounds::AIR_NUMBER_DENSITY.end(), |density| density[cell]);
+            bounds::gas(air, most.min(air))
+        };
+        self.check_each(name, values, &range, "molecules cm-3");
+    }
+
+    fn check_each(
+        &mut self,
+        name: &str,
+        values: &[f64],
+        range: &dyn Fn(usize) -> RangeInclusive<f64>,
+        units: &str,
+    ) {
+        for (cell, x) in values.iter().enumerate().filter(|(_, x)| x.is_finite()) {
+            let range = range(cell);
+            if !range.contains(x) && !range.start().is_nan() && !range.end().is_nan() {
+                let [low, high] = [range.start(), range.end()].map(|bound| {
+                    // The rounding that a bound allows is of no interest.
+                    if *bound < 0.0 { 0.0 } else { *bound }
+                });
+                self.0.entry(cell).or_insert_with(|| {
+                    format!("{name} is {x:e} at cell={cell}; {low:.6e} to {high:.6e} {units} is expected")
+                });
+            }
+        }
+    }
+
+    /// The faults, with the concentrations of their cells, which become 0, so that they are integrated at no cost.
+    fn set_aside(self, species: usize, variable: &mut [f64]) -> Vec<CellFault> {
+        let of_cell = |(cell, words): (usize, String)| {
+            let values = &mut variable[cell * species..][..species];
+            let fault = CellFault { cell, words, variable: values.to_vec() };
+            values.fill(0.0);
+            fault
+        };
+        self.0.into_iter().map(of_cell).collect()
+    }
+}
+
 /// The conditions of a file that the rates need.
 struct Conditions<'a> {
     reader: &'a Reader,
@@ -178,8 +266,51 @@ struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    fn row(&self, name: &str) -> Result<Option<Vec<f64>>> {
-        if self.reader.has(name) { self.reader.row(name, CELL).map(Some) } else { Ok(None) }
+    fn row(&self, name: &str, quantity: Quantity) -> Result<Option<Vec<f64>>> {
+        if !self.reader.has(name) {
+            return Ok(None);
+        }
+        self.reader.row(name, CELL, quantity).map(Some)
+    }
+
+    /// Number densities of a species, molecules cm⁻³, from those of the file or from mixing ratios in air of known
+    /// `density`.
+    fn number_density(&self, name: &str, density: Option<&[f64]>) -> Result<Vec<f64>> {
+        let stated = self.reader.units(name).unwrap_or_default();
+        let refusal = match Quantity::NUMBER_DENSITY.conversion(&stated) {
+            Ok(_) => return self.reader.row(name, CELL, Quantity::NUMBER_DENSITY),
+            Err(refusal) => refusal,
+        };
+        if Quantity::GAS_RATIO.conversion(&stated).is_err() {
+            let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);
+            return Err(self.reader.other_units(name, &Refusal { needed, ..refusal }));
+        }
+        let Some(density) = density else {
+            return Err(self.reader.error(format!(
+                "variable {name} has the units {stated:?}, which need the air of the cell; give cfactor or c_m, or \
+                 convert {name} to molecules cm-3"
+            )));
+        };
+        let ratios = self.reader.row(name, CELL, Quantity::GAS_RATIO)?;
+        Ok(ratios.iter().zip(density).map(|(ppmv, air)| PPM * ppmv * air).collect())
+    }
+
+    /// `CFACTOR`, which is a number density for each part per million.
+    fn air_factor(&self) -> Result<Option<Vec<f64>>> {
+        let name = "cfactor";
+        let stated = self.reader.units(name).unwrap_or_default();
+        let per_ppm = Quantity::in_units("cm-3 ppmv-1");
+        let is_density = Quantity::NUMBER_DENSITY.conversion(&stated).is_ok();
+        self.row(name, if is_density { Quantity::NUMBER_DENSITY } else { per_ppm })
+    }
+
+    /// Number density of the air, molecules cm⁻³, if the file tells it.
+    fn density(&self) -> Result<Option<Vec<f64>>> {
+        if let Some(density) = self.row("c_m", Quantity::NUMBER_DENSITY)? {
+            return Ok(Some(density));
+        }
+        let factors = self.air_factor()?;
+        Ok(factors.map(|factors| factors.iter().map(|x| x * PER_AIR_FACTOR).collect()))
     }
 
     /// The values of a condition, or an error that names it and the rate that needs it.
@@ -196,8 +327,11 @@ impl Conditions<'_> {
         }
     }
 
-    fn temperature(&self) -> Result<Vec<f64>> {
-        let found = self.row("temp")?;
+    fn temperature(&self, faults: &mut Faults) -> Result<Vec<f64>> {
+        let found = self.row("temp", Quantity::TEMPERATURE)?;
+        if let Some(values) = &found {
+            faults.check("temp", values, &bounds::TEMPERATURE, "K");
+        }
         if found.is_none() && !self.kinetics.rates.uses(Input::Temperature) {
             return Ok(vec![ANY_TEMPERATURE; self.count]);
         }
@@ -206,7 +340,7 @@ impl Conditions<'_> {
 
     /// `CFACTOR` and the number density of air; each can be derived from the other.
     fn air(&self) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (factor, density) = (self.row("cfactor")?, self.row("c_m")?);
+        let (factor, density) = (self.air_factor()?, self.row("c_m", Quantity::NUMBER_DENSITY)?);
         let scaled = |values: &Option<Vec<f64>>, by: &dyn Fn(f64) -> f64| {
             values.as_ref().map(|values| values.iter().map(|&x| by(x)).collect::<Vec<f64>>())
         };
@@ -226,10 +360,14 @@ impl Conditions<'_> {
         Ok((factors, filled(all_densities, Input::AirDensity)?))
     }
 
-    fn hydrolysis(&mut self) -> Result<Vec<f64>> {
-        let mut found = self.row("rc_n2o5")?;
+    fn hydrolysis(&mut self, faults: &mut Faults) -> Result<Vec<f64>> {
+        let mut found = self.row("rc_n2o5", Quantity::FREQUENCY)?;
         if found.is_none() && self.kinetics.rates.uses(Input::Hydrolysis) {
-            found = self.row("rh")?.map(|humidity| humidity.into_iter().map(hydrolysis).collect());
+            let humidity = self.row("rh", Quantity::FRACTION)?;
+            if let Some(humidity) = &humidity {
+                faults.check("rh", humidity, &bounds::HUMIDITY, "");
+            }
+            found = humidity.map(|humidity| humidity.into_iter().map(hydrolysis).collect());
             if found.is_some() {
                 self.notes.push("rc_n2o5 follows from rh".to_owned());
             }
@@ -237,16 +375,20 @@ impl Conditions<'_> {
         self.needed(found, Input::Hydrolysis, "rc_n2o5 or rh")
     }
 
-    fn photolysis(&self) -> Result<Vec<f64>> {
+    fn photolysis(&self, faults: &mut Faults) -> Result<Vec<f64>> {
         let column = |(number, name): (usize, &String)| {
-            self.needed(self.row(name)?, Input::Photolysis(number), name)
+            let found = self.row(name, Quantity::FREQUENCY)?;
+            if let Some(values) = &found {
+                faults.check(name, values, &bounds::PHOTOLYSIS, "s-1");
+            }
+            self.needed(found, Input::Photolysis(number), name)
         };
         let columns = self.mechanism.photolysis.iter().enumerate().map(column);
         Ok(by_cell(self.count, &columns.collect::<Result<Vec<_>>>()?))
     }
 
     fn start(&mut self, follows_sun: bool) -> Result<Vec<f64>> {
-        if let Some(start) = self.row("tstart")? {
+        if let Some(start) = self.row("tstart", Quantity::TIME)? {
             return Ok(start);
         }
         if follows_sun || self.kinetics.rates.uses(Input::Sun) {

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use ndarray::{Array2, Array3, s};
 
+use crate::bounds;
 use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::read::reader::{Reader, try_map};
 use crate::io::store::writer::{Stored, Writer};
 use crate::physics::{ColumnPhysics, Field, PhysicsCase};
 use crate::state::memory;
+use crate::units::Quantity;
 use crate::wsm5::scheme::Scheme;
 
 /// Fewest and most levels that WSM5 takes.
@@ -21,6 +23,8 @@ const TENDENCIES: [Field; 2] = [
     Field { name: "th_tend", units: "K s-1", about: "change of potential temperature" },
     Field { name: "q_tend", units: "s-1", about: "change of the water vapour mixing ratio" },
 ];
+/// Their quantities.
+const OF_TENDENCIES: [Quantity; 2] = [Quantity::TEMPERATURE_TENDENCY, Quantity::RATIO_TENDENCY];
 
 impl<R: Stored> PhysicsCase<R> {
     /// Reads the fields of a scheme; the rest of the file is ignored.
@@ -51,16 +55,18 @@ impl<R: Stored> PhysicsCase<R> {
     ) -> Result<Self> {
         let fields = Fields::new(reader, group, dimensions, &P::LEVELS)?;
         let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
-            list.iter().map(|field| fields.read(field.name)).collect()
+            list.iter().map(|field| fields.read(field)).collect()
         };
         let shape = fields.shape;
+        let (tracers, air) = (all(P::TRACERS)?, all(P::AIR)?);
+        fields.check_temperature(&tracers[0], P::AIR, &air)?;
         Ok(Self {
             shape,
-            tracers: all(P::TRACERS)?,
-            air: all(P::AIR)?,
+            tracers,
+            air,
             surface: P::SURFACE.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
             diagnosed: Vec::new(),
-            tendencies: try_map(TENDENCIES, |field| fields.optional(field.name))?,
+            tendencies: try_map([0, 1], |n| fields.optional(TENDENCIES[n].name, OF_TENDENCIES[n]))?,
             dt: fields.number("dt")?,
             calls: fields.number("calls")?,
         })
@@ -117,6 +123,8 @@ fn put_fields<'a, R: Stored>(
 const DEPTH: RangeInclusive<f64> = 0.1..=1e5;
 /// See [`DEPTH`].
 const DENSITY: RangeInclusive<f64> = 1e-6..=100.0;
+/// Name of the Exner function.
+const EXNER: &str = "pii";
 
 /// The variables of a file of columns, or of a group of it.
 struct Fields<'a> {
@@ -149,35 +157,76 @@ impl<'a> Fields<'a> {
         Ok(Self { reader, group, dimensions, shape: Shape { nx, ny: 1, nz } })
     }
 
-    /// The field of this name; must be positive or within bounds if the physics needs that.
-    fn read<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
-        let field = self.any::<R>(name)?;
-        let first = |is_bad: &dyn Fn(f64) -> bool| {
-            let ((k, _, i), x) = field.indexed_iter().find(|(_, x)| is_bad(x.f64()))?;
-            Some(format!("variable {name} is {x} at level={k} column={i}"))
-        };
-        let range = match name {
-            "th" | "pii" | "p" => 0.0..=f64::INFINITY,
+    /// A field of a scheme; must be positive or within bounds if the physics needs that.
+    fn read<R: Stored>(&self, Field { name, units, .. }: &Field) -> Result<Array3<R>> {
+        let quantity = Quantity::in_units(units);
+        let field = self.any::<R>(name, quantity)?;
+        let positive = 0.0..=f64::INFINITY;
+        let range = match *name {
+            "th" | EXNER => positive.clone(),
+            "p" => bounds::PRESSURE,
             "den" => DENSITY,
             "delz" => DEPTH,
+            _ if quantity == Quantity::MASS_RATIO => bounds::WATER,
             _ => return Ok(field),
         };
-        if let Some(found) = first(&|x| x <= 0.0) {
-            return Err(self.reader.error(format!("{found}; it must be positive")));
-        }
-        if let Some(found) = first(&|x| !range.contains(&x)) {
-            return Err(self.reader.error(format!(
-                "{found}; {:e} to {:e} is expected; check its units",
-                range.start(),
-                range.end()
-            )));
-        }
+        let is_signed = *range.start() < 0.0;
+        self.within(&field, name, |x| x > 0.0 || is_signed, "it must be positive")?;
+        let expected = format!(
+            "{:e} to {:e} {units} is expected; check its units",
+            range.start(),
+            range.end()
+        );
+        self.within(&field, name, |x| range.contains(&x), &expected)?;
         Ok(field)
     }
 
+    /// Fails unless every value is `good`, with the first that is not.
+    fn within<R: Stored>(
+        &self,
+        field: &Array3<R>,
+        name: &str,
+        good: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<()> {
+        let Some(((k, _, i), x)) = field.indexed_iter().find(|(_, x)| !good(x.f64())) else {
+            return Ok(());
+        };
+        Err(self
+            .reader
+            .error(format!("variable {name} is {x} at level={k} column={i}; {expected}")))
+    }
+
+    /// Fails if the temperature of a column cannot be that of air.
+    fn check_temperature<R: Stored>(
+        &self,
+        theta: &Array3<R>,
+        names: &[Field],
+        air: &[Array3<R>],
+    ) -> Result<()> {
+        let exner = names.iter().position(|field| field.name == EXNER).map(|at| &air[at]);
+        let Some(exner) = exner else { return Ok(()) };
+        for ((at, theta), exner) in theta.indexed_iter().zip(exner) {
+            let t = theta.f64() * exner.f64();
+            if !bounds::TEMPERATURE.contains(&t) {
+                let (k, _, i) = at;
+                return Err(self.reader.error(format!(
+                    "variables th and {EXNER} are {theta} and {exner} at level={k} column={i}, a temperature of \
+                     {t:.6e} K; {:e} to {:e} K is expected; check their units",
+                    bounds::TEMPERATURE.start(),
+                    bounds::TEMPERATURE.end()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The field of this name, if the file has it.
-    fn optional<R: Stored>(&self, name: &str) -> Result<Option<Array3<R>>> {
-        if self.reader.has(&self.inside(name)) { self.any(name).map(Some) } else { Ok(None) }
+    fn optional<R: Stored>(&self, name: &str, quantity: Quantity) -> Result<Option<Array3<R>>> {
+        if !self.reader.has(&self.inside(name)) {
+            return Ok(None);
+        }
+        self.any(name, quantity).map(Some)
     }
 
     /// The attribute of this name, if the file has it.
@@ -190,8 +239,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The field of this name in working precision, in one row of columns.
-    fn any<R: Stored>(&self, name: &str) -> Result<Array3<R>> {
-        let values = self.reader.array(&self.inside(name), &self.dimensions)?;
+    fn any<R: Stored>(&self, name: &str, quantity: Quantity) -> Result<Array3<R>> {
+        let values = self.reader.array(&self.inside(name), &self.dimensions, quantity)?;
         let values = values.into_shape_with_order(self.shape.centre());
         Ok(values.expect("(level, column) has as many values as (nz, 1, nx)"))
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::{Stored, Writer};
 use crate::lattice::gauge::{distance_from_su3, link_of};
-use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Solution};
+use crate::lattice::{DIRECTIONS, Extents, GaugeField, LINK_REALS, SPINOR_REALS, Solution, Stop};
 use crate::os_text::Shown;
 
 /// Largest distance of a link from SU(3): kernels rebuild its third row from the other two.
@@ -226,13 +226,32 @@ pub(crate) fn write<R: Stored>(
 }
 
 /// An error about a case whose solver has failed.
-pub(crate) fn failed(path: &Path, case: &LatticeCase, iterations: usize, residual: f64) -> Error {
+///
+/// `tolerance`: its name in the file, and its value.
+pub(crate) fn failed<R>(
+    path: &Path,
+    case: &LatticeCase,
+    solution: &Solution<R>,
+    (name, tolerance): (&str, f64),
+) -> Error {
     let of = if case.name.is_empty() { String::new() } else { format!(" of case {}", case.name) };
-    Error::NotConverged(format!(
+    let Solution { iterations, residual, .. } = *solution;
+    let what = format!(
         "{}: the system{of} is not solved after {iterations} iterations, its residual is \
-         {residual:.3e} of the right-hand side; no file is written. Check kappa, {}, which may be \
-         beyond the critical value, and the tolerance",
-        path.shown(),
-        case.kappa
-    ))
+         {residual:.3e} of the right-hand side",
+        path.shown()
+    );
+    let stop = Stop { tolerance, most: iterations };
+    Error::NotConverged(if solution.is_rounded_off(stop) {
+        format!(
+            "{what}, and {name} is {tolerance:.3e}, below the rounding of this precision for this system; no file is \
+             written. Take a larger {name}, or double precision"
+        )
+    } else {
+        format!(
+            "{what}; no file is written. Check kappa, {}, which may be beyond the critical value, and {name}, \
+             {tolerance:.3e}",
+            case.kappa
+        )
+    })
 }

@@ -10,6 +10,7 @@ use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::{Stored, Writer};
 use crate::real::Real;
+use crate::units::Quantity;
 
 /// Fewest cells along an axis that is not periodic: with fewer, no face has a third-order flux.
 const FEWEST_CELLS: usize = 4;
@@ -69,17 +70,21 @@ impl TransportCase {
         let grid = read_grid(&file)?;
         let dt = positive(&file, "dt")?;
         let coordinate = read_coordinate(&file, grid.shape)?;
-        let mu_end = if file.has("mut") { plane(&file, "mut")? } else { coordinate.mu.clone() };
+        let mu_end = if file.has("mut") {
+            plane(&file, "mut", Quantity::PRESSURE)?
+        } else {
+            coordinate.mu.clone()
+        };
         check_mass(&file, &coordinate, &coordinate.mu)?;
         check_mass(&file, &coordinate, &mu_end)?;
         let case = Self {
             grid,
             coordinate,
             mu_end,
-            ru: field(&file, "ru", ["y", "z", "xs"])?,
-            rv: field(&file, "rv", ["ys", "z", "x"])?,
-            rom: field(&file, "rom", ["y", "zs", "x"])?,
-            q: field(&file, "q0", ["y", "z", "x"])?,
+            ru: field(&file, "ru", ["y", "z", "xs"], Quantity::COUPLED_WIND)?,
+            rv: field(&file, "rv", ["ys", "z", "x"], Quantity::COUPLED_WIND)?,
+            rom: field(&file, "rom", ["y", "zs", "x"], Quantity::COUPLED_VELOCITY)?,
+            q: field(&file, "q0", ["y", "z", "x"], Quantity::MASS_RATIO)?,
             dt,
             steps: read_steps(&file)?,
         };
@@ -248,19 +253,19 @@ fn read_sides(file: &Reader) -> Result<Sides> {
 
 fn read_coordinate(file: &Reader, shape: Shape) -> Result<MassCoordinate> {
     let mu = if file.has("mub") && file.has("mu_old") {
-        plane(file, "mub")? + plane(file, "mu_old")?
+        plane(file, "mub", Quantity::PRESSURE)? + plane(file, "mu_old", Quantity::PRESSURE)?
     } else {
-        plane(file, "mut")?
+        plane(file, "mut", Quantity::PRESSURE)?
     };
     let coordinate = MassCoordinate {
         mu,
-        map_x: plane(file, "msftx")?,
-        map_y: plane(file, "msfty")?,
-        c1: profile(file, "c1h")?,
-        c2: profile(file, "c2h")?,
-        rdnw: profile(file, "rdnw")?,
-        fnm: profile(file, "fnm")?,
-        fnp: profile(file, "fnp")?,
+        map_x: plane(file, "msftx", Quantity::NUMBER)?,
+        map_y: plane(file, "msfty", Quantity::NUMBER)?,
+        c1: profile(file, "c1h", Quantity::NUMBER)?,
+        c2: profile(file, "c2h", Quantity::PRESSURE)?,
+        rdnw: profile(file, "rdnw", Quantity::NUMBER)?,
+        fnm: profile(file, "fnm", Quantity::NUMBER)?,
+        fnp: profile(file, "fnp", Quantity::NUMBER)?,
         unit: 1.0,
     };
     for (name, map) in [("msftx", &coordinate.map_x), ("msfty", &coordinate.map_y)] {
@@ -318,22 +323,23 @@ fn positive(file: &Reader, name: &str) -> Result<f64> {
     }
 }
 
-fn values(file: &Reader, name: &str, dimensions: &[&str]) -> Result<ArrayD<f64>> {
-    file.array(name, dimensions)
+fn profile(file: &Reader, name: &str, quantity: Quantity) -> Result<Vec<f64>> {
+    Ok(file.array(name, &["z"], quantity)?.into_iter().collect())
 }
 
-fn profile(file: &Reader, name: &str) -> Result<Vec<f64>> {
-    Ok(values(file, name, &["z"])?.into_iter().collect())
-}
-
-fn plane(file: &Reader, name: &str) -> Result<Array2<f64>> {
-    let values = values(file, name, &["y", "x"])?;
+fn plane(file: &Reader, name: &str, quantity: Quantity) -> Result<Array2<f64>> {
+    let values: ArrayD<f64> = file.array(name, &["y", "x"], quantity)?;
     Ok(values.into_dimensionality::<Ix2>().expect("two dimensions"))
 }
 
 /// A three-dimensional variable, reordered from (y, z, x) in the file to (z, y, x).
-fn field(file: &Reader, name: &str, dimensions: [&str; 3]) -> Result<Array3<f64>> {
-    let values = values(file, name, &dimensions)?;
+fn field(
+    file: &Reader,
+    name: &str,
+    dimensions: [&str; 3],
+    quantity: Quantity,
+) -> Result<Array3<f64>> {
+    let values: ArrayD<f64> = file.array(name, &dimensions, quantity)?;
     let values = values.into_dimensionality::<Ix3>().expect("three dimensions");
     Ok(values.permuted_axes([1, 0, 2]).as_standard_layout().into_owned())
 }

@@ -216,11 +216,9 @@ fn numbers(variable: &Variable<'_>, name: &str) -> Result<Option<Vec<f64>>, Stri
         A::Longlongs(x) => x.iter().map(|x| *x as f64).collect(),
         A::Floats(x) => wide(x),
         A::Doubles(x) => x.clone(),
-        A::Str(text) => {
+        A::Str(_) | A::Strs(_) => {
+            let text = text(value.clone()).unwrap_or_default();
             return Err(refusal(variable, name, &format!("the text {text:?}"), "a number is"));
-        }
-        A::Strs(text) => {
-            return Err(refusal(variable, name, &format!("the texts {text:?}"), "a number is"));
         }
         one => {
             let number = f64::try_from(one.clone());
@@ -248,16 +246,11 @@ fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
 /// Effect of `_Unsigned` on an integer type.
 fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
-    let text = match attribute.value() {
-        Ok(AttributeValue::Str(text)) => text,
-        found => {
-            return Err(refusal(
-                variable,
-                UNSIGNED,
-                &format!("{found:?}"),
-                "the text true or false is",
-            ));
-        }
+    let needed = "the text true or false is";
+    let value =
+        attribute.value().map_err(|e| refusal(variable, UNSIGNED, &e.to_string(), needed))?;
+    let Some(text) = text(value.clone()) else {
+        return Err(refusal(variable, UNSIGNED, &format!("{value:?}"), needed));
     };
     let bits = |signed: bool| match (whole?, signed) {
         (IntType::I8, true) | (IntType::U8, false) => Some(8),
@@ -269,7 +262,7 @@ fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String
     match &*text.trim_end_matches('\0').to_lowercase() {
         "true" => Ok(bits(true).map_or(Sign::OfType, Sign::Unsigned)),
         "false" => Ok(bits(false).map_or(Sign::OfType, Sign::Signed)),
-        _ => Err(refusal(variable, UNSIGNED, &format!("{text:?}"), "the text true or false is")),
+        _ => Err(refusal(variable, UNSIGNED, &format!("{text:?}"), needed)),
     }
 }
 
@@ -285,6 +278,15 @@ fn default_fill(kind: &NcVariableType) -> Option<f64> {
         NcVariableType::Int(IntType::U64) => 18_446_744_073_709_551_614.0,
         _ => return None,
     })
+}
+
+/// The text of an attribute, of characters or of strings; `None` for numbers.
+pub(in crate::io) fn text(value: AttributeValue) -> Option<String> {
+    match value {
+        AttributeValue::Str(text) => Some(text),
+        AttributeValue::Strs(texts) => Some(texts.join(" ")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -9,14 +9,18 @@ use std::sync::OnceLock;
 use ndarray::ArrayD;
 use netcdf::types::{FloatType, NcVariableType};
 use netcdf::{AttributeValue, Extent, Extents, Variable};
+use tracing::debug;
 
 use crate::error::{Error, Result};
 use crate::io::read::damage_guard::lengths;
 use crate::io::read::missing_values::Masked;
-use crate::io::read::packing::Packing;
+use crate::io::read::packing::{Packing, text};
 use crate::io::read::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
 use crate::io::store::chunks::File;
+use crate::io::store::hdf5_lock;
+use crate::os_text::Shown;
 use crate::real::{Precision, Real};
+use crate::units::{Conversion, Quantity, Refusal, is_absent};
 
 /// Global attribute that marks a restart file; it holds the number of its format.
 pub(crate) const RESTART_MARK: &str = "nwp_mini_restart";
@@ -45,9 +49,13 @@ impl Reader {
             hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
         let file = netcdf::open(path).map_err(|e| {
-            let message = format!(
-                "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
-            );
+            let locked =
+                damage_guard::is_hdf5(&signature).then(|| hdf5_lock::refusal_to_read(path));
+            let message = locked.flatten().unwrap_or_else(|| {
+                format!(
+                    "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
+                )
+            });
             Error::input(path, message)
         })?;
         damage_guard::check_metadata(path, &file)?;
@@ -107,15 +115,50 @@ impl Reader {
     }
 
     /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
-    /// dimensions and in the units of the file. Values of type double keep their digits if `R` has them.
-    pub(crate) fn array<R: Real>(&self, name: &str, dimensions: &[&str]) -> Result<ArrayD<R>> {
+    /// dimensions and in the units of the quantity. Values of type double keep their digits if `R` has them.
+    pub(crate) fn array<R: Real>(
+        &self,
+        name: &str,
+        dimensions: &[&str],
+        quantity: Quantity,
+    ) -> Result<ArrayD<R>> {
         let variable = self.shaped(name, dimensions)?;
+        let conversion = self.conversion(name, quantity)?;
         let values = self.values(&variable, Extents::All)?;
         if R::PRECISION == Precision::F32 || !self.is_double(name) {
-            return Ok(values.mapv(|x| R::of(x.into())));
+            return Ok(values.mapv(|x| R::of(conversion.of(x.into()))));
         }
         let packing = self.packing(&variable)?;
-        Ok(self.all(&variable)?.mapv(|x| R::of(packing.value(x))))
+        Ok(self.all(&variable)?.mapv(|x| R::of(conversion.of(packing.value(x)))))
+    }
+
+    /// The map from the values of a variable to those of a quantity, by the attribute `units` of the variable; without
+    /// one the values are those of the quantity.
+    pub(crate) fn conversion(&self, name: &str, quantity: Quantity) -> Result<Conversion> {
+        let stated = self.units(name).unwrap_or_default();
+        let conversion =
+            quantity.conversion(&stated).map_err(|refusal| self.other_units(name, &refusal))?;
+        if is_absent(&stated) {
+            debug!(
+                "{}: variable {name} states no units and is taken in {:?}",
+                self.path.shown(),
+                quantity.units
+            );
+        } else if !conversion.is_identity() {
+            debug!(
+                "{}: variable {name} is converted from {stated:?} to {:?}",
+                self.path.shown(),
+                quantity.units
+            );
+        }
+        Ok(conversion)
+    }
+
+    /// Message about a variable in units of which no conversion is known.
+    pub(crate) fn other_units(&self, name: &str, Refusal { found, needed }: &Refusal) -> Error {
+        self.error(format!(
+            "variable {name} has the units {found:?}; {needed}; convert it, or correct the attribute"
+        ))
     }
 
     /// All values of a double-precision variable, which must have exactly these dimensions and finite values only, in
@@ -196,11 +239,14 @@ impl Reader {
         ArrayD::from_shape_vec(shape, values).ok()
     }
 
-    /// The unpacked values of a one-dimensional variable in double precision; NaN where they are missing or infinite.
-    pub(crate) fn row(&self, name: &str, dimension: &str) -> Result<Vec<f64>> {
+    /// The unpacked values of a one-dimensional variable in double precision, in the units of the quantity; NaN where
+    /// they are missing or infinite.
+    pub(crate) fn row(&self, name: &str, dimension: &str, quantity: Quantity) -> Result<Vec<f64>> {
         let variable = self.shaped(name, &[dimension])?;
         let packing = self.packing(&variable)?;
-        Ok(self.all(&variable)?.into_iter().map(|x| packing.value_or_nan(x)).collect())
+        let conversion = self.conversion(name, quantity)?;
+        let value = |x| conversion.of(packing.value_or_nan(x));
+        Ok(self.all(&variable)?.into_iter().map(value).collect())
     }
 
     /// A variable, which must have exactly these dimensions.
@@ -301,12 +347,13 @@ impl Reader {
 
     /// A text attribute of a variable, if it exists and is text.
     pub(in crate::io) fn text_of(&self, name: &str, attribute: &str) -> Option<String> {
-        self.file.variable(name)?.attribute(attribute)?.value().ok()?.try_into().ok()
+        text(self.file.variable(name)?.attribute(attribute)?.value().ok()?)
     }
 
-    /// The units of a variable, if it has any and they are text.
-    pub(in crate::io) fn units(&self, name: &str) -> Option<String> {
-        self.text_of(name, "units")
+    /// The units of a variable, if it has any. A number, as in `units = 1`, is read as its digits.
+    pub(crate) fn units(&self, name: &str) -> Option<String> {
+        let value = self.file.variable(name)?.attribute("units")?.value().ok()?;
+        text(value.clone()).or_else(|| f64::try_from(value).ok().map(|number| number.to_string()))
     }
 
     /// A variable.
@@ -366,7 +413,7 @@ impl Reader {
 
     /// A global attribute as text, if it exists and is text.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.file.attribute(name)?.value().ok()?.try_into().ok()
+        text(self.file.attribute(name)?.value().ok()?)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::io::read::packing::{FLOAT_FILL, MissingReason, Packing};
 use crate::io::read::reader::Reader;
 use crate::real::Real;
+use crate::units::is_absent;
 
 /// The type of a variable, by its name in CDL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(crate) struct Description {
     pub extents: Vec<Extent>,
     /// For packed values: half of the step between packed values, in units of the variable.
     pub packed: Option<f64>,
+    /// Its units, if it is numeric and states any.
+    pub units: Option<String>,
 }
 
 /// Values of a variable, unpacked; missing ones of floating-point types are NaN.
@@ -111,6 +114,7 @@ impl Reader {
             kind: kind(&variable.vartype()),
             extents: extents.collect(),
             packed: packed.map(Packing::half_step),
+            units: packing.and_then(|_| self.units(name)).filter(|units| !is_absent(units)),
         })
     }
 

@@ -130,8 +130,8 @@ impl RestartFile {
 
     fn parsed_time(&self, name: &str, text: &str) -> Result<PrimitiveDateTime> {
         calendar::parse(text).ok_or_else(|| {
-            let needed = "YYYY-MM-DD_hh:mm:ss is needed";
-            self.reader.error(format!("attribute {name} holds {text:?}; {needed}"))
+            let fault = calendar::fault(text);
+            self.reader.error(format!("attribute {name} holds {text:?}; {fault}"))
         })
     }
 

@@ -24,6 +24,7 @@ use tracing::warn;
 use crate::error::{Error, Result};
 use crate::io::store::destination;
 use crate::io::store::destination::refuse_existing;
+use crate::io::store::hdf5_lock;
 use crate::os_text::Shown;
 
 /// Length of the trial write that detects a full disk, bytes: more than the library buffers.
@@ -116,7 +117,7 @@ impl AtomicFile {
 
     /// An [`Error::Io`] about this file with the message of the library and the system's reason.
     ///
-    /// NetCDF does not pass on the system's error. A trial write finds it: a full disk is still full.
+    /// NetCDF does not pass on the system's error. A trial write finds it, as a full disk is still full, or a trial lock.
     pub fn failed(&self, reason: impl fmt::Display) -> Error {
         let append = || -> std::io::Result<()> {
             let mut file = OpenOptions::new().append(true).open(&self.temporary)?;
@@ -126,7 +127,10 @@ impl AtomicFile {
             file.sync_data()
         };
         match append() {
-            Ok(()) => Error::io(&self.target, "write to", reason),
+            Ok(()) => {
+                let locked = hdf5_lock::refusal_to_write(&self.temporary);
+                Error::io(&self.target, "write to", locked.unwrap_or_else(|| reason.to_string()))
+            }
             Err(cause) => {
                 let reason = format!("{cause}; free space or write elsewhere ({reason})");
                 Error::io(&self.target, "write to", reason)
@@ -275,14 +279,14 @@ impl FileLock {
                         ),
                     ));
                 }
-                Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
+                // A file system without locks, or one whose server grants none.
+                Err(TryLockError::Error(e)) => {
                     let target = target.shown();
                     warn!(
-                        "{target}: this file system has no locks; make sure that no other run \
-                           writes it"
+                        "{target}: this file system has no locks ({e}); make sure that no other \
+                           run writes it"
                     );
                 }
-                Err(TryLockError::Error(e)) => return Err(failed(e)),
             }
             // The previous holder may have removed the name in the end; a lock on a file without a name excludes no
             // other run.

@@ -108,7 +108,7 @@ impl FrameFile {
             // No information analysis for a field that is stored already.
             _ if lasts && self.lasting.contains_key(about.name) => None,
             Keep::All => None,
-            _ if !blocks.is_volume() => None,
+            _ if !blocks.is_volume() || !about.may_be_rounded() => None,
             Keep::Bits(bits) => Some(bits.min(R::STORED)),
             Keep::Auto => Some(kept_bits(values, blocks.row())),
         };

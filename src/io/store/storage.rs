@@ -30,7 +30,7 @@ impl Compression {
     }
 }
 
-/// Bits of the significand that are kept in volumes.
+/// Bits of the significand that are kept in volumes, except pressure and geopotential, which keep all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// All bits.

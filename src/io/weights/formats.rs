@@ -9,6 +9,7 @@ use crate::io::grid_north::unit_vector;
 use crate::io::read::reader::{Reader, try_map};
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
+use crate::units::{Quantity, is_absent};
 
 /// Names of the variables of a weight file.
 #[derive(Debug)]
@@ -284,20 +285,21 @@ fn indices(reader: &Reader, name: &str, links: usize, cells: usize) -> Result<Ve
 fn places(reader: &Reader, names: [&str; 2], count: usize) -> Result<(Coordinates, [Vec<f64>; 2])> {
     let read = |name: &str| -> Result<(Coordinates, Vec<f64>)> {
         let values = numbers(reader, name, count)?;
-        let units = reader.units(name).unwrap_or_default();
-        let lower = units.to_lowercase();
-        if lower.starts_with("rad") {
-            return Ok((Coordinates::Degrees, values.iter().map(|x| x.to_degrees()).collect()));
+        // Without units they could be either, so that they have to be stated.
+        let stated = reader.units(name).filter(|units| !is_absent(units)).unwrap_or_default();
+        let on_earth = Quantity::DEGREES.conversion(&stated);
+        let (coordinates, conversion) = match (on_earth, Quantity::LENGTH.conversion(&stated)) {
+            _ if stated.is_empty() => Err(&stated),
+            (Ok(conversion), _) => Ok((Coordinates::Degrees, conversion)),
+            (_, Ok(conversion)) => Ok((Coordinates::Metres, conversion)),
+            _ => Err(&stated),
         }
-        if lower.starts_with("deg") {
-            return Ok((Coordinates::Degrees, values));
-        }
-        if ["m", "meter", "meters", "metre", "metres"].contains(&&*lower) {
-            return Ok((Coordinates::Metres, values));
-        }
-        Err(reader.error(format!(
-            "variable {name} is in {units:?}; units of radians, degrees or m are needed"
-        )))
+        .map_err(|stated| {
+            reader.error(format!(
+                "variable {name} is in {stated:?}; units of radians, degrees or m are needed"
+            ))
+        })?;
+        Ok((coordinates, values.iter().map(|x| conversion.of(*x)).collect()))
     };
     let ((one, x), (other, y)) = (read(names[0])?, read(names[1])?);
     if one != other {

@@ -5,10 +5,12 @@ use std::ops::RangeInclusive;
 use ndarray::{Array3, Zip};
 use rayon::prelude::*;
 
+use crate::bounds;
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::io::read::reader::Reader;
+use crate::io::store::quantization;
 use crate::real::Real;
 use crate::state::Environment;
 use crate::tracers::Role;
@@ -26,22 +28,6 @@ pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
     thm
 }
 
-/// Bounds of atmospheric values, wide enough for any weather.
-mod bounds {
-    use std::ops::RangeInclusive;
-
-    /// Mixing ratios, kg kg⁻¹: transport leaves small negative ones.
-    pub(super) const WATER: RangeInclusive<f64> = -1e-3..=0.1;
-    /// Pressure, Pa.
-    pub(super) const PRESSURE: RangeInclusive<f64> = 1.0..=120_000.0;
-    /// Temperature, K.
-    pub(super) const TEMPERATURE: RangeInclusive<f64> = 100.0..=400.0;
-    /// Horizontal wind, m s⁻¹.
-    pub(super) const WIND: RangeInclusive<f64> = -300.0..=300.0;
-    /// Depth of a layer, m.
-    pub(super) const DEPTH: RangeInclusive<f64> = 0.1..=50_000.0;
-}
-
 /// Fails if the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
@@ -53,7 +39,10 @@ pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
         .and(&air.exner)
         .par_map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
     within(reader, &t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;
-    within(reader, &air.dz, bounds::DEPTH, "the depth of the layer from PH + PHB (m)")?;
+    let depth = "the depth of the layer from PH + PHB (m)";
+    within_or(reader, &air.dz, bounds::DEPTH, depth, || {
+        quantization::remedy(reader, &["PH", "PHB"])
+    })?;
     within(reader, &frame.u, bounds::WIND, "U (m/s)")?;
     within(reader, &frame.v, bounds::WIND, "V (m/s)")
 }
@@ -68,6 +57,17 @@ pub(super) fn within<R: Real>(
     range: RangeInclusive<f64>,
     what: &str,
 ) -> Result<()> {
+    within_or(reader, field, range, what, || None)
+}
+
+/// The same, with a remedy of its own, if there is one.
+fn within_or<R: Real>(
+    reader: &Reader,
+    field: &Array3<R>,
+    range: RangeInclusive<f64>,
+    what: &str,
+    remedy: impl FnOnce() -> Option<String>,
+) -> Result<()> {
     let field = field.as_standard_layout();
     let values = field.as_slice().expect("standard layout");
     let first = |(number, part): (usize, &[R])| {
@@ -80,10 +80,16 @@ pub(super) fn within<R: Real>(
     let (_, ny, nx) = field.dim();
     let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
     Err(reader.error(format!(
-        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {:e} and {:e} is expected; check the \
-         units in the file",
+        "{what} is {:.6e} in cell i={i} j={j} k={k}; between {} and {} is expected; {}",
         values[at].f64(),
-        range.start(),
-        range.end()
+        short(*range.start()),
+        short(*range.end()),
+        remedy().unwrap_or_else(|| "check the units in the file".to_owned())
     )))
+}
+
+/// A bound in four digits, without the rounding that it allows.
+fn short(bound: f64) -> String {
+    let rounded = format!("{bound:.3e}").parse().unwrap_or(bound);
+    format!("{rounded:e}")
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::inspect::is_field;
 use super::shape;
 use super::source::TimeReader;
 use crate::error::Result;
@@ -12,11 +13,7 @@ use crate::io::read::reader::Reader;
 pub(crate) fn fields(path: &Path) -> Result<Vec<String>> {
     let reader = Reader::open(path)?;
     let mut names = reader.variable_names();
-    names.retain(|name| {
-        let dimensions = reader.dimensions_of(name).unwrap_or_default();
-        let names: Vec<&str> = dimensions.iter().map(|(name, _)| name.as_str()).collect();
-        names.ends_with(Axes::Volume.names())
-    });
+    names.retain(|name| is_field(&reader, name));
     Ok(names)
 }
 

@@ -1,5 +1,6 @@
 //! Inspection of a WRF file as input: its contents, missing contents, and assumptions.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use super::source::{MAPS, TimeReader, stored_name};
 use super::theta::Origin;
 use super::times::TimeSource;
 use super::{
-    NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times,
+    NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times, units,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
@@ -16,6 +17,8 @@ use crate::grid::{Shape, Side, Sides};
 use crate::io::layout::Axes;
 use crate::io::read::missing_values::MissingValues;
 use crate::io::read::reader::Reader;
+use crate::passive::SPECIES_UNITS;
+use crate::units::{Quantity, is_absent};
 
 /// Contents of a file as input. Texts are for users, except names and times.
 #[derive(Clone, Debug, Serialize)]
@@ -116,6 +119,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
     present.extend(reader.has("Times").then(|| "Times".to_owned()));
     assumed.extend(time_source.and_then(TimeSource::assumption));
     assumed.extend(species::conversion_message(reader).unwrap_or(None));
+    assumed.extend(unit_notes(reader));
     for name in NOT_CARRIED.iter().filter(|name| stored(name).is_some()) {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
@@ -141,6 +145,48 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
         assumed,
         advice,
     })
+}
+
+/// Units that the variables of a run do not state, and those that are converted; a line for each unit.
+fn unit_notes(reader: &Reader) -> Vec<String> {
+    let mut notes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in reader.variable_names() {
+        let level = name.strip_suffix("_2").or_else(|| name.strip_suffix("_1"));
+        let known = units::of(level.unwrap_or(&name)).filter(|known| *known != Quantity::NUMBER);
+        let stated = reader.units(&name).unwrap_or_default();
+        let note = match known {
+            Some(known) if is_absent(&stated) => {
+                format!("in {}, as no units are stated", known.units)
+            }
+            Some(known) => match known.conversion(&stated) {
+                Ok(conversion) if !conversion.is_identity() => {
+                    format!("converted from {stated:?} to {}", known.units)
+                }
+                _ => continue,
+            },
+            // WRF-Chem's species are in lower case.
+            None if is_absent(&stated) && is_species(reader, &name) => {
+                format!(
+                    "in {SPECIES_UNITS} as a species, in its own units as a tracer, as no units are stated"
+                )
+            }
+            None => continue,
+        };
+        notes.entry(note).or_default().push(name);
+    }
+    notes.into_iter().map(|(note, names)| format!("{}: {note}", names.join(", "))).collect()
+}
+
+/// Returns `true` for a variable that may be a species of WRF-Chem.
+fn is_species(reader: &Reader, name: &str) -> bool {
+    !name.contains(|c: char| c.is_ascii_uppercase()) && is_field(reader, name)
+}
+
+/// Returns `true` for a variable with a value in each cell.
+pub(super) fn is_field(reader: &Reader, name: &str) -> bool {
+    let dimensions = reader.dimensions_of(name).unwrap_or_default();
+    let names: Vec<&str> = dimensions.iter().map(|(name, _)| name.as_str()).collect();
+    names.ends_with(Axes::Volume.names())
 }
 
 /// Source of theta, if any; fields are read only if there is a choice.

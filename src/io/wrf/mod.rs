@@ -17,7 +17,8 @@ mod source;
 pub(crate) mod species;
 mod theta;
 mod times;
-mod units;
+mod tracer;
+pub(crate) mod units;
 mod vertical;
 
 use std::path::{Path, PathBuf};

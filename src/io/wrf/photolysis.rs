@@ -6,16 +6,18 @@
 use ndarray::Array3;
 
 use super::air;
-use super::source::TimeReader;
-use super::units::FREQUENCIES;
+use super::source::{TimeReader, convert};
+use crate::bounds;
 use crate::error::Result;
-use crate::io::layout::Axes;
 use crate::tracers::interned;
+use crate::units::{Quantity, is_absent};
 
 /// Beginning of the name that a mechanism of WRF-Chem gives to a frequency.
 const OF_MECHANISM: &str = "Pj_";
 /// Beginning of the name of WRF-Chem's variable.
 const OF_VARIABLE: &str = "PHOTR";
+/// Units of these variables where they state none.
+const PER_MINUTE: &str = "min-1";
 
 /// Numbers of WRF-Chem's variables, each the first of a row of consecutive ones, with the rest of their names in its
 /// mechanisms.
@@ -39,9 +41,6 @@ const NUMBERS: [(u32, &str); 5] = [
 fn numbered() -> impl Iterator<Item = (u32, &'static str)> {
     NUMBERS.into_iter().flat_map(|(first, names)| (first..).zip(names.split(' ')))
 }
-
-/// Frequencies that some reaction can have, s⁻¹: the fastest in the troposphere, that of NO3, is 0.3.
-const POSSIBLE: std::ops::RangeInclusive<f64> = 0.0..=10.0;
 
 /// A photolysis frequency and the variable that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,25 +81,15 @@ impl Frequency {
     /// Values, s⁻¹, by the units that the variable tells; without any, WRF-Chem's variables are per minute.
     pub(super) fn read(&self, source: &TimeReader<'_>) -> Result<Array3<f32>> {
         let name = &self.variable;
-        let mut values = source.volume(name, Axes::Volume)?;
-        let told = source.reader.units(name).unwrap_or_default();
-        let [per_second, per_minute] = FREQUENCIES;
-        let found = if matches!(told.trim(), "" | "-") {
-            if name.starts_with(OF_VARIABLE) { per_minute } else { per_second }
+        let mut values = source.volume_as_stored(name)?;
+        let is_stated = source.reader.units(name).is_some_and(|units| !is_absent(&units));
+        let conversion = if !is_stated && name.starts_with(OF_VARIABLE) {
+            Quantity::FREQUENCY.conversion(PER_MINUTE).expect("a frequency")
         } else {
-            let found = FREQUENCIES.into_iter().find(|(units, _)| units.are(&told));
-            found.ok_or_else(|| {
-                source.reader.error(format!(
-                    "variable {name} has the units {told:?}; {:?} or {:?} is needed; convert it, or correct the attribute",
-                    per_second.0.name(),
-                    per_minute.0.name()
-                ))
-            })?
+            source.reader.conversion(name, Quantity::FREQUENCY)?
         };
-        if found.1 != 1.0 {
-            values.mapv_inplace(|value| (f64::from(value) / found.1) as f32);
-        }
-        air::within(source.reader, &values, POSSIBLE, &format!("{name} (s-1)"))?;
+        convert(&mut values, conversion);
+        air::within(source.reader, &values, bounds::PHOTOLYSIS, &format!("{name} (s-1)"))?;
         Ok(values)
     }
 }

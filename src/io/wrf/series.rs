@@ -11,17 +11,16 @@ use super::photolysis::Frequency;
 use super::source::TimeReader;
 use super::{
     Domain, Frame, coordinates, look_at_grid, read_frame, read_maps, refine, refuse_missing,
-    require_essentials, restart_frame, shape, spacing, times, vertical,
+    require_essentials, restart_frame, shape, spacing, times, tracer, vertical,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
 use crate::frame::FrameSource;
 use crate::grid::Shape;
-use crate::io::layout::Axes;
 use crate::io::read::missing_values::MissingValues;
 use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
-use crate::passive::{CellPositions, PassiveTracers};
+use crate::passive::{CellPositions, PassiveTracers, SourceVariable};
 
 /// Relative tolerance between the grids of two files, for rounding.
 const TOLERANCE: f64 = 1e-4;
@@ -37,17 +36,19 @@ struct InputTime {
 }
 
 impl InputTime {
-    /// Source variables of passive tracers at this time, for a grid of this shape.
+    /// Source variables of passive tracers at this time, for the grid of `frame`, and the photolysis frequencies.
     fn sources(
         &self,
         reader: &Reader,
-        shape: Shape,
-        (variables, frequencies): (&[&'static str], &[Frequency]),
+        frame: &Frame,
+        (variables, frequencies): (&[SourceVariable], &[Frequency]),
     ) -> Result<Vec<Array3<f32>>> {
+        let (nz, ny, nx) = frame.state.theta().dim();
+        let shape = Shape { nx, ny, nz };
         let source = TimeReader::new(reader, shape, self.index);
         let kept = |name: &str| restart_frame::source(reader, shape, self.index, name);
-        let read = |name: &&'static str| {
-            if self.is_kept { kept(name) } else { source.volume(name, Axes::Volume) }
+        let read = |variable: &SourceVariable| {
+            if self.is_kept { kept(variable.name) } else { tracer::read(&source, *variable, frame) }
         };
         let read_light = |frequency: &Frequency| {
             if self.is_kept { kept(frequency.kept) } else { frequency.read(&source) }
@@ -181,13 +182,13 @@ impl Series {
 
     /// Variables that are read for passive tracers alone, then names of the photolysis frequencies that a frame gives.
     pub fn variables(&self) -> Vec<&'static str> {
-        let mut all = self.of_tracers();
+        let mut all: Vec<_> = self.of_tracers().iter().map(|variable| variable.name).collect();
         all.extend(self.frequencies.iter().map(|frequency| frequency.kept));
         all
     }
 
     /// Variables that are read for passive tracers alone.
-    fn of_tracers(&self) -> Vec<&'static str> {
+    fn of_tracers(&self) -> Vec<SourceVariable> {
         self.recipe.as_ref().map(|recipe| recipe.variables()).unwrap_or_default()
     }
 
@@ -196,13 +197,13 @@ impl Series {
     /// # Errors
     ///
     /// As [`FrameSource::frame`].
-    pub fn with_sources(&self, frame: Frame, domain: &Domain) -> Result<Frame> {
+    pub fn with_sources(&self, frame: Frame) -> Result<Frame> {
         let (Some(first), false) = (self.moments.first(), self.variables().is_empty()) else {
             return Ok(frame);
         };
         let reader = Reader::open(&first.path)?;
         let variables = (&self.of_tracers()[..], &self.frequencies[..]);
-        let sources = first.sources(&reader, domain.grid.shape, variables)?;
+        let sources = first.sources(&reader, &frame, variables)?;
         Ok(Frame { sources, ..frame })
     }
 
@@ -259,7 +260,7 @@ impl Series {
             frame
         };
         let variables = (&self.of_tracers()[..], &self.frequencies[..]);
-        let sources = moment.sources(&reader, domain.grid.shape, variables)?;
+        let sources = moment.sources(&reader, &frame, variables)?;
         Ok(Frame { sources, ..frame })
     }
 }

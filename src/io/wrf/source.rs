@@ -1,6 +1,6 @@
 //! Variables of one time of a WRF file.
 
-use ndarray::{Array2, Array3, ArrayD, Ix2, Ix3};
+use ndarray::{Array, Array2, Array3, ArrayD, Dimension, Ix2, Ix3};
 use netcdf::{Extent, Extents, Variable};
 
 use super::units;
@@ -9,6 +9,7 @@ use crate::grid::Shape;
 use crate::io::layout::{Axes, ENSEMBLE_MEAN};
 use crate::io::read::missing_values::{Masked, MissingValues};
 use crate::io::read::reader::Reader;
+use crate::units::Conversion;
 
 /// Names of the map factors, each with its older name.
 pub(super) const MAPS: [[&str; 2]; 6] = [
@@ -104,8 +105,22 @@ impl TimeReader<'_> {
         Ok(values.first().map(|&x| x.into()))
     }
 
-    /// Values at this time, which must have exactly these dimensions, with or without Time before them.
+    /// A field of the cells in the units of the file. Shape: (nz, ny, nx).
+    pub(super) fn volume_as_stored(&self, name: &str) -> Result<Array3<f32>> {
+        let values = self.stored(name, Axes::Volume)?;
+        Ok(values.into_dimensionality::<Ix3>().expect("three dimensions were read"))
+    }
+
+    /// Values at this time, which must have exactly these dimensions, with or without Time before them, in the units of
+    /// their quantity.
     fn values(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
+        let conversion = self.conversion(name, stored_name(self.reader, name).as_deref())?;
+        let mut values = self.stored(name, axes)?;
+        convert(&mut values, conversion);
+        Ok(values)
+    }
+
+    fn stored(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
         let (variable, extents) =
             self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
         let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
@@ -118,8 +133,18 @@ impl TimeReader<'_> {
 
     /// The same for pictures: values may be missing or infinite; of an ensemble, the mean.
     pub(super) fn incomplete(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
-        let (variable, extents) = self.part(name, self.shown_name(name).as_deref(), axes)?;
-        Ok(self.reader.masked(&variable, extents)?.values)
+        let shown = self.shown_name(name);
+        let conversion = self.conversion(name, shown.as_deref())?;
+        let (variable, extents) = self.part(name, shown.as_deref(), axes)?;
+        let mut values = self.reader.masked(&variable, extents)?.values;
+        convert(&mut values, conversion);
+        Ok(values)
+    }
+
+    /// The map from the values of a variable to those of its quantity.
+    fn conversion(&self, name: &str, stored: Option<&str>) -> Result<Conversion> {
+        let Some(quantity) = units::of(name) else { return Ok(Conversion::IDENTITY) };
+        self.reader.conversion(stored.unwrap_or(name), quantity)
     }
 
     /// A variable by its exact name, and the ranges of these values in it.
@@ -130,18 +155,8 @@ impl TimeReader<'_> {
         axes: Axes,
     ) -> Result<(Variable<'_>, Extents)> {
         let (names, lengths) = (axes.names(), axes.lengths(self.shape));
-        let needed = units::of(name);
         let name = stored.unwrap_or(name);
         let variable = self.reader.variable(name)?;
-        if let (Some(needed), Some(found)) = (needed, self.reader.units(name))
-            && !needed.are(&found)
-        {
-            return Err(self.reader.error(format!(
-                "variable {name} has the units {found:?}; {:?} is needed; convert it, or correct \
-                 the attribute",
-                needed.name()
-            )));
-        }
         let found = self.reader.dimensions_of(name)?;
         let has_time = found.first().is_some_and(|(first, _)| first == "Time");
         let space = &found[usize::from(has_time)..];
@@ -174,5 +189,12 @@ impl TimeReader<'_> {
             stride: 1,
         }));
         Ok((variable, Extents::Extent(extents)))
+    }
+}
+
+/// Converts values in place, rounding each once.
+pub(super) fn convert<D: Dimension>(values: &mut Array<f32, D>, conversion: Conversion) {
+    if !conversion.is_identity() {
+        values.mapv_inplace(|x| conversion.of(x.into()) as f32);
     }
 }

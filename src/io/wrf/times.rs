@@ -109,9 +109,8 @@ fn by_text(reader: &Reader, count: usize) -> Result<Vec<PrimitiveDateTime>> {
             )));
         }
         calendar::parse(text).ok_or_else(|| {
-            reader.error(format!(
-                "variable Times holds {text:?} at time number {number}; YYYY-MM-DD_hh:mm:ss is needed"
-            ))
+            let fault = calendar::fault(text);
+            reader.error(format!("variable Times holds {text:?} at time number {number}; {fault}"))
         })
     };
     texts.iter().take(count).enumerate().map(parse).collect()

@@ -54,7 +54,6 @@ fn run(folder: &TempDir, line: &str) -> (Option<i32>, String) {
         .current_dir(folder.path())
         .env("PATH", path)
         .env("HOME", folder.path())
-        .env("HDF5_USE_FILE_LOCKING", "FALSE")
         .env_remove("NWP_BACKEND")
         .output()
         .expect("sh starts");

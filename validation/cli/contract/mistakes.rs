@@ -134,7 +134,6 @@ fn mistakes_are_reported_with_what_to_do() {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_nwp-mini"))
             .current_dir(folder.path())
             .args(*arguments)
-            .env("HDF5_USE_FILE_LOCKING", "FALSE")
             .output()
             .expect("it starts");
         let said = String::from_utf8(output.stderr).expect("UTF-8");

@@ -1,10 +1,11 @@
 //! The command's contract with scripts: exit codes, and output on each stream.
 
 mod help;
+mod locks;
 mod mistakes;
 
 use nwp_mini_support::files::{bases, model};
-use nwp_mini_support::run::small;
+use nwp_mini_support::run::{place, small};
 
 use assert_cmd::Command;
 

@@ -52,8 +52,6 @@ impl Place {
     pub(crate) fn command_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let mut command = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
         command.envs(variables.iter().copied());
-        // A child that another test starts while a file is being written inherits the writer's lock.
-        command.env("HDF5_USE_FILE_LOCKING", "FALSE");
         let output = command.current_dir(self.0.path()).args(arguments).output().expect("starts");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Ended {

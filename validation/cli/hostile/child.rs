@@ -52,7 +52,6 @@ pub(crate) fn survives(folder: &Path, name: &str, arguments: &[&str]) -> Result<
         .args(["-c", &limits, "sh", env!("CARGO_BIN_EXE_nwp-mini"), "--threads", "1"])
         .args(arguments)
         .current_dir(folder)
-        .env("HDF5_USE_FILE_LOCKING", "FALSE")
         .env("NWP_BACKEND", "cpu")
         .env("RUST_BACKTRACE", "0")
         // Threads that allocate reserve addresses, which would count as memory.

@@ -31,8 +31,6 @@ impl Scene {
     /// Runs the command on `in.nc`; it is to write `out.nc`.
     fn run(&self, options: &[&str]) -> Output {
         let mut command = std::process::Command::new(program());
-        // A program that another test starts meanwhile inherits the open file and the lock of HDF5 on it.
-        command.env("HDF5_USE_FILE_LOCKING", "FALSE");
         command.args(["columns", "--physics", "kessler", "--input"]).arg(self.path("in.nc"));
         command.arg("--output").arg(self.path("out.nc")).args(options);
         command.output().expect("the program starts")

@@ -226,5 +226,13 @@ fn grids_that_are_none() {
         broken(|small| small.values(name)[[3, 4]] = -1.0, &words);
     }
     broken(|small| small.stamp = "last Tuesday, noon!", &["Times", "last Tuesday", "YYYY-MM-DD"]);
-    broken(|small| small.stamp = "2005-13-28_18:00:00", &["Times", "2005-13-28", "YYYY-MM-DD"]);
+    // Dates of the right form that do not exist.
+    for (stamp, words) in [
+        ("2021-02-29_00:00:00", "2021-02 has 28 days, and there is no day 29"),
+        ("2005-13-28_18:00:00", "no month 13"),
+        ("2005-08-28_24:00:00", "no hour 24"),
+    ] {
+        let words = ["Times holds", stamp, words, "a date that exists is needed"];
+        broken(|small| small.stamp = stamp, &words);
+    }
 }

@@ -224,6 +224,42 @@ fn a_restart_goes_on_with_the_chemistry_to_the_bit() {
     place.run(&refused).refused(2, &["--chemistry", "--restart"]);
 }
 
+/// A restart file holds the text with its parts in place of `#INCLUDE`, of any length; no output replaces a part.
+#[test]
+fn a_restart_goes_on_with_a_mechanism_of_several_files() {
+    let place = place();
+    // Comments of more than 64 kB, which is the most that a compact attribute of HDF5 holds.
+    let padding = "// invented for this test\n".repeat(4_000);
+    for (name, text) in [
+        ("parts.kpp", "#INCLUDE parts.spc // species\n#INCLUDE parts.eqn\n"),
+        ("parts.spc", "#DEFVAR\nO3 = IGNORE; NO = IGNORE;\n#INCLUDE more.spc"),
+        ("more.spc", "#DEFVAR NO2 = IGNORE; // the last line has no end"),
+        ("parts.eqn", &format!("#EQUATIONS\n<R1> O3 + NO = NO2 : 1.7E-14 ;\n{padding}")),
+    ] {
+        std::fs::write(place.path(name), text).expect("a file");
+    }
+    let profile = |name: &str| {
+        format!("[[species]]\nname = \"{name}\"\nheight = [0]\nvalue = [0.03]\nsource = \"none\"\n")
+    };
+    std::fs::write(place.path("b.toml"), profile("O3") + &profile("NO")).expect("a file");
+    let fixed = ["-q", "--dt", "60", "--photolysis", "none", "--chem-background", "b.toml"];
+    let begin = [&fixed[..], &["--chemistry", "parts.kpp"]].concat();
+    let first = ["--steps", "2", "--output", "a.nc", "--restart-output", "r.nc"];
+    place.run_small(&[&begin[..], &["--steps", "4", "--output", "whole.nc"]].concat()).good();
+    place.run_small(&[&begin[..], &first].concat()).good();
+    let replaced = ["--steps", "1", "--force", "--output", "more.spc"];
+    place
+        .run_small(&[&begin[..], &replaced].concat())
+        .refused(2, &["--output", "a file of the chemistry"]);
+    for name in ["parts.kpp", "parts.spc", "more.spc"] {
+        std::fs::remove_file(place.path(name)).expect("a file");
+    }
+    place.run(&["-q", "--restart", "r.nc", "--steps", "2", "--output", "b.nc"]).good();
+    let whole = place.open("whole.nc");
+    assert!(whole.last("no2").iter().any(|no2| *no2 > 0.0));
+    assert_eq!(whole.last_bits(), place.open("b.nc").last_bits());
+}
+
 /// A call begins with the step that the last one ended with, unless it is to begin as WRF-Chem's do.
 #[test]
 fn kept_steps_are_fewer_for_the_same_chemistry() {
@@ -309,7 +345,9 @@ fn bad_chemistry_is_refused() {
     refuses(2, &["--chem-dt", "-5"], &["--chem-dt -5", "positive"]);
     refuses(2, &["--latitude", "91"], &["--latitude 91", "-90 and 90"]);
     refuses(2, &["--date", "noon"], &["--date", "noon", "2005-06-21_12:00:00"]);
+    refuses(2, &["--date", "2021-02-29_00:00:00"], &["--date", "2021-02 has 28 days"]);
     refuses(2, &["--chem-output", "O3,NO4"], &["--chem-output", "NO4", "nearest"]);
+    refuses(2, &["--chem-output", "O3,m"], &["\"m\" is a fixed species", "follows from the air"]);
     refuses(3, &["--chem-background", "none.toml"], &["none.toml"]);
     let text = "members = 2\n[initial.QVAPOR]\namplitude = 0.05\n";
     std::fs::write(place.path("e.toml"), text).expect("a file");
@@ -317,6 +355,9 @@ fn bad_chemistry_is_refused() {
     let text = "[[species]]\nname = \"O4\"\nheight = [0]\nvalue = [1]\nsource = \"none\"\n";
     std::fs::write(place.path("b.toml"), text).expect("a file");
     refuses(2, &["--chem-background", "b.toml"], &["b.toml", "O4", "O3"]);
+    std::fs::write(place.path("b.toml"), text.replace("O4", "M")).expect("a file");
+    let words = ["b.toml: \"M\" is a fixed species of radm2 that follows from the air", "remove"];
+    refuses(2, &["--chem-background", "b.toml"], &words);
     let text = "#DEFVAR A = IGNORE; B = IGNORE; #EQUATIONS A = B : j(Pj_unknown);";
     std::fs::write(place.path("dark.kpp"), text).expect("a file");
     let dark = ["--steps", "1", "--output", "o.nc", "--chemistry", "dark.kpp"];

@@ -1,4 +1,4 @@
-//! Bad input of the harder kind: no room, wrong units, hardly any grid, names that are no files,
+//! Bad input of the harder kind: no room, hardly any grid, names that are no files,
 //! and numbers that are valid and absurd.
 #![cfg(unix)]
 
@@ -59,7 +59,7 @@ fn run_within(place: &Place, blocks: u32, arguments: &[&str]) -> Ended {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("ulimit -f {blocks}; exec \"$0\" \"$@\""));
     shell.arg(program.get_program()).args(program.get_args());
-    shell.current_dir(place.path("")).env("HDF5_USE_FILE_LOCKING", "FALSE");
+    shell.current_dir(place.path(""));
     ended(shell.output().expect("the shell starts"))
 }
 
@@ -95,60 +95,6 @@ fn a_standard_output_without_room_is_reported() {
     ended.refused(FILES, &["cannot write to standard output", "No space left"]);
     assert_eq!(place.files(), ["small.nc", "small.out.nc"]);
     assert_eq!(place.open("small.out.nc").frames(), 2);
-}
-
-#[test]
-fn other_units_are_refused() {
-    for (name, found, needed) in [
-        ("P", "hPa", "Pa"),
-        ("PB", "mbar", "Pa"),
-        ("MU", "hPa", "Pa"),
-        ("P_TOP", "hPa", "Pa"),
-        ("T", "degC", "K"),
-        ("QVAPOR", "g kg-1", "kg kg-1"),
-        ("QSNOW", "%", "kg kg-1"),
-        ("U", "km/h", "m s-1"),
-        ("PH", "m", "m2 s-2"),
-        ("HGT", "km", "m"),
-    ] {
-        let said = format!("variable {name} has the units {found:?}; {needed:?} is needed");
-        let change = |small: &mut Small| {
-            small.fields.get_mut(name).expect("a field").units = Some(found);
-        };
-        refuses(FILES, change, &[], &["small.nc", &said, "convert it"]);
-    }
-}
-
-#[test]
-fn the_same_units_in_other_spellings_are_taken() {
-    let spellings = [
-        ["Pa", "K", "kg kg-1", "m s-1", "m2 s-2"],
-        ["pa", "kelvin", "kg/kg", "m/s", "m^2/s^2"],
-        ["", " ", "-", "", ""],
-    ];
-    for [pressure, temperature, water, wind, geopotential] in spellings {
-        let mut small = Small::new();
-        for (name, units) in [
-            ("P", pressure),
-            ("T", temperature),
-            ("QVAPOR", water),
-            ("U", wind),
-            ("PH", geopotential),
-            ("XLAT", "whatever"),
-        ] {
-            small.fields.get_mut(name).expect("a field").units = Some(units);
-        }
-        runs(&small, &[]);
-    }
-}
-
-#[test]
-fn info_tells_of_other_units() {
-    let mut small = Small::new();
-    small.fields.get_mut("P").expect("pressure").units = Some("hPa");
-    let place = Place::with(&small);
-    let ended = ended(place.program(&["info", "small.nc"]).output().expect("starts")).good();
-    assert!(ended.stdout.contains("input of run   no: small.nc: variable P has"), "{ended:?}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn light_that_is_missing_or_bad_is_refused() {
         ("good.nc", good.clone()),
         ("missing.nc", without("PHOTR4")),
         ("later.nc", later),
-        ("units.nc", with(0.1, "h-1")),
+        ("units.nc", with(0.1, "W m-2")),
         ("negative.nc", with(-0.1, "min-1")),
         ("fast.nc", with(1e3, "min-1")),
     ];
@@ -161,7 +161,7 @@ fn light_that_is_missing_or_bad_is_refused() {
     };
     let asked = ["--photolysis", "input"];
     refuses(&["missing.nc"], &asked, &["missing.nc", "--photolysis input", "Pj_no2 (PHOTR4)"]);
-    refuses(&["units.nc"], &[], &["units.nc", "PHOTR4", "h-1", "min-1"]);
+    refuses(&["units.nc"], &[], &["units.nc", "PHOTR4", "W m-2", "min-1"]);
     refuses(&["negative.nc"], &asked, &["negative.nc", "PHOTR4", "between"]);
     refuses(&["fast.nc"], &[], &["fast.nc", "PHOTR4", "1.666667e1"]);
     refuses(&["good.nc", "later.nc"], &[], &["later.nc", "PHOTR2"]);

@@ -7,7 +7,8 @@ use super::place::Place;
 use super::result::Output;
 use super::small::Small;
 
-const VOLUMES: [&str; 17] = [
+/// Volumes that are rounded on request.
+const VOLUMES: [&str; 13] = [
     "T",
     "QVAPOR",
     "QCLOUD",
@@ -21,11 +22,10 @@ const VOLUMES: [&str; 17] = [
     "RE_CLOUD",
     "RE_ICE",
     "RE_SNOW",
-    "P",
-    "PB",
-    "PH",
-    "PHB",
 ];
+
+/// Volumes of which differences are taken.
+const WHOLE: [&str; 4] = ["P", "PB", "PH", "PHB"];
 
 const FRAMES: [&str; 6] = ["--steps", "4", "--dt", "60", "--output-interval", "60"];
 
@@ -59,7 +59,7 @@ fn every_compression_holds_the_same_bits() {
     // For every field, with two or three dimensions besides time.
     let fields = fast.file.variables().filter(|field| field.dimensions().len() > 2);
     let bytes = 4 * fields.map(|field| field.len()).sum::<usize>();
-    assert!(bytes > 5 * 4 * 17 * 12 * 10 * 8, "{bytes}");
+    assert!(bytes > 5 * 4 * (VOLUMES.len() + WHOLE.len()) * 12 * 10 * 8, "{bytes}");
     for figures in [&of_fast, &of_none, &of_small] {
         assert_eq!(number(figures, "/timing/output/raw_bytes"), bytes as f64);
     }
@@ -123,12 +123,57 @@ fn rounding_keeps_the_bound_that_it_states() {
             assert_eq!(output.text_of(name, "quantization"), "quantization_info");
         }
         assert_eq!(output.text_of("quantization_info", "algorithm"), "bitround");
-        for name in ["RAINNC", "MU", "QVAPOR_PATH", "XLAT", "T_MEAN"] {
-            assert_eq!(output.values(name), exact.values(name), "{name} is no volume");
+        let planes = ["RAINNC", "MU", "MUB", "QVAPOR_PATH", "XLAT", "HGT", "T_MEAN", "ZNW"];
+        for name in WHOLE.into_iter().chain(planes) {
+            assert_eq!(output.values(name), exact.values(name), "{name} keeps all bits");
             assert_eq!(bits_of(&output, name), None, "{name}");
         }
     }
     assert_eq!(bits_of(&exact, "T"), None);
+}
+
+/// The depth of layers is a small difference of geopotentials: with few bits left it is zero or too large.
+#[test]
+fn a_rounded_file_is_no_input_where_layers_have_lost_their_depth() {
+    let place = Place::with(&Small::new());
+    let steps = ["-q", "--steps", "1", "--force", "--output"];
+    let own = [&steps[..], &["own.nc", "--keepbits", "3", "--input", "small.nc"]].concat();
+    place.run(&own).good();
+    // What is rounded here is good enough to go on with.
+    place.run(&[&steps[..], &["out.nc", "--input", "own.nc"]].concat()).good();
+    let refused = |attribute: &str, words: &[&str]| {
+        let name = "other.nc";
+        std::fs::copy(place.path("small.nc"), place.path(name)).expect("a copy");
+        round_geopotential(&place.path(name), attribute).expect("a file to change");
+        let ended = place.run(&[&steps[..], &["no.nc", "--input", name]].concat());
+        ended.refused(
+            3,
+            &[words, &["other.nc: the depth of the layer from PH + PHB (m) is"]].concat(),
+        );
+        assert_ne!(ended.stderr.contains("quantization"), ended.stderr.contains("units"));
+    };
+    for attribute in ["quantization_nsb", "significant_digits"] {
+        let said = format!("by quantization of PHB ({attribute} = 1)");
+        refused(attribute, &[&said, "before it was rounded"]);
+    }
+    // Without such an attribute units are the likeliest reason.
+    refused("number", &["check the units"]);
+}
+
+/// Rounds the geopotential to powers of two, all of it in the base state, with the number of bits as an attribute.
+fn round_geopotential(path: &std::path::Path, attribute: &str) -> netcdf::Result<()> {
+    let mut file = netcdf::append(path)?;
+    let [ph, phb] = ["PH", "PHB"].map(|name| {
+        let variable = file.variable(name).expect("the geopotential");
+        variable.get::<f32, _>(..).expect("values")
+    });
+    let cut = |x: f32| if x > 0.0 { x.log2().round().exp2() } else { x };
+    let [none, all] = [ph.mapv(|_| 0.0), (&ph + &phb).mapv(cut)];
+    file.variable_mut("PH").expect("the perturbation").put(none.view(), ..)?;
+    let mut variable = file.variable_mut("PHB").expect("the base state");
+    variable.put(all.view(), ..)?;
+    variable.put_attribute(attribute, 1)?;
+    file.close()
 }
 
 #[test]
@@ -196,7 +241,7 @@ fn restart_files_are_not_rounded() {
     run("3", &["--restart", "restart.nc", "-o", "second.nc"]);
     let (whole, second) = (place.open("whole.nc"), place.open("second.nc"));
     assert_eq!((whole.frames(), second.frames()), (7, 4));
-    for name in VOLUMES.into_iter().chain(["RAINNC", "XTIME", "QRAIN_PATH"]) {
+    for name in VOLUMES.into_iter().chain(WHOLE).chain(["RAINNC", "XTIME", "QRAIN_PATH"]) {
         for frame in 0..4 {
             assert_eq!(second.frame(name, frame), whole.frame(name, 3 + frame), "{name} {frame}");
         }

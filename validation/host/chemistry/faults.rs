@@ -130,7 +130,13 @@ fn files_are_included() {
     write("m.spc", "#DEFVAR A = IGNORE; B = IGNORE;");
     write("m.eqn", "#EQUATIONS\nA = B : 1;\nB = A : 2;\n");
     let root = write("m.kpp", "#MODEL m\n#INTEGRATOR rosenbrock\n");
-    assert_eq!(read(&root).unwrap().mechanism().unwrap().0.reactions.len(), 2);
+    let reading = read(&root).unwrap();
+    let text = reading.text.clone();
+    assert_eq!(reading.mechanism().unwrap().0.reactions.len(), 2);
+    // The same in one text.
+    assert!(!text.contains("INCLUDE") && !text.contains("MODEL"), "{text}");
+    assert!(text.contains("#INTEGRATOR rosenbrock"), "{text}");
+    assert_eq!(parse("m", &text).mechanism().unwrap().0.reactions.len(), 2);
 
     write("m.eqn", "#EQUATIONS\nA = BB : 1;\n");
     let message = read(&root).unwrap().mechanism().unwrap_err();
@@ -147,6 +153,27 @@ fn files_are_included() {
     write("ping.kpp", "#INCLUDE pong.kpp\n");
     let message = read(&write("pong.kpp", "#INCLUDE ping.kpp\n")).unwrap().mechanism().unwrap_err();
     assert!(message.contains("includes itself"), "{message}");
+}
+
+/// After so many errors reading stops, and their number is not known.
+#[test]
+fn many_errors_are_not_counted() {
+    let unknown = |count: usize| {
+        let text = (0..count).fold("#DEFVAR A;\n#EQUATIONS\n".to_owned(), |mut text, i| {
+            let _ = writeln!(text, "A = B{i} : 1;");
+            text
+        });
+        parse("many", &text).mechanism().unwrap_err()
+    };
+    let errors = |message: &str| message.matches("is not declared").count();
+    let fifty = unknown(50);
+    assert_eq!(errors(&fifty), 50);
+    assert!(!fifty.contains("more"), "{fifty}");
+    for count in [51, 78] {
+        let message = unknown(count);
+        assert_eq!(errors(&message), 50);
+        assert!(message.ends_with("\nand more; reading stopped after 50 errors"), "{message}");
+    }
 }
 
 /// Ends in an error, soon.

@@ -43,9 +43,6 @@ pub fn write_input(path: &Path, columns: &Columns, dt: Option<f64>, calls: Optio
 /// The command with its files.
 pub fn command(input: &Path, output: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nwp-mini"));
-    // A program that another test starts while this one writes its input inherits the open file,
-    // and with it HDF5's lock on it, until it ends.
-    command.env("HDF5_USE_FILE_LOCKING", "FALSE");
     command.arg("columns").arg("--input").arg(input).arg("--output").arg(output);
     command
 }

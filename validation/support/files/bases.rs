@@ -179,7 +179,6 @@ fn run(folder: &Path, options: &[&str]) {
         .args([&["-q", "run", "--force"], options].concat())
         .current_dir(folder)
         .env("NWP_BACKEND", "cpu")
-        .env("HDF5_USE_FILE_LOCKING", "FALSE")
         .output()
         .expect("the program starts");
     assert!(message.status.success(), "{message:?}");

@@ -86,10 +86,12 @@ impl Place {
     pub fn program(&self, arguments: &[&str]) -> std::process::Command {
         let mut program = std::process::Command::new(crate::program());
         program.current_dir(self.folder.path()).env_remove("NWP_BACKEND").args(arguments);
-        // Programs that other tests start at the same time inherit the open files of this test, and with them their
-        // locks.
-        program.env("HDF5_USE_FILE_LOCKING", "FALSE");
         program
+    }
+
+    /// Runs any command of the program in the folder.
+    pub fn command(&self, arguments: &[&str]) -> Ended {
+        Self::end(self.program(arguments), &[])
     }
 
     /// Runs `nwp-mini run` with these arguments in the folder.
@@ -119,7 +121,7 @@ impl Place {
                 if String::from_utf8_lossy(&said.stderr).contains("ermission denied") =>
             {
                 bound.arg(program.get_program()).args(program.get_args());
-                bound.env_remove("NWP_BACKEND").env("HDF5_USE_FILE_LOCKING", "FALSE");
+                bound.env_remove("NWP_BACKEND");
                 bound
             }
             Some(other) => {

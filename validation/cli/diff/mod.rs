@@ -1,6 +1,8 @@
 //! `nwp-mini diff` and `validation/compare.py`: every kind of difference is found and named, and the
 //! two, which share no code, agree on every verdict and figure.
 
+mod user_defined;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
