@@ -44,7 +44,7 @@ if grep -q '^GPU runs  *yes' <<<"$about"; then
     backend=gpu
     if [ -n "${TUNE:-}" ]; then
         printf '\n== tune (after %d s)\n' "$SECONDS"
-        # Apart from the records of bench, which `bench --merge FOLDER/*.json` is given.
+        # Apart from the records of bench, which `benches/table.py FOLDER/*.json` is given.
         mkdir -p "$folder/tune"
         "$program" -q tune --json "$folder/tune/tune.json" --force | tee "$folder/tune.txt"
     fi
@@ -112,6 +112,6 @@ fi
 
 {
     printf '# Figures of %s\n\n`benches/run.sh` on %s, dt 60 s.\n\n' "$(date -u +%F)" "$machine"
-    "$program" -q bench --merge "${records[@]}" --svg "$folder/platforms.svg" --force
+    benches/table.py --svg "$folder/platforms.svg" "${records[@]}"
 } >"$folder/table.md"
 printf '\nAll figures are in %s, after %d s; the tables are in table.md there.\n' "$folder" "$SECONDS"

@@ -8,10 +8,10 @@
 // Counts the steps that have ended, and copies the notes to memory that the host reads.
 __device__ inline void show(const StepEndArgs& args)
 {
-    args.notes[WATCH_STEPS] += args.steps;
+    args.notes[STATUS_STEPS] += args.steps;
     volatile unsigned long long* shown = args.shown;
-    shown[WATCH_FLAW] = args.notes[WATCH_FLAW];
-    shown[WATCH_STEPS] = args.notes[WATCH_STEPS];
+    shown[STATUS_FLAW] = args.notes[STATUS_FLAW];
+    shown[STATUS_STEPS] = args.notes[STATUS_STEPS];
 }
 
 // All blocks add up; the last one to finish ends the steps.
@@ -25,9 +25,9 @@ step_end_acc64(const __grid_constant__ StepEndArgs args)
     else
         tally(args.tally, args.steps, block - args.entered_blocks);
     __syncthreads();
-    if (threadIdx.x == 0 && take_ticket(args.notes + WATCH_BLOCKS) == blocks) {
+    if (threadIdx.x == 0 && take_ticket(args.notes + STATUS_BLOCKS) == blocks) {
         // Reset for the next steps.
-        args.notes[WATCH_BLOCKS] = 0;
+        args.notes[STATUS_BLOCKS] = 0;
         show(args);
     }
 }

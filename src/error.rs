@@ -65,6 +65,14 @@ pub enum Advice {
     ChangeSpacing,
     /// Change bounds or spacing of the target.
     ChangeTarget,
+    /// Integrate a cell of a mechanism by one thread.
+    UseThreadMapping,
+    /// Define the passive tracers in a file.
+    GiveTracerFile,
+    /// Give a passive tracer another name.
+    RenameTracer,
+    /// Specify the lateral boundaries.
+    SpecifySides,
 }
 
 impl Advice {
@@ -104,6 +112,10 @@ impl Advice {
             Self::ChangeBounds => "take other bounds",
             Self::ChangeSpacing => "take a larger spacing",
             Self::ChangeTarget => "take other bounds or another spacing",
+            Self::UseThreadMapping => "map a cell to a thread",
+            Self::GiveTracerFile => "or define them in a TOML file",
+            Self::RenameTracer => "rename a passive tracer",
+            Self::SpecifySides => "specify others where that is wrong",
         }
     }
 }

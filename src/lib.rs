@@ -166,9 +166,9 @@
 //!
 //! | feature | adds | needs |
 //! |---|---|---|
-//! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU | |
+//! | none | state, transport, microphysics, chemistry, primitives, the backend of the CPU, cases, the time loop | |
 //! | `gpu` | `device`, the launchers, `backend::gpu` | a driver and NVRTC when a device is opened |
-//! | `netcdf` | `io`, `cases`, `diagnostics`, `model` | CMake and a C compiler |
+//! | `netcdf` | `io`, the diagnostics of files | CMake and a C compiler |
 //! | `plot` | `plot` | `netcdf` |
 //! | `cli` (default) | the program | all of them |
 //!
@@ -246,7 +246,9 @@ pub mod device;
 pub mod grid;
 pub mod tracers;
 
+pub mod domain;
 pub mod dry_mass;
+pub mod frame;
 pub mod state;
 pub mod thermo;
 pub mod time_steps;
@@ -270,13 +272,10 @@ pub mod backend;
 #[cfg(feature = "netcdf")]
 pub mod io;
 
-#[cfg(feature = "netcdf")]
 pub mod cases;
-#[cfg(feature = "netcdf")]
 pub mod diagnostics;
 pub mod projection;
 
-#[cfg(feature = "netcdf")]
 pub mod model;
 #[cfg(feature = "plot")]
 pub mod plot;

@@ -15,7 +15,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Name of the precision, as an argument of `--precision`.
+    /// Name of the precision: `f32` or `f64`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => f32::NAME,
@@ -49,7 +49,7 @@ pub trait Real:
     const TWO: Self;
     /// The precision of the type.
     const PRECISION: Precision;
-    /// Name of the precision, as an argument of `--precision`.
+    /// Name of the precision: `f32` or `f64`.
     const NAME: &'static str;
 
     /// The nearest value to `x`.

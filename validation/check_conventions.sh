@@ -33,7 +33,7 @@ if [ ! -x $program ]; then
     echo "error: there is no $program; run make build first" >&2
     exit 3
 fi
-mkdir -p $place/out $place/beside
+mkdir -p $place/out $place/aux
 
 # environment NAME REQUIREMENTS [PACKAGE...]: a virtual environment that is made once for its
 # requirements; packages after them are built with what they have brought.
@@ -73,22 +73,22 @@ for input in $place/out/*.nc; do
 done
 
 echo "Writing another grid, places of interest and profiles beside the output"
-rm -f $place/beside/*
-printf 'name,x,y\nwest,100000,200000\neast,1234567,1000000\n' >$place/beside/plane.csv
-printf 'name,lat,lon\nmiddle,40,-90\n"north, east",43.5,-88.2\n' >$place/beside/lambert.csv
+rm -f $place/aux/*
+printf 'name,x,y\nwest,100000,200000\neast,1234567,1000000\n' >$place/aux/plane.csv
+printf 'name,lat,lon\nmiddle,40,-90\n"north, east",43.5,-88.2\n' >$place/aux/lambert.csv
 for case in "plane data/soc.nc xy 45000 conservative" "lambert $place/out/lambert.nc latlon 0.5 bilinear"; do
     read -r name input target spacing method <<<"$case"
     $program weights --quiet --input "$input" --target "$target" --spacing "$spacing" --method "$method" \
-        --output $place/beside/"$name".weights.nc >/dev/null
-    $program run --quiet --input "$input" --steps 2 --output $place/beside/"$name".nc --profiles \
-        --regrid $place/beside/"$name".weights.nc --points $place/beside/"$name".csv >/dev/null
+        --output $place/aux/"$name".weights.nc >/dev/null
+    $program run --quiet --input "$input" --steps 2 --output $place/aux/"$name".nc --profiles \
+        --regrid $place/aux/"$name".weights.nc --points $place/aux/"$name".csv >/dev/null
 done
 
 echo "Writing an ensemble"
 printf 'members = 3\n[parameters]\nn0r = { factor = [0.5, 2] }\nfall_rain = { factor = [0.5, 2] }\n' \
-    >$place/beside/ensemble.toml
-$program run --quiet --input $place/out/lambert.nc --steps 2 --ensemble $place/beside/ensemble.toml \
-    --output $place/beside/ensemble.nc >/dev/null
+    >$place/aux/ensemble.toml
+$program run --quiet --input $place/out/lambert.nc --steps 2 --ensemble $place/aux/ensemble.toml \
+    --output $place/aux/ensemble.nc >/dev/null
 
 echo "CF conventions"
 # conforms [OPTION...] FILE...
@@ -109,7 +109,7 @@ done
 # One call for all of them: loading the checker takes longer than a file.
 conforms "${others[@]}"
 conforms --skip-checks check_grid_mapping $mercator
-conforms $place/beside/*.{regrid,points,points.profiles,profiles}.nc $place/beside/ensemble.nc
+conforms $place/aux/*.{regrid,points,points.profiles,profiles}.nc $place/aux/ensemble.nc
 # The checker is checked: WRF's own file is no CF file.
 if $bin/compliance-checker -t cf:1.11 -c lenient data/soc.nc >$place/cf-of-wrf.log 2>&1; then
     echo "error: the CF checker passes data/soc.nc, which is no CF file; it checks nothing" >&2
@@ -119,9 +119,9 @@ fi
 $bin/python -W ignore validation/read_output.py xarray $place/out/*.out.nc
 
 echo "Copies by nccopy, h5repack and netCDF4"
-$program run --quiet --input data/soc.nc --steps 2 --compression none --output $place/beside/plain.nc >/dev/null
-$program run --quiet --input data/soc.nc --steps 2 --keepbits auto --output $place/beside/rounded.nc >/dev/null
-trips=($place/out/plane.out.nc $place/beside/{plain,rounded}.nc)
+$program run --quiet --input data/soc.nc --steps 2 --compression none --output $place/aux/plain.nc >/dev/null
+$program run --quiet --input data/soc.nc --steps 2 --keepbits auto --output $place/aux/rounded.nc >/dev/null
+trips=($place/out/plane.out.nc $place/aux/{plain,rounded}.nc)
 [ $strict = no ] || trips=(--strict "${trips[@]}")
 $bin/python -W ignore validation/round_trips.py "${trips[@]}"
 
@@ -137,12 +137,12 @@ if command -v cdo >/dev/null; then
         echo "cdo reads $file"
     done
     # With our weights cdo arrives at our values, to what single precision leaves of four products.
-    cdo -s griddes -selname,QVAPOR $place/beside/lambert.regrid.nc >$place/grid.txt 2>$place/cdo-warnings.log
-    cdo -s remap,$place/grid.txt,$place/beside/lambert.weights.nc -selname,QVAPOR $place/beside/lambert.nc \
-        $place/beside/cdo.nc 2>$place/cdo-warnings.log ||
+    cdo -s griddes -selname,QVAPOR $place/aux/lambert.regrid.nc >$place/grid.txt 2>$place/cdo-warnings.log
+    cdo -s remap,$place/grid.txt,$place/aux/lambert.weights.nc -selname,QVAPOR $place/aux/lambert.nc \
+        $place/aux/cdo.nc 2>$place/cdo-warnings.log ||
         { cat $place/cdo-warnings.log >&2; echo "error: cdo cannot use our weights" >&2; exit 1; }
-    $bin/python -W ignore validation/read_output.py remapped $place/beside/cdo.nc \
-        $place/beside/lambert.regrid.nc
+    $bin/python -W ignore validation/read_output.py remapped $place/aux/cdo.nc \
+        $place/aux/lambert.regrid.nc
 else
     skip "cdo is not installed"
 fi

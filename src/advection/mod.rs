@@ -112,7 +112,7 @@ impl<R: Real> Workspace<R> {
 
     /// Work space for another tracer at the same time, which shares the scratch of the threads.
     #[must_use]
-    pub fn beside(&self) -> Self {
+    pub fn sibling(&self) -> Self {
         Self {
             stages: self.stages.each_ref().map(|stage| Array3::zeros(stage.dim())),
             scratch: Arc::clone(&self.scratch),

@@ -66,7 +66,7 @@ pub struct Cpu<R: Real> {
     frames: VecDeque<(usize, Box<CapturedFrame<R>>)>,
     checkpoint: Option<Box<Checkpoint<R>>>,
     operators: Vec<Operator<R>>,
-    turning: Option<ProfileExtractor<R>>,
+    extractor: Option<ProfileExtractor<R>>,
     /// One for each of the tracers that are transported at a time.
     workspaces: Vec<Workspace<R>>,
     scratch: Scratch<wsm5::Work<R>>,
@@ -111,7 +111,7 @@ impl<R: ComputePrecision> Cpu<R> {
         let tracers = members[0].state.set().len();
         let each = tracers.div_ceil(rayon::current_num_threads());
         let region = BudgetDomain::new(grid, coordinate);
-        let beside: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.beside()).collect();
+        let sibling: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.sibling()).collect();
         Self {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
@@ -131,8 +131,8 @@ impl<R: ComputePrecision> Cpu<R> {
             frames: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
             checkpoint: None,
             operators: Vec::new(),
-            turning: None,
-            workspaces: iter::once(workspace).chain(beside).collect(),
+            extractor: None,
+            workspaces: iter::once(workspace).chain(sibling).collect(),
             times: PhaseTimes::default(),
         }
     }
@@ -313,10 +313,10 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         self.diagnose(&mut diagnostics);
         self.sole_member();
         let state = &self.members[0].state;
-        let turning = self.turning.as_mut().expect("weights are attached");
-        assert!(turning.in_flight.len() < FRAMES_IN_FLIGHT, "columns were not collected");
-        let profiles = turning.profiles(shape, state, &diagnostics);
-        turning.in_flight.push_back(profiles);
+        let extractor = self.extractor.as_mut().expect("weights are attached");
+        assert!(extractor.in_flight.len() < FRAMES_IN_FLIGHT, "columns were not collected");
+        let profiles = extractor.profiles(shape, state, &diagnostics);
+        extractor.in_flight.push_back(profiles);
     }
 
     /// The state and all sums.
@@ -357,7 +357,7 @@ where
         let RunStart { states, gathered, attached: SamplingRequest { operators, weights } } = start;
         let shape = self.grid.shape;
         self.operators = operators.iter().map(|x| Operator::new(x, shape.columns())).collect();
-        self.turning = weights.as_ref().map(|weights| ProfileExtractor::new(shape, weights));
+        self.extractor = weights.as_ref().map(|weights| ProfileExtractor::new(shape, weights));
         if !states.is_empty() {
             assert_eq!(states.len(), self.members.len(), "a state for each member");
             for (member, state) in self.members.iter_mut().zip(states) {
@@ -466,8 +466,8 @@ where
                 self.operators[operator].in_flight.pop_front().map(CollectedOutput::Products)
             }
             Output::Profiles => {
-                let turning = self.turning.as_mut();
-                turning.and_then(|x| x.in_flight.pop_front()).map(CollectedOutput::Profiles)
+                let extractor = self.extractor.as_mut();
+                extractor.and_then(|x| x.in_flight.pop_front()).map(CollectedOutput::Profiles)
             }
             Output::Checkpoint(_) => self.checkpoint.take().map(CollectedOutput::Checkpoint),
         })

@@ -129,7 +129,7 @@ pub trait Backend<R> {
 /// Description of a backend.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// Its kind, as `--backend` takes it.
+    /// Its kind: `cpu` or `gpu`.
     pub kind: &'static str,
     /// The device and its use, for the head of a table: `CPU, 2 threads, ...`.
     pub description: String,

@@ -25,18 +25,16 @@ mod sounding;
 mod storm;
 mod tracers;
 
-use std::path::PathBuf;
-
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 use time::PrimitiveDateTime;
 use time::macros::datetime;
 
 use crate::constants::Constants;
-use crate::dry_mass::FaceMaps;
+use crate::domain::{Domain, Vertical};
 use crate::error::{Advice, Error, Result};
+use crate::frame::Frame;
 use crate::grid::{Grid, Shape, Sides};
-use crate::io::wrf::{Attribute, Domain, Frame, Vertical};
 use crate::state::State;
 use column::Column;
 
@@ -279,28 +277,7 @@ fn time_step(longest: f64, dx: f64, spacing: f64) -> f64 {
 
 /// A plane without map factors, with the column mass (Pa) of every column.
 fn domain(grid: Grid, column: &Column, mu: Array2<f64>) -> Domain {
-    let vertical = Vertical::classic(column.eta(), column.p_top);
-    let plane = (grid.shape.ny, grid.shape.nx);
-    Domain {
-        path: PathBuf::new(),
-        grid,
-        coordinate: vertical.coordinate(
-            mu,
-            [Array2::ones(plane), Array2::ones(plane)],
-            grid.dx * grid.dy / f64::GRAVITY,
-        ),
-        face_maps: FaceMaps::plane(grid.shape),
-        vertical,
-        latitude: None,
-        longitude: None,
-        terrain: Array2::zeros(plane),
-        dt: None,
-        start: START,
-        projection: vec![
-            ("MAP_PROJ".to_owned(), Attribute::Number(0.0)),
-            ("MAP_PROJ_CHAR".to_owned(), Attribute::Text("Cartesian".to_owned())),
-        ],
-    }
+    Domain::plane(grid, Vertical::classic(column.eta(), column.p_top), mu, START)
 }
 
 /// A plane with the mass of one column everywhere.

@@ -105,7 +105,7 @@ fn carried(grid: &Grid, side: f64, origin: impl Fn([f64; 2]) -> [f64; 2] + Sync)
     plane
 }
 
-/// Solid-body rotation, counterclockwise, one turn in `--period`; a frame every quarter of a turn.
+/// Solid-body rotation, counterclockwise, one turn in the period of the case; a frame every quarter of a turn.
 ///
 /// `u = -ω y, v = ω x`.
 pub(super) fn rotation(options: &CaseOptions) -> IdealisedCase {

@@ -18,7 +18,7 @@ pub(super) fn message(error: &Error) -> String {
 }
 
 /// The option for an advice.
-fn by_option(advice: Advice) -> &'static str {
+pub(super) fn by_option(advice: Advice) -> &'static str {
     match advice {
         Advice::UseCpu => "use --backend cpu",
         Advice::UseSmallerGridOrCpu => "use a smaller grid or --backend cpu",
@@ -63,5 +63,9 @@ fn by_option(advice: Advice) -> &'static str {
         Advice::ChangeBounds => "choose other --bounds",
         Advice::ChangeSpacing => "choose a larger --spacing",
         Advice::ChangeTarget => "check --bounds and --spacing",
+        Advice::UseThreadMapping => "use --mapping thread",
+        Advice::GiveTracerFile => "or give --tracers the name of a TOML file",
+        Advice::RenameTracer => "rename a tracer of --tracers",
+        Advice::SpecifySides => "--boundary says otherwise",
     }
 }

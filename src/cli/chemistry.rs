@@ -19,8 +19,9 @@ use crate::cli::device::GpuChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::rate_code::{RateOptions, unreadable};
 use crate::error::{Error, Result};
-use crate::io::chemistry::CellFile;
-use crate::io::writer::Writer;
+use crate::io::cases::chemistry::CellFile;
+use crate::io::store::writer::Writer;
+use crate::os_text::Shown;
 
 /// Integrate the chemistry of independent cells from a NetCDF file.
 ///
@@ -244,7 +245,7 @@ impl Chemistry {
             steps.iter().max().unwrap_or(&0),
             seconds / cells as f64 * 1e6,
             seconds / all.max(1.0) * 1e6,
-            self.output.display()
+            self.output.shown()
         )?;
         failures(&outcomes, fault.as_deref(), &self.output)
     }
@@ -274,7 +275,7 @@ fn failures(outcomes: &[Outcome], fault: Option<&str>, output: &Path) -> Result<
         "{} of {} cells failed and keep their input in {}: {}; the first is cell={first}{}",
         failed.len(),
         outcomes.len(),
-        output.display(),
+        output.shown(),
         reasons.join(", "),
         fault.map_or_else(String::new, |fault| format!("; {fault}"))
     )))

@@ -10,13 +10,13 @@ use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
 use crate::backend::Microphysics;
-use crate::cli::scheme::applies_to_wsm5_only;
+use crate::cli::run::scheme::applies_to_wsm5_only;
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::writer::Stored;
+use crate::io::store::writer::Stored;
 use crate::physics::kessler::params::KesslerFactors;
 use crate::physics::kessler::{self, Kessler};
 use crate::real::Real;

@@ -13,8 +13,8 @@ use toml::{Table, Value};
 
 use crate::cli::Cli;
 use crate::error::{Error, Result};
-use crate::io::reader::nearest;
-use crate::io::text;
+use crate::io::read::reader::nearest;
+use crate::io::read::text;
 use crate::os_text::Shown;
 
 /// Print a configuration file with the defaults of run, for its option --config.

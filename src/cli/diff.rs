@@ -7,15 +7,15 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::run_metadata::{Machine, machine};
+use crate::cli::run::metadata::{Machine, machine};
 use crate::diagnostics::comparison::{
     Comparison, DifferenceAt, Figures, VariableReport, VariableVerdict, compare,
 };
 use crate::diagnostics::tolerance::{SHIPPED, Tolerances};
 use crate::diagnostics::totals::Total;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::os_text::Shown;
 
 /// Most failures in the last message.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::io::destination::is_same;
+use crate::io::store::destination::is_same;
 
 /// Fails if two of the files that a command writes are the same, or one of them is also read. `written`: options with
 /// their files; `read`: what a file is, as in "the input file", and the file.

@@ -10,16 +10,17 @@ use serde::Serialize;
 
 use self::mechanism::{MechanismFacts, is_mechanism};
 use crate::chemistry::gpu::tuning as chemistry;
-use crate::cli::advice::message;
+use crate::cli::advice::{by_option, message};
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::refine;
-use crate::cli::run_metadata::{Machine, machine};
+use crate::cli::run::metadata::{Machine, machine};
+use crate::cli::run::refine;
 use crate::device;
 use crate::device::tuning::{Choice, Tuning};
 use crate::error::Result;
+use crate::frame::FrameSource;
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::io::wrf;
 use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;
@@ -242,7 +243,10 @@ fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
 
 impl FileFacts {
     fn new(path: &Path) -> Result<Self> {
-        let survey = survey(path)?;
+        let mut survey = survey(path)?;
+        if let (Some(last), Some(advice)) = (survey.assumed.last_mut(), survey.advice) {
+            *last = format!("{last}; {}", by_option(advice));
+        }
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
         let mut facts =
             Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };

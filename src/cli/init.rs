@@ -9,12 +9,12 @@ use tracing::{info, warn};
 use crate::backend::Microphysics;
 use crate::cases::{CaseName, CaseOptions, Shear};
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::refine::lack_of_memory;
+use crate::cli::run::refine::lack_of_memory;
+use crate::domain::Attribute;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::io::ideal_input::IdealInput;
-use crate::io::output::Header;
-use crate::io::wrf::Attribute;
+use crate::io::out::ideal_input::IdealInput;
+use crate::io::out::output::Header;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::os_text::{Shown, command_line};
 use crate::tracers::TracerSet;
 

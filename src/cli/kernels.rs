@@ -17,7 +17,7 @@ use crate::cli::device::CompilerPlace;
 use crate::device::{Architecture, Compiler, PtxasReport, ptxas_reports};
 use crate::error::{Error, Result};
 use crate::gpu::{DOUBLE_SUMS, Entry, catalogue, catalogue_of};
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 
 /// Compile every CUDA kernel with NVRTC, no GPU needed, and tell the registers, the local and
 /// shared memory, the spills and the double-precision instructions of each.

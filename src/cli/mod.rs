@@ -1,41 +1,23 @@
 //! The command line: one file for each subcommand.
 
 mod advice;
-mod aux_outputs;
 mod bench;
 mod chemistry;
-mod chemistry_report;
 mod columns;
 mod completions;
 mod config;
-mod coupled;
 mod device;
 mod diff;
 mod distinct_files;
-mod ensemble;
-mod import;
 mod info;
 mod init;
 mod kernels;
 mod mechanism;
 mod option_values;
-mod pair;
-mod photolysis;
 mod plot;
-mod progress;
-mod provenance;
 mod rate_code;
-mod refine;
-mod report;
 mod report_page;
-mod restart;
 mod run;
-mod run_metadata;
-mod run_options;
-mod scheme;
-mod setup;
-mod storage_options;
-mod tracers;
 mod transport;
 mod tune;
 mod weights;
@@ -55,6 +37,8 @@ use tracing_subscriber::fmt::time::uptime;
 pub use device::BackendChoice;
 
 use crate::error::{Error, Result};
+use crate::io::store::writer::Stored;
+use crate::model::RunPrecision;
 use crate::os_text::escaped;
 pub use crate::real::Precision;
 use crate::simd::Instructions;
@@ -108,16 +92,21 @@ enum LogFormat {
     Json,
 }
 
+/// A precision that a run can be made in, and that files can store.
+pub(crate) trait FilePrecision: RunPrecision + Stored {}
+
+impl FilePrecision for f32 {}
+impl FilePrecision for f64 {}
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<run_options::Run>),
+    Run(Box<run::options::Run>),
     Columns(columns::Columns),
     Transport(transport::Transport),
     Wilson(wilson::Wilson),
     Chemistry(Box<chemistry::Chemistry>),
     Mechanism(mechanism::Mechanism),
     Init(init::Init),
-    Import(import::Import),
     Diff(diff::Diff),
     Plot(plot::Plot),
     Weights(weights::Weights),
@@ -192,7 +181,6 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Chemistry(command) => command.run(),
         Command::Mechanism(command) => command.run(),
         Command::Init(command) => command.run(),
-        Command::Import(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),

@@ -9,7 +9,7 @@ use crate::chemistry::gpu::Mapping;
 use crate::chemistry::rosenbrock::{Method, methods};
 use crate::diagnostics::regrid;
 use crate::error::{Error, Result};
-use crate::io::storage::Compression;
+use crate::io::store::storage::Compression;
 use crate::io::weights::Coordinates;
 use crate::io::wrf::series::Overlap;
 use crate::primitives::matrices::Kind;

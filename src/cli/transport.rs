@@ -17,8 +17,9 @@ use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::device::{Element, Gpu};
 use crate::dry_mass::{AirMass, MassFlux, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::transport::{self, TracerExtent, TransportCase};
-use crate::io::writer::{Stored, Writer};
+use crate::io::cases::transport;
+use crate::io::cases::transport::{TracerExtent, TransportCase};
+use crate::io::store::writer::{Stored, Writer};
 use crate::os_text::Shown;
 
 /// Carry one tracer in a steady wind: WRF's advection alone, one case a file.

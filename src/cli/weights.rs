@@ -7,10 +7,10 @@ use clap::Args;
 
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::refine::lack_of_memory;
+use crate::cli::run::refine::lack_of_memory;
 use crate::diagnostics::regrid::{self, Bounds, Method, Regular};
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::io::weights::Coordinates;
 use crate::io::wrf;
 use crate::os_text::{Shown, command_line};

@@ -10,12 +10,14 @@ use super::distinct_files::refuse_one_file_twice;
 use super::{BackendChoice, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::lattice::{self, LatticeCase, Results};
-use crate::io::writer::{Stored, Writer};
+use crate::io::cases::lattice;
+use crate::io::cases::lattice::{LatticeCase, Results};
+use crate::io::store::writer::{Stored, Writer};
 use crate::lattice::dirac::{self, Dirac};
 use crate::lattice::gpu::{GpuDirac, LatticePrecision};
 use crate::lattice::solver::MOST_ITERATIONS;
 use crate::lattice::{CpuDirac, Solution, Stop, defect_correction, solve_to_the_residual};
+use crate::os_text::Shown;
 
 /// Apply the Wilson operator of lattice QCD and solve M x = b, for every case of a file.
 ///
@@ -113,7 +115,7 @@ impl Wilson {
         }
         let backend = if gpu.is_some() { "gpu" } else { "cpu" };
         lattice::write(output, [R::NAME, backend], &computed)?;
-        tracing::info!("wrote {}", self.output.display());
+        tracing::info!("wrote {}", self.output.shown());
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use tracing::debug;
 
 use super::compile::{Architecture, Code, Compiler, KernelSource};
 use crate::error::Result;
+use crate::os_text::Shown;
 
 /// First bytes of an entry, with the version of the format.
 const MAGIC: &[u8; 8] = b"nwpcode1";
@@ -45,7 +46,7 @@ pub(super) fn compile(
     }
     let code = made()?;
     if let Err(error) = keep(folder, &path, &code) {
-        debug!("compiled kernels are not cached: {}: {error}", path.display());
+        debug!("compiled kernels are not cached: {}: {error}", path.shown());
     }
     Ok(code)
 }

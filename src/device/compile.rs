@@ -16,6 +16,7 @@ use super::library::{Nvrtc, Search, find_nvrtc};
 use super::prelude::Prelude;
 use super::sources;
 use crate::error::{Advice, Error, Result};
+use crate::os_text::Shown;
 
 /// A compilation unit: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -237,7 +238,7 @@ impl Compiler {
         if code == 0 {
             return Ok(());
         }
-        let path = self.nvrtc.path.display();
+        let path = self.nvrtc.path.shown();
         Err(Error::Gpu(format!("NVRTC ({path}) could not {action}: error {code}")))
     }
 }

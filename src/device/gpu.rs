@@ -18,6 +18,7 @@ use super::compile::{Architecture, Code, Compiler, KernelSource};
 use super::library::{Search, find_driver};
 use super::tuning::{IsPossible, Tuning};
 use crate::error::{Advice, Error, Result};
+use crate::os_text::Shown;
 
 /// Options of the GPU.
 #[derive(Clone, Debug)]
@@ -173,7 +174,7 @@ fn in_words(error: DriverError) -> String {
 fn tuning_of(name: &str, is_possible: IsPossible) -> Option<Tuning> {
     let path = Tuning::path(name)?;
     Tuning::load(&path, name, is_possible).unwrap_or_else(|why| {
-        let path = path.display();
+        let path = path.shown();
         warn!(
             "built-in settings are used, not those of {path}: {why}; nwp-mini tune rewrites the \
              file"

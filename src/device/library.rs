@@ -13,6 +13,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use serde::Serialize;
 
 use crate::os_text;
+use crate::os_text::Shown;
 
 /// Oldest CUDA version of a driver with all functions that the program calls: 12.8.
 const OLDEST_DRIVER: c_int = 12_080;
@@ -51,10 +52,10 @@ impl Search {
         // A file that exists but cannot be used says more than all missing ones.
         let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
         if let Some(Attempt { path, why }) = there {
-            return format!("{}: {why}", path.display());
+            return format!("{}: {why}", path.shown());
         }
         let places: Vec<_> =
-            self.tried.iter().map(|attempt| attempt.path.display().to_string()).collect();
+            self.tried.iter().map(|attempt| attempt.path.shown().into_owned()).collect();
         format!("no {library} found, looked for {}", shortened(&places))
     }
 }
@@ -156,7 +157,7 @@ pub(super) struct Nvrtc {
 
 impl fmt::Debug for Nvrtc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NVRTC {}.{} at {}", self.version.0, self.version.1, self.path.display())
+        write!(f, "NVRTC {}.{} at {}", self.version.0, self.version.1, self.path.shown())
     }
 }
 
@@ -170,7 +171,7 @@ impl Nvrtc {
         // SAFETY: as promised by the caller.
         unsafe { self.library.get::<F>(name.to_bytes_with_nul()) }
             .map(|symbol| *symbol)
-            .map_err(|_| format!("{} has no {}", self.path.display(), name.to_string_lossy()))
+            .map_err(|_| format!("{} has no {}", self.path.shown(), name.to_string_lossy()))
     }
 }
 

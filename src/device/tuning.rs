@@ -73,9 +73,9 @@ pub type IsPossible = fn(&Choice) -> bool;
 
 /// Head of a file.
 const HEAD: &str = "# Written by `nwp-mini tune`: the fastest settings on this GPU. Later runs \
-                    use them; delete the file,
-# or use --no-tuning, to ignore them. It is valid \
-                    only for the program and the kernels that it names.
+                    use them;
+# without the file they use those of the program. It is valid only for the program and the \
+                    kernels that it names.
 ";
 
 /// Bytes that a valid file does not exceed.

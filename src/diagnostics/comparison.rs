@@ -9,8 +9,8 @@ use crate::diagnostics::tolerance::{Limits, Tolerances};
 use crate::diagnostics::totals::{self, Total};
 use crate::diagnostics::unit_pair::UnitPair;
 use crate::error::Result;
-use crate::io::reader::Reader;
-use crate::io::variables::{Description, Extent, Kind, Values};
+use crate::io::read::reader::Reader;
+use crate::io::read::variables::{Description, Extent, Kind, Values};
 use crate::units::Conversion;
 
 /// Values read at a time, if the first dimension can be cut that fine.

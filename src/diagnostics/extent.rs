@@ -120,8 +120,8 @@ mod tests {
             assert!(found.is_around, "{found:?}");
             assert_eq!(if side > 0.0 { found.north } else { -found.south }, 90.0);
             // A grid beside the pole has only some of the longitudes.
-            let beside = |i: f64, j: f64| at(i + 8.0, j);
-            let found = Extent::of(&grid(12, 10, beside), 12, false).expect("an extent");
+            let shifted = |i: f64, j: f64| at(i + 8.0, j);
+            let found = Extent::of(&grid(12, 10, shifted), 12, false).expect("an extent");
             assert!(!found.is_around && found.east - found.west < 180.0, "{found:?}");
         }
     }

@@ -1,9 +1,10 @@
 //! Location of a point among the cell centres: the four centres around it, and its coordinates between them.
 
+use crate::domain::Domain;
 use crate::grid::{Shape, Sides};
 use crate::io::grid_north::{of_vector, unit_vector};
-use crate::io::mapping::{self, turn};
-use crate::io::wrf::Domain;
+use crate::io::mapping;
+use crate::io::mapping::turn;
 
 /// Cells around a point, as `c = j nx + i`, with their weights, which add up to 1.
 pub(crate) type Around = [(usize, f64); 4];

@@ -7,10 +7,11 @@ use tracing::warn;
 
 use super::extent::Extent;
 use super::locate::Locator;
+use crate::domain::Domain;
 use crate::error::{Advice, Error, Result};
-use crate::io::mapping::{self, EARTH_RADIUS};
+use crate::io::mapping;
+use crate::io::mapping::EARTH_RADIUS;
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, Weights};
-use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 
 /// Interpolation to the other grid.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::locate::Locator;
+use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::io::grid_north;
-use crate::io::station_series::PlacedStation;
-use crate::io::stations::{Station, Stations};
+use crate::io::out::station_series::PlacedStation;
+use crate::io::out::stations::{Station, Stations};
 use crate::io::weights::Coordinates;
-use crate::io::wrf::Domain;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostics::difference::{Band, Difference};
 use crate::diagnostics::totals;
 use crate::error::{Error, Result};
-use crate::io::reader::nearest;
-use crate::io::text;
+use crate::io::read::reader::nearest;
+use crate::io::read::text;
 use crate::os_text::Shown;
 
 /// Built-in limits, for two builds in single precision.

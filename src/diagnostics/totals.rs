@@ -7,7 +7,7 @@ use crate::constants::Constants;
 use crate::dry_mass::{AirMass, Layered, MassCoordinate};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::io::wrf::units;
 use crate::units::Quantity;
 

@@ -2,8 +2,8 @@
 
 use crate::diagnostics::difference::Band;
 use crate::error::Result;
-use crate::io::reader::Reader;
-use crate::io::variables::Description;
+use crate::io::read::reader::Reader;
+use crate::io::read::variables::Description;
 use crate::units::{Conversion, Unit};
 
 /// Comparability of the values of two files.

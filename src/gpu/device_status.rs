@@ -31,23 +31,23 @@ impl DeviceStatus {
     pub(crate) fn new(gpu: &Gpu, layout: Layout, fields: usize) -> Result<Self> {
         assert!(fields <= Self::MOST_FIELDS, "{fields} fields");
         assert!(layout.cells() <= 1 << status_word::FIELD_SHIFT, "{} cells", layout.cells());
-        let watch = Self {
+        let status = Self {
             notes: gpu.zeros(status_word::COUNT)?,
             shown: Pinned::zeros(gpu, status_word::COUNT)?,
         };
-        watch.reset()?;
-        Ok(watch)
+        status.reset()?;
+        Ok(status)
     }
 
     /// Enables marks in the kernels of a step, and notes of values that are not finite in those of the microphysics;
     /// this value must outlive the kernels.
-    pub(crate) fn listen<R>(&self, transport: &mut Transport<R>, clouds: &mut Wsm5Gpu<R>)
+    pub(crate) fn listen<R>(&self, transport: &mut Transport<R>, wsm5: &mut Wsm5Gpu<R>)
     where
         R: SchemeConstants + RadarConstants + Element,
     {
         let [marks, notes] = self.of_calls();
         transport.note(marks);
-        clouds.note(marks, notes);
+        wsm5.note(marks, notes);
     }
 
     /// Pointers for a call of the microphysics: to the marks and to the notes. This value must outlive the call.

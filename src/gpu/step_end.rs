@@ -51,14 +51,14 @@ impl StepEnd {
         &self,
         transport: &Transport<R>,
         budget: &Budget<R>,
-        watch: &DeviceStatus,
+        status: &DeviceStatus,
         steps: usize,
         dt: f64,
     ) -> Result<()> {
         let (tally, tally_blocks) = budget.tally();
         let side_values = transport.side_values(steps);
         let (transport, entered_blocks) = transport.entering(dt);
-        let [notes, shown] = watch.notes();
+        let [notes, shown] = status.notes();
         let args = StepEndArgs {
             transport,
             tally,

@@ -9,8 +9,8 @@
 
 use ndarray::Array2;
 
+use crate::domain::{Attribute, Domain};
 use crate::io::mapping::{self, GeoPoint};
-use crate::io::wrf::{Attribute, Domain};
 use crate::primitives::csr::Csr;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).

@@ -1,11 +1,12 @@
 //! The variables of the output, with the names, dimensions and units of WRF.
 
+use crate::frame::FIELDS;
 use crate::grid::Shape;
 use crate::tracers::{Tracer, TracerSet};
 
 /// Dimensions of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Axes {
+pub(in crate::io) enum Axes {
     /// Cell centres.
     Volume,
     /// x-faces.
@@ -30,7 +31,7 @@ pub(super) enum Axes {
 
 impl Axes {
     /// Dimensions of a map factor, from its name.
-    pub(super) fn of_map_factor(name: &str) -> Self {
+    pub(in crate::io) fn of_map_factor(name: &str) -> Self {
         match name.strip_prefix("MAPFAC_").and_then(|rest| rest.chars().next()) {
             Some('U') => Self::PlaneX,
             Some('V') => Self::PlaneY,
@@ -39,7 +40,7 @@ impl Axes {
     }
 
     /// Names of the dimensions after Time.
-    pub(super) fn names(self) -> &'static [&'static str] {
+    pub(in crate::io) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Volume => &["bottom_top", "south_north", "west_east"],
             Self::VolumeX => &["bottom_top", "south_north", "west_east_stag"],
@@ -55,14 +56,14 @@ impl Axes {
     }
 
     /// Lengths of the dimensions after Time.
-    pub(super) fn lengths(self, shape: Shape) -> Vec<usize> {
+    pub(in crate::io) fn lengths(self, shape: Shape) -> Vec<usize> {
         let all = dimensions(shape);
         let length = |name: &&str| all.iter().find(|(found, _)| found == name).map(|(_, n)| *n);
         self.names().iter().filter_map(length).collect()
     }
 
     /// WRF's name of the order of dimensions.
-    pub(super) fn memory_order(self) -> &'static str {
+    pub(in crate::io) fn memory_order(self) -> &'static str {
         match self.names().len() {
             3 => "XYZ",
             2 => "XY ",
@@ -72,7 +73,7 @@ impl Axes {
     }
 
     /// WRF's name of the staggering.
-    pub(super) fn stagger(self) -> &'static str {
+    pub(in crate::io) fn stagger(self) -> &'static str {
         match self {
             Self::VolumeX | Self::PlaneX => "X",
             Self::VolumeY | Self::PlaneY => "Y",
@@ -82,13 +83,13 @@ impl Axes {
     }
 
     /// Returns `true` if the values are at cell centres in the horizontal, whose coordinates the file has.
-    pub(super) fn have_positions(self) -> bool {
+    pub(in crate::io) fn have_positions(self) -> bool {
         matches!(self, Self::Volume | Self::VolumeZ | Self::Plane)
     }
 }
 
 /// Names and lengths of the dimensions in space.
-pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
+pub(in crate::io) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
     [
         ("west_east", shape.nx),
         ("south_north", shape.ny),
@@ -100,23 +101,23 @@ pub(super) fn dimensions(shape: Shape) -> [(&'static str, usize); 6] {
 }
 
 /// Name of the variable that carries the attributes of the map projection.
-pub(super) const GRID_MAPPING: &str = "crs";
+pub(in crate::io) const GRID_MAPPING: &str = "crs";
 /// Suffix of the name of an ensemble mean.
-pub(super) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
+pub(in crate::io) const ENSEMBLE_MEAN: &str = "_ENSEMBLE_MEAN";
 /// Suffix of the name of an ensemble spread.
-pub(super) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
+pub(in crate::io) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
 
 /// Description of a variable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Variable {
-    pub(super) name: &'static str,
-    pub(super) axes: Axes,
-    pub(super) units: &'static str,
-    pub(super) description: &'static str,
+pub(in crate::io) struct Variable {
+    pub(in crate::io) name: &'static str,
+    pub(in crate::io) axes: Axes,
+    pub(in crate::io) units: &'static str,
+    pub(in crate::io) description: &'static str,
     /// CF standard name, if there is one.
-    pub(super) standard_name: Option<&'static str>,
+    pub(in crate::io) standard_name: Option<&'static str>,
     /// Attribute `cell_methods`: the statistics that the values represent.
-    pub(super) cell_methods: Option<&'static str>,
+    pub(in crate::io) cell_methods: Option<&'static str>,
 }
 
 impl Variable {
@@ -129,12 +130,12 @@ impl Variable {
     }
 
     /// The variable of a tracer.
-    pub(super) fn of(tracer: &Tracer) -> Self {
+    pub(in crate::io) fn of(tracer: &Tracer) -> Self {
         variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
     }
 
     /// True for a component of the wind.
-    pub(super) fn is_wind(&self) -> bool {
+    pub(in crate::io) fn is_wind(&self) -> bool {
         matches!(self.name, "U" | "V" | "W")
     }
 
@@ -145,7 +146,7 @@ impl Variable {
     }
 
     /// The variables of the passive tracers of a set.
-    pub(super) fn passive(set: &TracerSet) -> Vec<Self> {
+    pub(in crate::io) fn passive(set: &TracerSet) -> Vec<Self> {
         set.passive().iter().map(Self::of).collect()
     }
 }
@@ -159,8 +160,8 @@ const fn variable(
     Variable { name, axes, units, description, standard_name: None, cell_methods: None }
 }
 
-/// Computed fields, in working precision, in the order of [`super::output::Snapshot`].
-pub(super) const COMPUTED: [Variable; 16] = {
+/// Computed fields, in working precision, in the order of [`crate::frame::Snapshot`].
+pub(in crate::io) const COMPUTED: [Variable; 16] = {
     use Axes::{Plane, Volume, VolumeX, VolumeY, VolumeZ};
     [
         variable("T", Volume, "K", "perturbation potential temperature theta-t0"),
@@ -187,9 +188,9 @@ pub(super) const COMPUTED: [Variable; 16] = {
     ]
 };
 
-/// Variables that can be interpolated to other grids and stations, in the order of [`super::samples::PointSample`]: the
+/// Variables that can be interpolated to other grids and stations, in the order of [`crate::frame::PointSample`]: the
 /// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
-pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
+pub(in crate::io) const SAMPLED: [Variable; FIELDS] = {
     use Axes::{Volume, VolumeZ};
     let pressure = variable("pressure", Volume, "Pa", "Pressure").standard("air_pressure");
     let height = variable("height", VolumeZ, "m", "Geopotential height of the faces of the layers");
@@ -205,8 +206,8 @@ pub(super) const SAMPLED: [Variable; COMPUTED.len() + 2] = {
     all
 };
 
-/// Column contents of the species of water, in the order of [`super::output::Snapshot::contents`].
-pub(super) const CONTENTS: [Variable; 5] = {
+/// Column contents of the species of water, in the order of [`crate::frame::Snapshot::contents`].
+pub(in crate::io) const CONTENTS: [Variable; 5] = {
     use Axes::Plane;
     [
         variable("QVAPOR_PATH", Plane, "kg m-2", "Water vapor in the column")
@@ -241,8 +242,8 @@ macro_rules! profiles {
     }};
 }
 
-/// Profiles of the fields of the state, in the order of [`super::output::Snapshot::profiles`].
-pub(super) const PROFILES: [[Variable; 2]; 6] = [
+/// Profiles of the fields of the state, in the order of [`crate::frame::Snapshot::profiles`].
+pub(in crate::io) const PROFILES: [[Variable; 2]; 6] = [
     profiles!("T", "K", "perturbation potential temperature theta-t0"),
     profiles!("QVAPOR", "kg kg-1", "water vapor mixing ratio"),
     profiles!("QCLOUD", "kg kg-1", "cloud water mixing ratio"),
@@ -252,7 +253,7 @@ pub(super) const PROFILES: [[Variable; 2]; 6] = [
 ];
 
 /// The largest Courant number.
-pub(super) const COURANT: Variable = variable(
+pub(in crate::io) const COURANT: Variable = variable(
     "MAX_COURANT",
     Axes::Scalar,
     "1",
@@ -260,13 +261,13 @@ pub(super) const COURANT: Variable = variable(
 );
 
 /// All variables in working precision.
-pub(super) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
+pub(in crate::io) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
     let summed = CONTENTS.into_iter().chain(PROFILES.into_iter().flatten()).chain([COURANT]);
     COMPUTED.into_iter().chain(summed).chain(Variable::passive(tracers))
 }
 
-/// Fields that pass through from the input, in the order of [`super::output::PassThrough`].
-pub(super) const GIVEN: [Variable; 6] = {
+/// Fields that pass through from the input, in the order of [`crate::frame::PassThrough`].
+pub(in crate::io) const GIVEN: [Variable; 6] = {
     use Axes::{Plane, Volume, VolumeZ};
     [
         variable("P", Volume, "Pa", "perturbation pressure"),
@@ -278,8 +279,8 @@ pub(super) const GIVEN: [Variable; 6] = {
     ]
 };
 
-/// Description of the grid, in the order of the values in [`super::output`].
-pub(super) const GRID: [Variable; 23] = {
+/// Description of the grid, in the order of the values in [`crate::io::out::output`].
+pub(in crate::io) const GRID: [Variable; 23] = {
     use Axes::{Face, Layer, Plane, PlaneX, PlaneY, Scalar};
     [
         variable("ZNU", Layer, "1", "eta values on half (mass) levels"),

@@ -5,11 +5,11 @@
 use ndarray::Array2;
 use netcdf::{AttributeValue, FileMut};
 
+use crate::domain::{Attribute, Domain};
 pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
-use crate::io::fields::describe;
 use crate::io::layout::GRID_MAPPING;
-use crate::io::wrf::{Attribute, Domain};
+use crate::io::store::fields::describe;
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
@@ -67,7 +67,7 @@ impl Axis {
 
 /// The mapping of a grid.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Mapping {
+pub(in crate::io) struct Mapping {
     parameters: Vec<(&'static str, AttributeValue)>,
     /// Coordinates from west to east and from south to north, with unit and CF name; `None` on the unrotated globe if
     /// the cells do not lie along meridians and parallels.
@@ -84,7 +84,7 @@ const TURNED: [[&str; 2]; 2] = [["degrees", "grid_longitude"], ["degrees", "grid
 
 impl Mapping {
     /// The mapping of a domain; `None` on a plane, or if the file does not describe it completely.
-    pub(super) fn of(domain: &Domain) -> Option<Self> {
+    pub(in crate::io) fn of(domain: &Domain) -> Option<Self> {
         let number = |name: &str| number(&domain.projection, name);
         let [latitude, longitude] =
             [&domain.latitude, &domain.longitude].map(|p| p.as_ref().map(|p| f64::from(p[[0, 0]])));
@@ -114,7 +114,7 @@ impl Mapping {
     }
 
     /// Adds the variables of the mapping to a file that has the dimensions.
-    pub(super) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
+    pub(in crate::io) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
         let mut crs = file.add_variable::<i32>(GRID_MAPPING, &[])?;
         crs.put_attribute("long_name", "where on Earth the grid lies")?;
         for (name, value) in &self.parameters {
@@ -163,13 +163,13 @@ pub(crate) fn centres(
 
 /// A point on the globe, degrees.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GeoPoint {
-    pub(super) latitude: f64,
-    pub(super) longitude: f64,
+pub(in crate::io) struct GeoPoint {
+    pub(in crate::io) latitude: f64,
+    pub(in crate::io) longitude: f64,
 }
 
 /// The attribute of this name, if it is a number.
-pub(super) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {
+pub(in crate::io) fn number(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {
     let value = attributes.iter().find(|(found, _)| found == name);
     value.and_then(|(_, value)| match value {
         Attribute::Number(x) => Some(*x),
@@ -212,7 +212,7 @@ fn is_one_parallel([one, two]: [f64; 2]) -> bool {
 
 /// Cone constant of Lambert's projection with two standard parallels: angle between meridians on the map for one degree
 /// of longitude; negative in the southern hemisphere.
-pub(super) fn cone(parallels: [f64; 2]) -> f64 {
+pub(in crate::io) fn cone(parallels: [f64; 2]) -> f64 {
     let [one, two] = parallels;
     if is_one_parallel(parallels) {
         return one.to_radians().sin();
@@ -289,7 +289,7 @@ fn along_meridians(latitude: &Array2<f32>, longitude: &Array2<f32>) -> Option<[A
 }
 
 /// Position on Earth of the north pole of a rotated globe.
-pub(super) fn grid_pole(pole_latitude: f64, stand: f64) -> GeoPoint {
+pub(in crate::io) fn grid_pole(pole_latitude: f64, stand: f64) -> GeoPoint {
     GeoPoint { latitude: pole_latitude, longitude: turn(-180.0 - stand) }
 }
 

@@ -1,5 +1,18 @@
 //! Files: NetCDF input and output. Everything here works on host memory.
 //!
+//! A module uses those above it in the table.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `layout`, `mapping`, `grid_north` | variables of the output, map projections, the direction of north on them |
+//! | [`store`] | writing: names that appear when a file is complete, chunks, compression, threads |
+//! | `read` | reading files that may be damaged: variables, packed and missing values, texts |
+//! | [`cases`] | files of single parts of the model: columns, transport, chemistry, a lattice |
+//! | [`weights`] | interpolation weights of SCRIP and ESMF |
+//! | [`wrf`] | WRF files as input |
+//! | [`restart`] | checkpoints |
+//! | [`out`] | outputs of a run: frames, ensembles, other grids, stations, profiles |
+//!
 //! # Decisions
 //!
 //! **The NetCDF library defines the output, the HDF5 library fills it** (`frames`, `chunks`). One thread in the deflate
@@ -41,55 +54,13 @@
 //! precision, so that few members are in memory at a time. Fields that all members share (winds, pressure, grid) are
 //! written once.
 
-pub(crate) mod append_file;
-pub(crate) mod atomic_file;
-pub mod benchmark;
-mod bit_information;
-mod cell_quantities;
-pub(crate) mod chemistry;
-mod chunks;
-mod classic_header;
-pub mod columns;
-mod damage_guard;
-pub(crate) mod destination;
-pub(crate) mod ensemble;
-mod fields;
-mod filters;
-mod flushing_file;
-pub(crate) mod fortran;
-pub(crate) mod frame_slot;
-mod frames;
+pub mod cases;
 pub(crate) mod grid_north;
-mod hdf5_heap;
-mod hdf5_lock;
-pub(crate) mod ideal_input;
-mod inflate;
-pub(crate) mod lattice;
 mod layout;
 pub(crate) mod mapping;
-mod missing_values;
-pub mod nc_char;
-mod ordered_pipeline;
-pub mod output;
-pub(crate) mod output_statistics;
-mod packing;
-pub(crate) mod profiles;
-mod quantization;
-pub(crate) mod reader;
-pub(crate) mod regridded;
+pub mod out;
+pub(crate) mod read;
 pub mod restart;
-mod rounding_attributes;
-mod sampled_wind;
-pub mod samples;
-pub(crate) mod selection;
-pub(crate) mod station_series;
-pub(crate) mod stations;
-pub(crate) mod storage;
-pub(crate) mod text;
-pub mod transport;
-mod typed_arrays;
-pub(crate) mod variables;
+pub mod store;
 pub mod weights;
 pub mod wrf;
-pub mod writer;
-mod writer_thread;

@@ -23,9 +23,7 @@ use crate::diagnostics::pair::{
 };
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::io::output::Snapshot;
-use crate::io::restart::Saved;
-use crate::io::samples::{self, ColumnFrame};
+use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
 use crate::state::State;
 use crate::time_steps::Plan;
 use crate::wsm5::minor_steps;
@@ -60,7 +58,7 @@ pub struct Pair<'a, R> {
 pub struct Timed {
     /// Backend and device, in words.
     pub name: String,
-    /// The backend, as `--backend` takes it.
+    /// Kind of the backend: `cpu` or `gpu`.
     pub backend: &'static str,
     /// Steps made.
     pub steps: usize,
@@ -133,7 +131,7 @@ struct ComparedRun<R> {
 
 /// Runs a case on another backend and on the CPU, and compares them.
 ///
-/// `sink` takes what the other backend's run makes, `watch` the number of steps done of all
+/// `sink` takes what the other backend's run makes, `on_step` the number of steps done of all
 /// long runs together, of which there are [`LONG_RUNS`].
 ///
 /// # Errors
@@ -143,10 +141,10 @@ pub fn run<R: RunPrecision + Value>(
     mut pair: Pair<'_, R>,
     other: &mut dyn Backend<R>,
     sink: &mut dyn OutputSink<R>,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<ComparisonReport> {
     let (start, steps) = (pair.start, pair.plan.steps);
-    let theirs = pair.long_run(other, pair.start, sink, watch)?;
+    let theirs = pair.long_run(other, pair.start, sink, on_step)?;
     let mut report = ComparisonReport {
         outcome: theirs.outcome.clone(),
         runs: vec![theirs.timed],
@@ -163,7 +161,7 @@ pub fn run<R: RunPrecision + Value>(
     }
     let mut cpu = pair.cpu(pair.start.clone());
     let keep_none = &mut NullSink;
-    let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| watch(steps + n))?;
+    let ours = pair.long_run(&mut cpu, pair.start, keep_none, &mut |n| on_step(steps + n))?;
     report.runs.insert(0, ours.timed);
 
     let mut apart_later = None;
@@ -171,7 +169,7 @@ pub fn run<R: RunPrecision + Value>(
         let mut done = 2 * steps;
         let mut apart = |from: &State<R>, seed| -> Result<Option<RunSpread>> {
             cpu.disturb(seed);
-            let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| watch(done + n))?;
+            let away = pair.long_run(&mut cpu, from, keep_none, &mut |n| on_step(done + n))?;
             cpu.disturb(None);
             done += steps;
             let totals = [ours.totals, away.totals];
@@ -224,7 +222,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         backend: &mut dyn Backend<R>,
         start: &State<R>,
         sink: &mut dyn OutputSink<R>,
-        watch: &mut dyn FnMut(usize),
+        on_step: &mut dyn FnMut(usize),
     ) -> Result<ComparedRun<R>> {
         let Self { case, plan, frames, stop, .. } = self;
         let (plan, frames) = (*plan, *frames);
@@ -234,7 +232,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         backend.start(RunStart::from(start))?;
         let before = backend.info()?.times;
         let all = Frames { after_first: true, ..frames };
-        let outcome = super::run(case, &plan, all, backend, stop, &mut keep, watch)?;
+        let outcome = super::run(case, &plan, all, backend, stop, &mut keep, on_step)?;
         let end_to_end_s = clock.elapsed().as_secs_f64();
         let Info { kind, description, times, .. } = backend.info()?;
         let timed = Timed {
@@ -356,7 +354,7 @@ impl<R: RunPrecision> OutputSink<R> for ComparisonSink<'_, R> {
         self.sink.probes()
     }
 
-    fn sample(&mut self, probe: usize, sample: samples::PointSample<R>) -> bool {
+    fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
         self.sink.sample(probe, sample)
     }
 

@@ -12,9 +12,8 @@ use crate::diagnostics::pair::{
     RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::Result;
-use crate::io::columns::PhysicsCase;
-use crate::io::writer::Stored;
-use crate::physics::{ColumnPhysics, Scratch, call};
+use crate::physics::{ColumnPhysics, PhysicsCase, Scratch, call};
+use crate::real::Real;
 use crate::state::{CloudDiagnostics, State};
 
 /// Columns after the first call and after the last.
@@ -47,7 +46,7 @@ pub struct Calls<'a, P, W> {
 /// # Errors
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) where a value is not finite on the CPU.
-pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
+pub fn compare<R: Real + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     calls: &Calls<'_, P, W>,
     (start, wide): (&PhysicsCase<R>, &PhysicsCase<f64>),
     other: &Ends<R>,
@@ -80,7 +79,7 @@ pub fn compare<R: Stored + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
 
 impl<P, W> Calls<'_, P, W> {
     /// Some of the calls on the CPU; with a seed, the columns are moved by a unit up or down before each.
-    fn run<S: Stored>(
+    fn run<S: Real>(
         &self,
         mut case: PhysicsCase<S>,
         count: usize,
@@ -107,7 +106,7 @@ impl<P, W> Calls<'_, P, W> {
 }
 
 /// The columns with all values moved by units in the last place.
-fn shifted<R: Stored>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> PhysicsCase<R> {
+fn shifted<R: Real>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> PhysicsCase<R> {
     let mut state = state(start);
     shift.apply(&mut state);
     let mut case = start.clone();
@@ -118,7 +117,7 @@ fn shifted<R: Stored>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> Physics
 }
 
 /// The columns as a state, whose tracers begin with those of the scheme; the others are zero.
-fn state<R: Stored>(case: &PhysicsCase<R>) -> State<R> {
+fn state<R: Real>(case: &PhysicsCase<R>) -> State<R> {
     let mut state = State::zeros(case.shape);
     for (field, tracer) in state.fields_mut().iter_mut().zip(&case.tracers) {
         field.assign(tracer);
@@ -127,7 +126,7 @@ fn state<R: Stored>(case: &PhysicsCase<R>) -> State<R> {
 }
 
 /// The columns as they are compared; nothing is diagnosed of them.
-fn sample<R: Stored>(case: &PhysicsCase<R>) -> RunState<R> {
+fn sample<R: Real>(case: &PhysicsCase<R>) -> RunState<R> {
     RunState {
         state: state(case),
         diagnostics: CloudDiagnostics::zeros(case.shape),
@@ -137,7 +136,7 @@ fn sample<R: Stored>(case: &PhysicsCase<R>) -> RunState<R> {
 }
 
 /// Water and precipitation of all columns, of a square metre each.
-fn totals<R: Stored, P: ColumnPhysics<R>>(case: &PhysicsCase<R>) -> Totals {
+fn totals<R: Real, P: ColumnPhysics<R>>(case: &PhysicsCase<R>) -> Totals {
     let air = |name: &str| {
         let found = P::AIR.iter().zip(&case.air).find(|(field, _)| field.name == name);
         found.map(|(_, values)| values).expect("density and depth are of every air")

@@ -11,7 +11,7 @@ use crate::backend::{
 };
 use crate::diagnostics::budget::Water;
 use crate::error::Result;
-use crate::io::output::Snapshot;
+use crate::frame::Snapshot;
 use crate::time_steps::Plan;
 
 /// Takes the frames of the members, those of a time in the order of their numbers; whether more is
@@ -29,7 +29,7 @@ pub struct MemberOutcome {
 
 /// Runs all members of an ensemble step by step, from what they start with.
 ///
-/// `sink` takes the frames of output; where it says no, the run ends. `watch` is told the number of
+/// `sink` takes the frames of output; where it says no, the run ends. `on_step` is told the number of
 /// steps done. The loop ends early when `stop` is set.
 ///
 /// # Errors
@@ -43,12 +43,12 @@ pub fn run<R: RunPrecision>(
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     sink: Sink<'_, R>,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<(Outcome, Vec<MemberOutcome>)> {
     let fates = vec![MemberOutcome::default(); backend.info()?.members];
     let (spent, waited) = (Duration::ZERO, Duration::ZERO);
     let mut several = Several { sink, frames, fates, spent, waited, is_wanted: true };
-    let mut outcome = run_steps(&mut Run { case, plan, backend }, &mut several, stop, watch)?;
+    let mut outcome = run_steps(&mut Run { case, plan, backend }, &mut several, stop, on_step)?;
     backend.check(outcome.steps, true)?;
     for (number, fate) in several.fates.iter_mut().enumerate() {
         fate.precipitation = backend.account(number)?.precipitation;

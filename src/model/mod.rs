@@ -1,4 +1,39 @@
 //! The time loop: from a state to the state an hour later.
+//!
+//! It knows no file format: a run needs a [`Domain`], [`Frame`]s of input, a backend and a sink, all of them in memory.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use nwp_mini::advection::Limiter;
+//! use nwp_mini::backend::{Microphysics, cpu::Cpu};
+//! use nwp_mini::cases::{CaseName, CaseOptions};
+//! use nwp_mini::frame::Snapshot;
+//! use nwp_mini::model::{self, Frames, RunInput};
+//! use nwp_mini::time_steps::{Length, Plan};
+//!
+//! # fn main() -> nwp_mini::error::Result<()> {
+//! let cells = CaseOptions { nx: Some(12), ny: Some(10), nz: Some(16), ..CaseOptions::default() };
+//! let case = CaseName::WarmBubble.make(&cells)?;
+//! let mut input = RunInput::<f32>::new(case.domain.clone(), case.frame(0))?;
+//! let plan = Plan::new(Length::Steps(4), None, Some(case.dt), input.max_dt)?;
+//! let state = input.take_state();
+//! let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+//! let (limiter, physics) = (Limiter::PositiveDefinite, Microphysics::Kessler);
+//! let mut cpu = Cpu::new(grid, coordinate, limiter, physics, &input.forcing, state);
+//! let mut times = Vec::new(); // s
+//! let mut sink = |_: usize, frame: Snapshot<f32>| {
+//!     times.push(frame.seconds);
+//!     true
+//! };
+//! let (stop, frames) = (AtomicBool::new(false), Frames::default());
+//! let outcome = model::run(&mut input, &plan, frames, &mut cpu, &stop, &mut sink, &mut |_| ())?;
+//! assert_eq!(times, [0.0, 4.0 * plan.dt]);
+//! assert!(outcome.water.closure_rel.abs() < 1e-6);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Several frames, passive tracers and chemistry: `validation/outsider`.
 
 pub mod backend_comparison;
 pub mod columns;
@@ -23,12 +58,10 @@ use crate::backend::{Account, Backend, ComputePrecision, RunStart};
 use crate::chemistry::coupled::Coupled;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
+use crate::domain::Domain;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
-use crate::io::output::PassThrough;
-use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame};
-use crate::io::writer::Stored;
+use crate::frame::{Frame, FrameSource, PassThrough};
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
 use crate::projection::ProjectionReport;
@@ -44,7 +77,7 @@ use streams::streams;
 use time_loop::{Run, run_steps};
 
 /// A precision that a run can be made in.
-pub trait RunPrecision: Stored + ComputePrecision + Number {}
+pub trait RunPrecision: ComputePrecision + Number {}
 
 impl RunPrecision for f32 {}
 impl RunPrecision for f64 {}
@@ -123,8 +156,8 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Series::frame`] and of [`crate::projection::project`].
-    pub fn follow(mut self, series: Series, seconds: f64) -> Result<Self> {
+    /// Those of [`FrameSource::frame`] and of [`crate::projection::project`].
+    pub fn follow(mut self, series: impl FrameSource + 'static, seconds: f64) -> Result<Self> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
@@ -138,8 +171,8 @@ impl<R: RunPrecision> RunInput<R> {
             let forcing = Arc::clone(forcing);
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = PreparedFrame { forcing, winds, given };
-            self.sequence =
-                Some(Sequence::new(Arc::clone(&self.solver), series, first, second, seconds));
+            let (solver, series) = (Arc::clone(&self.solver), Arc::new(series));
+            self.sequence = Some(Sequence::new(solver, series, first, second, seconds));
         }
         Ok(self)
     }
@@ -148,7 +181,7 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`Series::frame`].
+    /// Those of [`FrameSource::frame`].
     pub fn drive(&mut self, start: f64, end: f64) -> Result<TimeInterpolant<R>> {
         let Some(sequence) = &mut self.sequence else {
             return Ok(TimeInterpolant::lasting(&self.forcing).at(end));
@@ -243,13 +276,13 @@ impl Frames {
 
 /// Runs a case step by step, from the state that the backend holds.
 ///
-/// `sink` receives the frames of output and the samples that it requests; the run ends when it returns `false`. `watch`
+/// `sink` receives the frames of output and the samples that it requests; the run ends when it returns `false`. `on_step`
 /// is called after each step with the number of completed steps. The run ends early when `stop` is set.
 ///
 /// # Errors
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) when a field is no longer finite, those of
-/// [`Series::frame`] and of the backend. The frames that were finished before have been sent then.
+/// [`FrameSource::frame`] and of the backend. The frames that were finished before have been sent then.
 pub fn run<R: RunPrecision>(
     case: &mut RunInput<R>,
     plan: &Plan,
@@ -257,7 +290,7 @@ pub fn run<R: RunPrecision>(
     backend: &mut dyn Backend<R>,
     stop: &AtomicBool,
     sink: &mut dyn OutputSink<R>,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
     let (streams, attached) = streams(sink, frames, &case.domain);
     let gathered = case.history.as_ref().map(|history| &history.gathered);
@@ -270,7 +303,7 @@ pub fn run<R: RunPrecision>(
     };
     let mut recorder = Recorder::new(sink, streams, case, frames, passive_start.clone());
     let mut run = Run { case, plan, backend };
-    let done = run_steps(&mut run, &mut recorder, stop, watch).and_then(|outcome| {
+    let done = run_steps(&mut run, &mut recorder, stop, on_step).and_then(|outcome| {
         if outcome.interrupted {
             run.backend.check(outcome.steps, true)?;
             recorder.save(&mut run, outcome.steps, true)?;

@@ -1,10 +1,11 @@
 //! A frame of the input that is read while the run computes.
 
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use crate::domain::Domain;
 use crate::error::Result;
-use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame};
+use crate::frame::{Frame, FrameSource};
 
 /// A frame on its way. Dropped, it waits for the end of the reading: libraries of C must not be at work when
 /// the program ends.
@@ -16,8 +17,12 @@ pub(super) struct PrefetchedFrame {
 
 impl PrefetchedFrame {
     /// Begins to read a frame; where there is no thread for it nothing is on its way.
-    pub(super) fn begin(series: &Series, number: usize, domain: &Domain) -> Option<Self> {
-        let (series, domain) = (series.clone(), domain.clone());
+    pub(super) fn begin(
+        series: &Arc<dyn FrameSource>,
+        number: usize,
+        domain: &Domain,
+    ) -> Option<Self> {
+        let (series, domain) = (Arc::clone(series), domain.clone());
         let thread = thread::Builder::new().name("input".to_owned());
         let thread = thread.spawn(move || series.frame(number, &domain)).ok()?;
         Some(Self { number, thread: Some(thread) })

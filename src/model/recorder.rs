@@ -9,9 +9,8 @@ use crate::backend::{CollectedOutput, FRAMES_IN_FLIGHT, Output};
 use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
+use crate::frame::{Saved, output_statistics::OutputStatistics};
 use crate::grid::Shape;
-use crate::io::output_statistics::OutputStatistics;
-use crate::io::restart::Saved;
 
 /// Outputs on their way from the backend to the sink.
 pub(super) struct Recorder<'a, R> {

@@ -17,7 +17,7 @@ use crate::constants::Constants;
 use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::columns::PhysicsCase;
+use crate::physics::PhysicsCase;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
 use crate::tracers::TracerSet;

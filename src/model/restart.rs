@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::sequence::{FrameReport, Sequence};
 use super::{RunInput, RunPrecision};
-use crate::io::restart::{FrameRow, Restart};
+use crate::frame::{FrameRow, PastRun};
 use crate::projection::ProjectionReport;
 use crate::state::{Accumulators, Checkpoint};
 
@@ -20,9 +20,9 @@ pub struct PastTotals<R> {
 }
 
 impl<R: RunPrecision> RunInput<R> {
-    /// Lets a case that was made of the first frame of a restart file go on from where it stood.
-    pub fn resume(mut self, restart: Restart<R>) -> Self {
-        let Restart { checkpoint, column_mass, reports, water_start, passive_start, .. } = restart;
+    /// Continues a run, from whose first remaining frame this case was made.
+    pub fn resume(mut self, past: PastRun<R>) -> Self {
+        let PastRun { checkpoint, column_mass, reports, water_start, passive_start } = past;
         let Checkpoint { state, gathered } = checkpoint;
         self.state = Some(state);
         Arc::make_mut(&mut self.given).column_mass = column_mass;

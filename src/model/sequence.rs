@@ -12,13 +12,12 @@ use tracing::warn;
 
 use super::RunPrecision;
 use super::prefetch::PrefetchedFrame;
+use crate::domain::Domain;
 use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, TimeInterpolant, weight_between};
-use crate::io::output::PassThrough;
-use crate::io::wrf::series::Series;
-use crate::io::wrf::{Domain, Frame, promote};
+use crate::frame::{Frame, FrameSource, PassThrough, promote};
 use crate::primitives::conjugate_gradient::Solver;
 use crate::projection::{self, ProjectionReport, terrain_following_velocity, vertical_velocity};
 use crate::state::{BoundaryValues, State};
@@ -113,7 +112,7 @@ pub(super) fn prepare<R: RunPrecision>(
 #[derive(Debug)]
 pub(super) struct Sequence<R> {
     solver: Arc<dyn Solver>,
-    series: Series,
+    series: Arc<dyn FrameSource>,
     /// Number of the frame before the present time.
     number: usize,
     before: PreparedFrame<R>,
@@ -133,7 +132,7 @@ impl<R: RunPrecision> Sequence<R> {
     /// Starts at the first frame, for a run of so many seconds from there.
     pub(super) fn new(
         solver: Arc<dyn Solver>,
-        series: Series,
+        series: Arc<dyn FrameSource>,
         first: PreparedFrame<R>,
         second: Option<PreparedFrame<R>>,
         seconds: f64,

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::Frames;
-use crate::io::output::Snapshot;
-use crate::io::output_statistics::OutputStatistics;
-use crate::io::restart::Saved;
-use crate::io::samples::{ColumnFrame, PointSample};
+use crate::frame::{
+    ColumnFrame, PointSample, Saved, Snapshot, output_statistics::OutputStatistics,
+};
 use crate::primitives::csr::Csr;
 
 /// Sink of the outputs of a run.

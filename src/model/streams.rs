@@ -11,11 +11,10 @@ use crate::backend::{
 };
 use crate::constants::Constants;
 use crate::diagnostics::frame::FrameFigures;
+use crate::domain::Domain;
 use crate::dry_mass::AirMass;
+use crate::frame::{ColumnFrame, PassThrough, PointSample, Snapshot};
 use crate::grid::Shape;
-use crate::io::output::{PassThrough, Snapshot};
-use crate::io::samples::{ColumnFrame, PointSample};
-use crate::io::wrf::Domain;
 use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;

@@ -26,7 +26,7 @@ pub(super) fn run_steps<R: RunPrecision>(
     run: &mut Run<'_, R>,
     recording: &mut impl Recording<R>,
     stop: &AtomicBool,
-    watch: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
     let plan = run.plan;
     let mut outcome = Outcome { seconds: plan.time_after(0), ..Outcome::default() };
@@ -47,7 +47,7 @@ pub(super) fn run_steps<R: RunPrecision>(
         outcome.steps = step;
         outcome.seconds = plan.time_after(step);
         is_wanted = recording.record(run, step)?;
-        watch(step);
+        on_step(step);
     }
     Ok(outcome)
 }

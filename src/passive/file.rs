@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::initial::{Kind, SpatialPattern};
 use super::{Initial, Passive, PassiveTracers};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::os_text::{Shown, toml_message};
 use crate::state::STATE_FIELDS;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
@@ -132,8 +132,9 @@ impl PassiveTracers {
     pub fn numbered(count: i64) -> Result<Self> {
         if !(1..=MOST_PASSIVE as i64).contains(&count) {
             return Err(Error::Usage(format!(
-                "--tracers {count}: give the name of a TOML file, or a number from 1 to {MOST_PASSIVE}"
-            )));
+                "{count} tracers: their number must be from 1 to {MOST_PASSIVE}"
+            ))
+            .advise(Advice::GiveTracerFile));
         }
         let digits = count.to_string().len();
         let mut text = String::new();
@@ -146,7 +147,7 @@ impl PassiveTracers {
                  \"gaussian\", width = {width:?} }}\n"
             );
         }
-        Ok(Self { path: None, ..Self::parse(Path::new("--tracers"), &text)? })
+        Ok(Self { path: None, ..Self::parse(Path::new("numbered tracers"), &text)? })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Initial, Passive, PassiveTracers};
 use crate::chemistry::coupled::is_carried;
 use crate::chemistry::mechanism::Mechanism;
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use crate::os_text::{Shown, toml_message};
 use crate::primitives::interpolation::at_height;
 use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
@@ -176,10 +176,10 @@ impl PassiveTracers {
             let lower = species.name.to_lowercase();
             let name = carried.free_name(&lower, is_taken).ok_or_else(|| {
                 Error::Usage(format!(
-                    "species {}: both {lower} and {PREFIX}{lower} are names of something else in the output; \
-                     rename a tracer of --tracers",
+                    "species {}: both {lower} and {PREFIX}{lower} are names of something else in the output",
                     species.name
                 ))
+                .advise(Advice::RenameTracer)
             })?;
             let initial = if is_in_input(&lower) {
                 carried.from_input.push(interned(&lower));

@@ -14,6 +14,7 @@
 
 pub mod block;
 pub mod budget;
+mod case;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod kessler;
@@ -31,6 +32,7 @@ use crate::simd::Instructions;
 pub use block::Block;
 pub(crate) use block::SplitColumns;
 pub use budget::{Budget, MismatchMasses};
+pub use case::PhysicsCase;
 
 /// A field that a scheme works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

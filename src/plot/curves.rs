@@ -42,7 +42,7 @@ pub struct Layout {
 }
 
 /// Space between adjacent panels, for tick labels and a name, px.
-const BESIDE: f64 = 96.0;
+const GAP: f64 = 96.0;
 /// Space between panels above each other, for tick labels, a name and a title, px.
 const ABOVE: f64 = 84.0;
 
@@ -50,7 +50,7 @@ const ABOVE: f64 = 84.0;
 pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> Picture {
     let Layout { columns, size } = layout;
     let rows = panels.len().div_ceil(columns).max(1);
-    let width = LEFT + columns as f64 * size[0] + (columns - 1) as f64 * BESIDE + 2.0 * MARGIN;
+    let width = LEFT + columns as f64 * size[0] + (columns - 1) as f64 * GAP + 2.0 * MARGIN;
     let bottom = TOP + 20.0 + rows as f64 * size[1] + (rows - 1) as f64 * ABOVE + BELOW;
     let mut entries: Vec<(&str, Stroke)> = Vec::new();
     for curve in panels.iter().flat_map(|panel| &panel.curves) {
@@ -67,7 +67,7 @@ pub fn draw(title: &str, below: &[String], panels: &[Panel], layout: Layout) -> 
     legend(&mut picture);
     for (number, panel) in panels.iter().enumerate() {
         let at = [
-            LEFT + (number % columns) as f64 * (size[0] + BESIDE),
+            LEFT + (number % columns) as f64 * (size[0] + GAP),
             TOP + 20.0 + (number / columns) as f64 * (size[1] + ABOVE),
         ];
         draw_panel(&mut picture, panel, at, size);

@@ -10,8 +10,8 @@
 //! `svg` and `png` make files. Two small libraries draw the pixels (`tiny-skia`) and read the outlines of glyphs
 //! (`ttf-parser`); libraries for whole charts depend on an unmaintained font stack. Texts are measured with the
 //! embedded font, so that nothing overlaps; in SVG they stay texts. `io/wrf/plottable` reads every variable that can be
-//! drawn, with NaN for invalid values, and `cli/plot` connects both. The pages of `--report` (`cli/report_page`) use
-//! the data of `--json`.
+//! drawn, with NaN for invalid values, and `cli/plot` connects both. Report pages (`cli/report_page`) use the
+//! data of the JSON report.
 
 pub mod axes;
 pub mod bars;

@@ -61,12 +61,12 @@ pub fn terrain_following_velocity(
         coordinate.fnm[k] * wind[[k, j, i]] + coordinate.fnp[k] * wind[[k - 1, j, i]]
     };
     let climb_x = |k: usize, j: usize, i: usize| {
-        let [a, b] = cells_beside(i, nx, grid.sides.periodic_x());
+        let [a, b] = adjacent_cells(i, nx, grid.sides.periodic_x());
         let slope = (z[[k, j, b]] - z[[k, j, a]]) * maps.u_x[[j, i]] / grid.dx;
         at_level(&winds.u, k, [j, i]) * slope
     };
     let climb_y = |k: usize, j: usize, i: usize| {
-        let [a, b] = cells_beside(j, ny, grid.sides.periodic_y());
+        let [a, b] = adjacent_cells(j, ny, grid.sides.periodic_y());
         let slope = (z[[k, b, i]] - z[[k, a, i]]) * maps.v_y[[j, i]] / grid.dy;
         at_level(&winds.v, k, [j, i]) * slope
     };
@@ -77,7 +77,7 @@ pub fn terrain_following_velocity(
 }
 
 /// The cells whose height difference gives the slope at a face.
-fn cells_beside(face: usize, n: usize, periodic: bool) -> [usize; 2] {
+fn adjacent_cells(face: usize, n: usize, periodic: bool) -> [usize; 2] {
     if periodic {
         return [(face + n - 1) % n, face % n];
     }

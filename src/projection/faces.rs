@@ -71,9 +71,9 @@ impl Faces {
         for (j, i) in ndarray::indices(planes) {
             let face = [j, i];
             let only = faces.only(face);
-            let beside = faces.cells_beside(face).into_iter().flatten();
+            let adjacent = faces.adjacent_cells(face).into_iter().flatten();
             let (mu, cells) =
-                beside.fold((0.0, 0.0), |(mu, n), c| (mu + coordinate.mu[c], n + 1.0));
+                adjacent.fold((0.0, 0.0), |(mu, n), c| (mu + coordinate.mu[c], n + 1.0));
             // unit / distance is the width of the face on the map over gravity.
             let width = coordinate.unit / (distance * map_along[only]);
             faces.mass.with_mu[face] = mu / cells * width;
@@ -96,7 +96,7 @@ impl Faces {
     }
 
     /// The cells on both sides of a face; `None` outside of the grid.
-    pub(super) fn cells_beside(&self, mut face: [usize; 2]) -> [Option<[usize; 2]>; 2] {
+    pub(super) fn adjacent_cells(&self, mut face: [usize; 2]) -> [Option<[usize; 2]>; 2] {
         let (at, n) = (face[self.axis], self.cells);
         let before = at.checked_sub(1).or(self.periodic.then_some(n - 1));
         let behind = if at < n { Some(at) } else { self.periodic.then_some(0) };
@@ -107,7 +107,7 @@ impl Faces {
     }
 
     /// The faces of a cell: of lower index, and of higher index.
-    pub(super) fn faces_beside(&self, cell: [usize; 2]) -> [[usize; 2]; 2] {
+    pub(super) fn adjacent_faces(&self, cell: [usize; 2]) -> [[usize; 2]; 2] {
         let mut behind = cell;
         behind[self.axis] += 1;
         [cell, behind]
@@ -178,7 +178,7 @@ impl Faces {
     pub(super) fn gradient(&self, chi: &Array2<f64>) -> Array2<f64> {
         Zip::indexed(&self.per_distance).par_map_collect(|(j, i), per_distance| {
             let [before, behind] =
-                self.cells_beside([j, i]).map(|cell| cell.map_or(0.0, |cell| chi[cell]));
+                self.adjacent_cells([j, i]).map(|cell| cell.map_or(0.0, |cell| chi[cell]));
             (behind - before) * per_distance
         })
     }

@@ -56,9 +56,10 @@ fn operator(grid: &Grid, directions: [&Faces; 2]) -> Result<Csr<f64>> {
     let of_cell = |cell: [usize; 2]| {
         let mut terms = Vec::with_capacity(2 * FACES);
         for faces in directions {
-            let beside = faces.faces_beside(cell);
-            let beyond = [faces.cells_beside(beside[0])[0], faces.cells_beside(beside[1])[1]];
-            for (face, beyond) in beside.into_iter().zip(beyond) {
+            let adjacent = faces.adjacent_faces(cell);
+            let beyond =
+                [faces.adjacent_cells(adjacent[0])[0], faces.adjacent_cells(adjacent[1])[1]];
+            for (face, beyond) in adjacent.into_iter().zip(beyond) {
                 let conductance = faces.conductance(face);
                 terms.push((number(cell), conductance));
                 terms.extend(beyond.map(|other| (number(other), -conductance)));

@@ -1,7 +1,7 @@
 //! The program as its users meet it: commands, options, files, messages and exit codes.
 
+mod aux_outputs;
 mod bench;
-mod beside;
 mod cases;
 mod chemistry;
 mod contract;

@@ -113,7 +113,7 @@ fn ranges_and_pictures_without_sense_are_refused() {
     refused(2, &scale("64", "32"), &["--columns-from 64", "no power of two"]);
     refused(2, &scale("2", "32"), &["--columns-from 2", "16"]);
     refused(2, &scale("4K", "8Ki"), &["4K", "4Mi"]);
-    refused(2, &["bench", "wsm5", "--svg", "a.svg"], &["--svg", "scale", "--merge"]);
+    refused(2, &["bench", "wsm5", "--svg", "a.svg"], &["--svg", "scale"]);
     refused(3, &["bench", "scale", "--svg", "nowhere/a.svg"], &["nowhere"]);
 }
 
@@ -140,43 +140,37 @@ fn records(folder: &Path) -> [PathBuf; 2] {
     [own, other]
 }
 
+/// A table and a picture of records by `benches/table.py`, in any version of Python that a machine has.
+fn tables(arguments: &[&str]) -> Output {
+    let mut table = Command::new("python3");
+    table.current_dir(env!("CARGO_MANIFEST_DIR")).arg("benches/table.py").args(arguments);
+    table.output().expect("python3 starts")
+}
+
 #[test]
 fn records_of_two_machines_become_one_table_and_one_picture() {
     let folder = tempfile::tempdir().expect("a folder");
     let [own, other] = records(folder.path());
-    let [svg, json] = ["a.svg", "a.json"].map(|name| folder.path().join(name));
-    let files = ["--svg", text(&svg), "--json", text(&json)];
-    let merge = ["bench", "--merge", text(&own), text(&other)];
-    let tables = said(&[&merge[..], &files].concat());
+    let svg = folder.path().join("a.svg");
+    let found = tables(&["--svg", text(&svg), text(&own), text(&other)]);
+    assert!(found.status.success(), "{found:?}");
+    let table = String::from_utf8(found.stdout).expect("UTF-8");
     for part in ["| Loom <12> | 1.2.3 |", "Abacus & Sons, 3 cores, 1 thread", "2001-01-01"] {
-        assert!(tables.contains(part), "{part}: {tables}");
+        assert!(table.contains(part), "{part}: {table}");
     }
-    // Four of the microphysics, three of the transport, two of the step, on two platforms each.
-    let lines = tables.lines().filter(|line| line.contains(" ms") || line.contains(" .. "));
-    assert_eq!(lines.count(), 1 + 9 * 4, "{tables}");
+    // Four of the microphysics, three of the transport, two of the step, on two platforms of two machines each.
+    assert_eq!(table.lines().filter(|line| line.contains(" .. ")).count(), 1 + 9 * 4, "{table}");
     let texts = texts(&svg);
     for platform in ["Loom <12>", "Abacus & Sons, 3 cores, 1 thread"] {
         // The microphysics, the transport, the step.
-        assert_eq!(texts.iter().filter(|found| *found == platform).count(), 3, "{texts:?}");
+        let count = texts.iter().filter(|found| *found == platform).count();
+        assert_eq!(count, 3, "{texts:?}");
     }
-    assert_eq!(rows(&json).len(), 36);
-    // Files are not overwritten unasked.
-    refused(3, &[&merge[..], &files].concat(), &["a.svg", "--force"]);
-    let none = ["--svg", "b.svg", "--tile", "99x99"];
-    refused(2, &[&merge[..], &none].concat(), &["--svg", "contain no time"]);
-    assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("b.svg").exists());
 }
 
+/// `benches/table.py benches/results/*/*.json`, as in benches/README.md.
 #[test]
-fn the_first_record_of_all_can_still_be_read() {
-    let tables = said(&["bench", "--merge", "benches/results/2026-11-21-epyc/bench.json"]);
-    assert!(tables.contains("2026-11-21-epyc, 1 thread"), "{tables}");
-    assert!(tables.contains("142.477"), "{tables}");
-}
-
-/// `bench --merge benches/results/*/*.json`, as in benches/README.md.
-#[test]
-fn all_records_that_we_keep_can_be_merged() {
+fn all_records_that_we_keep_become_one_table() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
     let entries = |folder: &Path| -> Vec<PathBuf> {
         fs::read_dir(folder)
@@ -189,26 +183,26 @@ fn all_records_that_we_keep_can_be_merged() {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     let files: Vec<&str> = files.iter().map(|path| text(path)).collect();
-    let tables = said(&[&["bench", "--merge"], &files[..]].concat());
-    assert!(tables.contains("NVIDIA H200") && tables.contains("AMD EPYC"), "{tables}");
+    let found = tables(&files);
+    assert!(found.status.success(), "{found:?}");
+    let table = String::from_utf8(found.stdout).expect("UTF-8");
+    for part in ["NVIDIA H200", "AMD EPYC", "2026-11-21-epyc, 1 thread", "142.5"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
 }
 
 #[test]
 fn what_is_no_record_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.json");
-    for (record, word) in [
-        ("[{\"bench\": \"wsm5\"}", "not a record"),
-        ("{\"bench\": 1}", "not a record"),
-        ("[1]", "not a record"),
-        ("[]", "no times"),
-    ] {
+    for record in ["[{\"bench\": \"wsm5\"}", "{\"bench\": 1}", "[1]", "[]"] {
         fs::write(&path, record).expect("written");
-        refused(3, &["bench", "--merge", text(&path)], &["a.json", word]);
+        let found = tables(&[text(&path)]);
+        assert_eq!(found.status.code(), Some(3), "{record}: {found:?}");
+        assert!(String::from_utf8_lossy(&found.stderr).contains("a.json"), "{record}: {found:?}");
     }
-    refused(3, &["bench", "--merge", "nowhere.json"], &["nowhere.json"]);
-    refused(3, &["bench", "--merge", "data/soc.nc"], &["soc.nc"]);
-    refused(2, &["bench", "wsm5", "--merge", text(&path)], &["--merge"]);
+    assert_eq!(tables(&["nowhere.json"]).status.code(), Some(3));
+    assert_eq!(tables(&[]).status.code(), Some(2));
 }
 
 /// A mechanism is looked over as files are.

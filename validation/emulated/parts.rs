@@ -19,7 +19,7 @@ use nwp_mini_support::wsm5::weather::{Mass, Region, Weather};
 
 use crate::advection::host::{self, Rounding, Transport};
 use crate::advection::launch_config;
-use crate::wsm5::clouds::{self, EmulatedWsm5};
+use crate::wsm5::engine::{self, EmulatedWsm5};
 
 const P: Side = Side::Periodic;
 const S: Side = Side::Specified;
@@ -30,7 +30,7 @@ const STEPS: usize = 3;
 const NZ: usize = 4;
 
 /// A precision that both kinds of kernels are run in.
-trait Exchanged: host::Exchanged + clouds::Exchanged {}
+trait Exchanged: host::Exchanged + engine::Exchanged {}
 
 impl Exchanged for f32 {}
 impl Exchanged for f64 {}
@@ -39,7 +39,7 @@ impl Exchanged for f64 {}
 struct Kernels<'a> {
     limiter: Limiter,
     launch_config: LaunchConfig,
-    clouds: &'a EmulatedWsm5,
+    wsm5: &'a EmulatedWsm5,
 }
 
 /// A grid in the midst of its steps.
@@ -100,7 +100,7 @@ impl<R: Exchanged> Run<R> {
         };
         let Window { rows, columns } = grid.unspecified();
         let region = Region { rows, columns };
-        kernels.clouds.call(&scheme(), R::of(DT), &mut weather, &region, seed);
+        kernels.wsm5.call(&scheme(), R::of(DT), &mut weather, &region, seed);
         (self.state, self.surface) = (weather.state, weather.surface);
     }
 }
@@ -154,7 +154,7 @@ fn scheme<R: Exchanged>() -> Scheme<R> {
 }
 
 /// The kernel of the microphysics, compiled for one test.
-fn clouds<R: Exchanged>(mapping: Mapping, test: &str) -> EmulatedWsm5 {
+fn wsm5<R: Exchanged>(mapping: Mapping, test: &str) -> EmulatedWsm5 {
     EmulatedWsm5::compile_with(&scheme::<R>(), NZ, mapping, test, &[])
 }
 
@@ -178,9 +178,9 @@ fn kernels_give_parts_the_bits_of_the_whole() {
         ([O, S, S, O], Limiter::Monotonic, 4),
         ([P, P, S, S], Limiter::None, 4),
     ];
-    let clouds = clouds::<f32>(tile::<f32>(), "_of_parts");
+    let wsm5 = wsm5::<f32>(tile::<f32>(), "_of_parts");
     cases.into_par_iter().for_each(|(kind, limiter, cells)| {
-        let kernels = Kernels { limiter, launch_config: launch_config(cells, 2), clouds: &clouds };
+        let kernels = Kernels { limiter, launch_config: launch_config(cells, 2), wsm5: &wsm5 };
         let storm = storm::<f32>([27, 25], kind);
         let differing = differing(&storm, [&[12], &[13]], MARGIN, &kernels);
         assert_eq!(differing, 0, "{kind:?} {limiter:?} {cells}: values differ");
@@ -191,9 +191,9 @@ fn kernels_give_parts_the_bits_of_the_whole() {
 #[test]
 fn a_narrower_margin_is_noticed_in_kernels() {
     let cases = [([S, S, P, P], Limiter::PositiveDefinite), ([P; 4], Limiter::Monotonic)];
-    let clouds = clouds::<f64>(Mapping::Column, "_of_narrow_parts");
+    let wsm5 = wsm5::<f64>(Mapping::Column, "_of_narrow_parts");
     cases.into_par_iter().for_each(|(kind, limiter)| {
-        let kernels = Kernels { limiter, launch_config: launch_config(2, 2), clouds: &clouds };
+        let kernels = Kernels { limiter, launch_config: launch_config(2, 2), wsm5: &wsm5 };
         let storm = storm::<f64>([27, 25], kind);
         let differing = differing(&storm, [&[12], &[13]], MARGIN - 1, &kernels);
         assert!(differing > 0, "{kind:?} {limiter:?}: a margin of 9 is as good");
@@ -205,8 +205,8 @@ fn a_narrower_margin_is_noticed_in_kernels() {
 #[test]
 fn tiles_give_parts_the_bits_of_the_whole() {
     let launch_config = LaunchConfig { tiled: true, ..launch_config(4, 2) };
-    let clouds = clouds::<f32>(tile::<f32>(), "_of_tiled_parts");
-    let kernels = Kernels { limiter: Limiter::PositiveDefinite, launch_config, clouds: &clouds };
+    let wsm5 = wsm5::<f32>(tile::<f32>(), "_of_tiled_parts");
+    let kernels = Kernels { limiter: Limiter::PositiveDefinite, launch_config, wsm5: &wsm5 };
     let nx = launch_config.least_tiled() + 12;
     let storm = storm::<f32>([nx, 8], [P, P, O, S]);
     assert_eq!(differing(&storm, [&[nx - 20], &[]], MARGIN, &kernels), 0, "values differ");

@@ -9,13 +9,13 @@ use nwp_mini::device::{Buffer, Element, Gpu};
 use nwp_mini::dry_mass::MassFlux;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Shape, Side};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 use nwp_mini::real::Precision;
 use nwp_mini::state::BoundaryValues;
 use rayon::prelude::*;
 
 use crate::case::{SCHEMES, difference, field, largest, read, table};
-use crate::made_up::{KINDS, random_case, sides};
+use crate::random_cases::{KINDS, random_case, sides};
 use crate::{gpu, seed, support};
 
 /// The truth is stored with 11 digits.

@@ -26,7 +26,7 @@ mod tuning;
 mod wsm5;
 
 use nwp_mini_support as support;
-use nwp_mini_support::advection::{case, made_up};
+use nwp_mini_support::advection::{case, random_cases};
 use nwp_mini_support::run::small;
 use nwp_mini_support::{device, products, random};
 

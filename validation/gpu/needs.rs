@@ -33,7 +33,7 @@ fn species(name: &str) -> Tracer {
 }
 
 /// Memory of the driver, of kernels, and of gaps between the pieces, bytes.
-const BESIDE: f64 = (64 << 20) as f64;
+const OTHER_USE: f64 = (64 << 20) as f64;
 
 #[test]
 #[ignore = "measures memory, and needs the device for itself"]
@@ -82,7 +82,7 @@ fn a_run_takes_the_estimated_memory() {
         let [after, _] = gpu.memory().unwrap();
         let taken = before as f64 - after as f64;
         println!("{:.1} MB estimated, {:.1} MB taken", needs / 1e6, taken / 1e6);
-        assert!(taken <= needs + BESIDE && taken >= 0.9 * needs - BESIDE, "{needs} {taken}");
+        assert!(taken <= needs + OTHER_USE && taken >= 0.9 * needs - OTHER_USE, "{needs} {taken}");
         drop(run);
         estimates.push(needs);
     }

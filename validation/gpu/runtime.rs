@@ -24,27 +24,27 @@ fn what_is_copied_comes_back() {
 }
 
 #[test]
-fn parcels_arrive_as_they_were_sent_while_the_original_changes() {
+fn downloads_arrive_as_they_were_sent_while_the_original_changes() {
     let Some(gpu) = gpu(true) else { return };
     let n = 3_000_000;
     let original = gpu.zeros::<f32>(n).unwrap();
-    let mut parcel = AsyncDownload::new(&gpu, n).unwrap();
+    let mut download = AsyncDownload::new(&gpu, n).unwrap();
     let mut received = 0;
     for sent in 0..7 {
         original.upload(&vec![sent as f32; n]).unwrap();
-        parcel.send(|gathered| gathered.copy_from(&original)).unwrap();
+        download.send(|gathered| gathered.copy_from(&original)).unwrap();
         original.poison().unwrap();
-        if parcel.in_flight() == 2 || sent == 6 {
-            while parcel.in_flight() > usize::from(sent != 6) {
-                let right = parcel.receive(|x| x.iter().all(|&x| x == received as f32)).unwrap();
+        if download.in_flight() == 2 || sent == 6 {
+            while download.in_flight() > usize::from(sent != 6) {
+                let right = download.receive(|x| x.iter().all(|&x| x == received as f32)).unwrap();
                 assert_eq!(right, Some(true), "parcel {received}");
                 received += 1;
             }
         }
     }
     assert_eq!(received, 7);
-    assert!(!parcel.is_complete().unwrap());
-    assert_eq!(parcel.receive(|_| ()).unwrap(), None);
+    assert!(!download.is_complete().unwrap());
+    assert_eq!(download.receive(|_| ()).unwrap(), None);
 }
 
 #[test]

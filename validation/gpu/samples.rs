@@ -205,7 +205,7 @@ fn products_are_those_of_the_fields() {
 
 /// The files beside the output are those of the CPU within the differences of the runs.
 #[test]
-fn files_beside_the_output_come_from_the_device_too() {
+fn auxiliary_outputs_come_from_the_device_too() {
     if gpu(true).is_none() {
         return;
     }

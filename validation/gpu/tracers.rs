@@ -149,8 +149,8 @@ fn restarts_and_ensembles_have_them() {
     }
     // Places and profiles bring them to the host on another way.
     std::fs::write(folder.join("p.csv"), "name,x,y\nhere,300000,200000\n").unwrap();
-    let beside = ["--steps", "12", "--points", "p.csv", "--profiles", "-o", "o.nc"];
-    run(folder, &[&begin[..], &beside].concat());
+    let aux = ["--steps", "12", "--points", "p.csv", "--profiles", "-o", "o.nc"];
+    run(folder, &[&begin[..], &aux].concat());
     for name in NAMES {
         let profiles = last(folder, "o.profiles.nc", name);
         let mut levels = last(folder, "whole.nc", name);

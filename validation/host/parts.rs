@@ -14,7 +14,7 @@ use nwp_mini::grid::{Grid, Parts, Shape, Side};
 use nwp_mini::primitives::reduce::Number;
 use nwp_mini::real::Real;
 use nwp_mini::wsm5::Sedimentation;
-use nwp_mini_support::advection::made_up::{KINDS, sides};
+use nwp_mini_support::advection::random_cases::{KINDS, sides};
 use nwp_mini_support::parts::Board;
 use nwp_mini_support::parts::storm::{DT, Storm};
 use rayon::prelude::*;

@@ -31,7 +31,7 @@ fn compare<R: RunPrecision + FluxConstants + Vectorised>(limiter: Limiter, const
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let series = Series::open(&[path], &domain, Overlap::Refuse).expect("one time");
     let series = series.carrying(Arc::new(recipe));
-    let frame = series.with_sources(frame, &domain).expect("the vapour");
+    let frame = series.with_sources(frame).expect("the vapour");
     let frame = series.complete(frame, &domain);
     let mut case = RunInput::<R>::new(domain, frame).expect("the winds of the storm");
     let state = case.take_state();

@@ -3,6 +3,7 @@
 //! The rules are those of ARCHITECTURE.md. Each is a function of text, with a test beside it in which it fails.
 
 mod kernel_rules;
+mod messages;
 mod numbers;
 mod public;
 mod rules;
@@ -47,6 +48,18 @@ fn collect(folder: &Path, prefix: &str, sources: &mut Vec<Source>) {
     }
 }
 
+/// The library of the tests, with its paths and names as those of a crate of its own.
+fn support_of_the_tests() -> Vec<Source> {
+    let own = |source: Source| {
+        let inner = source.path.strip_prefix("validation/support/")?;
+        let text = source.text.replace("nwp_mini::", "tested::");
+        source.is_rust().then(|| Source { path: format!("src/{inner}"), text })
+    };
+    let sources: Vec<Source> = project().into_iter().filter_map(own).collect();
+    assert!(sources.iter().any(|s| s.path == "src/lib.rs"), "the support library was not found");
+    sources
+}
+
 fn rust_of_the_crate() -> Vec<Source> {
     project().into_iter().filter(|s| s.path.starts_with("src/") && s.is_rust()).collect()
 }
@@ -64,6 +77,14 @@ fn modules_use_only_lower_layers() {
 #[test]
 fn no_module_uses_itself_through_others() {
     expect_none(rules::cycles(&rust_of_the_crate()));
+    expect_none(rules::cycles(&support_of_the_tests()));
+}
+
+#[test]
+fn texts_name_no_options_and_paths_become_text_in_one_place() {
+    let sources = rust_of_the_crate();
+    expect_none(sources.iter().flat_map(messages::named_options));
+    expect_none(sources.iter().flat_map(messages::displayed_paths));
 }
 
 #[test]
@@ -114,7 +135,6 @@ fn files_are_short_and_well_named() {
     expect_none(project().iter().flat_map(rules::bad_file));
 }
 
-/// Every formula of a kernel is in the Rust file of the same name too, and vice versa.
 #[test]
 fn tests_share_code_through_the_support_library() {
     // In pieces, so that this line is no finding.
@@ -123,6 +143,7 @@ fn tests_share_code_through_the_support_library() {
     expect_none(borrowed.map(|source| format!("{}: {elsewhere} ...]", source.path)));
 }
 
+/// Every formula of a kernel is in the Rust file of the same name too, and vice versa.
 #[test]
 fn kernels_have_their_twins() {
     let sources = project();

@@ -194,10 +194,10 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
     for (; level.k < place.end_level; level.rise()) {
         const int k = level.k;
         start[2] = above(args, level.start, k, 1);
-        const Neighbours beside = around(place, level.start, start[1]);
+        const Neighbours neighbours = around(place, level.start, start[1]);
         const Lateral high = high_order(args, place, level, latest.q[2]);
-        const SplitX x = split_x(args, place, level, high.x, beside);
-        const SplitY y = split_y(args, place, level, high, beside);
+        const SplitX x = split_x(args, place, level, high.x, neighbours);
+        const SplitY y = split_y(args, place, level, high, neighbours);
         const Cells mass_top = group_at(level.mass_z() + plane_of(args));
         const Cells mass = mass_of(args, args.cell, place, k);
         latest.rise(args, level.latest, k);
@@ -209,7 +209,7 @@ __device__ inline void scale(const TransportArgs& args, const Place& place)
             const Faces correction = {x.at[c].correction, x.at[c + 1].correction,
                                       y.south[c].correction, y.north[c].correction,
                                       bottom.at[c].correction, top.at[c].correction};
-            Scale factor = scale_of(args, place, level, beside,
+            Scale factor = scale_of(args, place, level, neighbours,
                                     {start[0].at[c], start[1].at[c], start[2].at[c]}, mass.at[c],
                                     low, correction, c);
             if (!place.is_inner && outermost(args, place, c)) factor = {1, 1};
@@ -286,14 +286,14 @@ __device__ inline void update(const TransportArgs& args, const Place& place)
         const int k = level.k;
         const Cells start = group_at(level.start);
         const Scales factor = scales_at(args, place, k);
-        const Neighbours beside = around(place, level.start, start);
+        const Neighbours neighbours = around(place, level.start, start);
         const ScalesAround factors = scales_around(args, place, k, factor);
         const Lateral high = high_order(args, place, level, latest.q[2]);
         Lateral flux;
-        const SplitX x = split_x(args, place, level, high.x, beside);
+        const SplitX x = split_x(args, place, level, high.x, neighbours);
         for (int f = 0; f <= CELLS; ++f)
             flux.x[f] = limited(x.at[f], factors.row(f), factors.row(f + 1));
-        const SplitY y = split_y(args, place, level, high, beside);
+        const SplitY y = split_y(args, place, level, high, neighbours);
         for (int c = 0; c < CELLS; ++c) {
             flux.south.at[c] = limited(y.south[c], factors.south(c), factors.row(c + 1));
             flux.north.at[c] = limited(y.north[c], factors.row(c + 1), factors.north(c));

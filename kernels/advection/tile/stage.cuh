@@ -24,7 +24,7 @@ struct alignas(Line) StageSmem {
     // The latest values of a level: the rows of the tile, the halo rows, and the groups west and east of the tile.
     struct Latest {
         Cells row[HERE][HALO + STAGE_ROWS + HALO][LANES];
-        Cells beside[HERE][STAGE_ROWS][2];
+        Cells edges[HERE][STAGE_ROWS][2];
     };
 
     Latest latest[3];   // of the current level and the two above it
@@ -109,8 +109,8 @@ struct StageCopier {
     int tracer;                 // distance to the next tracer
     // Distances from the cells of a thread to its halo rows, and in the first lanes to the groups west and east of the
     // tile of each tracer.
-    int around[TURNS], beside;
-    Cells *to_around[TURNS], *to_beside;
+    int around[TURNS], edges;
+    Cells *to_around[TURNS], *to_edges;
 
     __device__ inline StageCopier(const TransportArgs& args, const Place& place, StageSmem<HERE>& smem)
         : args(args), smem(smem), row(tile_row()), lane(tile_lane()), cell(cell_of(args, place)),
@@ -128,8 +128,8 @@ struct StageCopier {
         const int t = min(lane / 2, HERE - 1), east = lane % 2, last = pitch(args) - CELLS;
         const int at = place.i - lane * CELLS + (east ? STAGE_CELLS : -CELLS);
         const int from = periodic_x() ? continued(true, at, nx_of(args)) : nearest(at, last);
-        beside = t * tracer + from - place.i;
-        to_beside = &smem.latest[0].beside[t][row][east];
+        edges = t * tracer + from - place.i;
+        to_edges = &smem.latest[0].edges[t][row][east];
     }
 
     // Begins to copy the latest values of a level into a slot of the shared memory.
@@ -143,7 +143,7 @@ struct StageCopier {
         for (int turn = 0; turn < TURNS; ++turn)
             if (row + turn * STAGE_ROWS < AROUND)
                 copy_group(to_around[turn][slot * SLOT], from + around[turn]);
-        if (lane < 2 * HERE) copy_group(to_beside[slot * SLOT], from + beside);
+        if (lane < 2 * HERE) copy_group(to_edges[slot * SLOT], from + edges);
     }
 
     // Index of the first of a thread's x-faces at a level, in elements.
@@ -304,9 +304,9 @@ struct StageMarch {
 #pragma unroll
         for (int t = 0; t < HERE; ++t) {
             const auto& rows = smem.latest[now].row[t];
-            const Cells *own_row = rows[HALO + row], *beside = smem.latest[now].beside[t][row];
-            const Cells west = *(lane > 0 ? own_row + lane - 1 : beside);
-            const Cells east = *(lane + 1 < LANES ? own_row + lane + 1 : beside + 1);
+            const Cells *own_row = rows[HALO + row], *edges = smem.latest[now].edges[t][row];
+            const Cells west = *(lane > 0 ? own_row + lane - 1 : edges);
+            const Cells east = *(lane + 1 < LANES ? own_row + lane + 1 : edges + 1);
             real seen[SEEN_X];
             for (int c = 0; c < CELLS; ++c) seen[HALO + c] = q[t][2].at[c];
             for (int s = 0; s < HALO; ++s) {

@@ -290,8 +290,8 @@ impl LaunchConfig {
     /// Size of `StageSmem` in kernels for `together` tracers, bytes.
     pub(super) fn stage_smem_bytes(self, together: usize, precision: Precision) -> usize {
         let group = self.cells * precision.bytes();
-        let (row, beside) = (WARP * group, 2 * group);
-        let latest = together * ((STAGE_ROWS + 2 * HALO) * row + STAGE_ROWS * beside);
+        let (row, edges) = (WARP * group, 2 * group);
+        let latest = together * ((STAGE_ROWS + 2 * HALO) * row + STAGE_ROWS * edges);
         let mass_x = STAGE_ROWS * (row + LINE);
         let masses = mass_x + (2 * STAGE_ROWS + 1) * row;
         let south = together * (STAGE_ROWS + 1) * row;

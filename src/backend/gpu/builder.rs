@@ -100,9 +100,9 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let apart = transports.split_off(1);
         let mut transport = transports.remove(0);
         let scheme = Scheme::default().with_fallout(fallout);
-        let mut clouds = Wsm5Gpu::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
+        let mut wsm5 = Wsm5Gpu::new(gpu, layout, inside, scheme, mapping, R::THETA_BASE)?;
         let area = region.area.as_slice().expect("a plane in standard layout");
-        clouds.track_mass_mismatch(gpu, transport.cell_mass(), area)?;
+        wsm5.track_mass_mismatch(gpu, transport.cell_mass(), area)?;
         let fields_of_one = order.set.len();
         let packing = FrameLayout::new(shape, fields_of_one);
         let fields = order.len() * layout.cells();
@@ -125,9 +125,9 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let driving = DeviceForcing::new(gpu, layout, &order.numbers())?;
         let summing =
             FrameReductions::new(gpu, (layout, fields_of_one), area, &transport, &budget)?;
-        let watch = DeviceStatus::new(gpu, layout, order.len())?;
-        watch.listen(&mut transport, &mut clouds);
-        let (weights, noted) = ((transport.cell_mass(), area), watch.of_calls());
+        let status = DeviceStatus::new(gpu, layout, order.len())?;
+        status.listen(&mut transport, &mut wsm5);
+        let (weights, noted) = ((transport.cell_mass(), area), status.of_calls());
         let kessler = || KesslerInRun::new(gpu, layout, inside_of(grid), weights, noted);
         let kessler = (microphysics == Microphysics::Kessler).then(kessler).transpose()?;
         let step_end = StepEnd::new::<R>(gpu, grid)?;
@@ -135,7 +135,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             schemes.iter().zip(surfaces).enumerate().map(|(number, (scheme, surface))| {
                 let indices = order.indices(number);
                 let kessler = kessler.as_ref().map(|kessler| kessler.of_state(indices));
-                Member::new((clouds.of_state(scheme.clone(), indices), kessler), surface, indices)
+                Member::new((wsm5.of_state(scheme.clone(), indices), kessler), surface, indices)
             });
         Ok(Self {
             gpu: gpu.clone(),
@@ -145,7 +145,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             members: members.collect(),
             branches: if count > 1 { Some(ForkJoin::new(gpu, count)?) } else { None },
             budget,
-            watch,
+            status,
             step_end,
             order,
             apart,
@@ -164,7 +164,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             recorded: Vec::new(),
             layout,
             packing,
-            parcel: AsyncDownload::new(gpu, packing.frame())?,
+            download: AsyncDownload::new(gpu, packing.frame())?,
             samples: GpuSampling::new(gpu, (layout, fields_of_one), &SamplingRequest::default())?,
             checkpoint: None,
             summing,

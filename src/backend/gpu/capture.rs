@@ -23,24 +23,24 @@ impl<R: GpuPrecision> GpuBackend<R> {
             let graph = self.gpu.capture(|| self.gather(&self.members[member]))?;
             self.members[member].gathering[self.now] = Some(graph);
         }
-        self.parcel.open()?;
-        self.summing.parcel.open()?;
+        self.download.open()?;
+        self.summing.download.open()?;
         self.clock.gathering[0].record(&self.gpu)?;
         self.members[member].gathering[self.now].as_mut().map_or(Ok(()), Graph::launch)?;
         self.clock.gathering[1].record(&self.gpu)?;
-        self.parcel.seal()?;
-        self.summing.parcel.seal()?;
+        self.download.seal()?;
+        self.summing.download.seal()?;
         self.captured.push_back((self.steps, member));
         Ok(())
     }
 
     /// Asks for all that a frame holds.
     fn gather(&self, member: &Member<R>) -> Result<()> {
-        let Member { clouds, surface, indices, .. } = member;
-        let (packing, staging, layout) = (self.packing, self.parcel.staging(), self.layout);
+        let Member { wsm5, surface, indices, .. } = member;
+        let (packing, staging, layout) = (self.packing, self.download.staging(), self.layout);
         let (state, cells) = (&self.tracers[self.now], layout.cells());
         self.gather_fields(member, staging)?;
-        clouds.diagnose(&self.place(member, state), staging, packing.state())?;
+        wsm5.diagnose(&self.place(member, state), staging, packing.state())?;
         staging.copy_rows(
             packing.fields(),
             (surface, layout.rows()),
@@ -73,7 +73,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// The oldest frame that has been begun, if it is here or `wait` says to wait for it.
     pub(super) fn end_frame(&mut self, wait: bool) -> Result<Option<CapturedFrame<R>>> {
         // The numbers are sent off last.
-        if !wait && !self.summing.parcel.is_complete()? {
+        if !wait && !self.summing.download.is_complete()? {
             return Ok(None);
         }
         let Some(&(step, member)) = self.captured.front() else { return Ok(None) };
@@ -82,7 +82,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let numbers = self.summing.receive(&self.transport, &self.budget, indices)?;
         let Some(numbers) = numbers else { return Ok(None) };
         let set = &self.order.set;
-        let received = self.parcel.receive(|values| packing.captured(set, values, numbers))?;
+        let received = self.download.receive(|values| packing.captured(set, values, numbers))?;
         let Some(frame) = received else { return Ok(None) };
         self.captured.pop_front();
         check_finite(&frame.state, step).map_err(|error| self.with_member(member, error))?;

@@ -23,7 +23,7 @@ pub(super) struct FrameReductions<R> {
     outflow: usize,
     pub(super) kernels: SummaryKernels<R>,
     /// The numbers' way to the host.
-    pub(super) parcel: AsyncDownload<u64>,
+    pub(super) download: AsyncDownload<u64>,
 }
 
 impl<R: GpuPrecision> FrameReductions<R> {
@@ -45,7 +45,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
         let outflow = SummaryKernels::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
         let kernels = SummaryKernels::new(gpu, layout, transport.cell_mass(), area)?;
-        Ok(Self { shape, fields, outflow, kernels, parcel: AsyncDownload::new(gpu, words)? })
+        Ok(Self { shape, fields, outflow, kernels, download: AsyncDownload::new(gpu, words)? })
     }
 
     /// Asks for the numbers of a state in winds, with the budget of all states and its place among them:
@@ -59,7 +59,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
     ) -> Result<()> {
         let (kernels, at) = (&self.kernels, self.outflow);
         let [x, y, z] = flux;
-        let words = self.parcel.staging();
+        let words = self.download.staging();
         words.clear()?;
         kernels.statistics(state, self.fields, words)?;
         kernels.outflow([x, y, z], words, at)?;
@@ -75,8 +75,8 @@ impl<R: GpuPrecision> FrameReductions<R> {
         budget: &Budget<R>,
         indices: MemberLayout,
     ) -> Result<Option<Summary<R>>> {
-        let Self { shape, fields, outflow: at, kernels, parcel } = self;
-        parcel.receive(|words| {
+        let Self { shape, fields, outflow: at, kernels, download } = self;
+        download.receive(|words| {
             let numbers: Vec<f64> =
                 words[*at + 1..].iter().map(|&bits| f64::from_bits(bits)).collect();
             let (sums, entered) = numbers.split_at(budget.words());

@@ -153,7 +153,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         if self.samples.moment != Some(now) {
             let sole_member = self.sole_member();
             let place = self.place(sole_member, &self.tracers[self.now]);
-            sole_member.clouds.diagnose(&place, &self.samples.diagnosed, 0)?;
+            sole_member.wsm5.diagnose(&place, &self.samples.diagnosed, 0)?;
             if let Some(picked) = &self.samples.picked {
                 let layout = self.layout;
                 self.gather_fields(sole_member, &picked[0])?;

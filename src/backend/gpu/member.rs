@@ -17,7 +17,7 @@ use crate::wsm5::gpu::launch::{DeviceFields, MemberLayout, PLANES, Wsm5Gpu};
 #[derive(Debug)]
 pub(super) struct Member<R> {
     /// WSM5, which diagnoses in any case.
-    pub(super) clouds: Wsm5Gpu<R>,
+    pub(super) wsm5: Wsm5Gpu<R>,
     /// The Kessler scheme in its place.
     kessler: Option<KesslerInRun<R>>,
     pub(super) surface: Buffer<R>,
@@ -29,16 +29,16 @@ pub(super) struct Member<R> {
 
 impl<R: GpuPrecision> Member<R> {
     pub(super) fn new(
-        (clouds, kessler): (Wsm5Gpu<R>, Option<KesslerInRun<R>>),
+        (wsm5, kessler): (Wsm5Gpu<R>, Option<KesslerInRun<R>>),
         surface: Buffer<R>,
         indices: MemberLayout,
     ) -> Self {
-        Self { clouds, kessler, surface, indices, gathering: [None, None] }
+        Self { wsm5, kessler, surface, indices, gathering: [None, None] }
     }
 
     /// Compiles what calls of `dt` seconds need, before any is recorded.
     pub(super) fn prepare(&self, dt: f64) -> Result<()> {
-        if self.kessler.is_some() { Ok(()) } else { self.clouds.prepare(dt) }
+        if self.kessler.is_some() { Ok(()) } else { self.wsm5.prepare(dt) }
     }
 
     /// Asks for one call of the microphysics in a branch.
@@ -51,7 +51,7 @@ impl<R: GpuPrecision> Member<R> {
     ) -> Result<()> {
         match &self.kessler {
             Some(kessler) => kessler.call_in(branch, turn, place, dt),
-            None => self.clouds.call_in(branch, turn, place, dt),
+            None => self.wsm5.call_in(branch, turn, place, dt),
         }
     }
 
@@ -59,7 +59,7 @@ impl<R: GpuPrecision> Member<R> {
     pub(super) fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         match &self.kessler {
             Some(kessler) => kessler.call_with_fault(place, dt),
-            None => self.clouds.call_with_fault(place, dt),
+            None => self.wsm5.call_with_fault(place, dt),
         }
     }
 }

@@ -75,7 +75,7 @@ pub struct GpuBackend<R> {
     /// Streams for the microphysics of several members side by side.
     branches: Option<ForkJoin>,
     budget: Budget<R>,
-    watch: DeviceStatus,
+    status: DeviceStatus,
     step_end: StepEnd,
     /// The places of the fields.
     order: FieldOrder,
@@ -105,7 +105,7 @@ pub struct GpuBackend<R> {
     /// Memory layout of rows on the device; frames of output have them without gaps.
     layout: Layout,
     packing: FrameLayout,
-    parcel: AsyncDownload<R>,
+    download: AsyncDownload<R>,
     samples: GpuSampling<R>,
     checkpoint: Option<Box<Checkpoint<R>>>,
     summing: FrameReductions<R>,
@@ -137,7 +137,7 @@ impl<R: GpuPrecision> Air<R> {
 impl<R: GpuPrecision> GpuBackend<R> {
     /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
-        self.sole_member().clouds.mapping()
+        self.sole_member().wsm5.mapping()
     }
 
     /// The state after all requested steps. Waits for the device.
@@ -168,7 +168,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     ///
     /// [`Error::Gpu`] when the driver does not tell.
     pub fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
-        let [call, _] = self.sole_member().clouds.resources(dt)?;
+        let [call, _] = self.sole_member().wsm5.resources(dt)?;
         Ok(self.transport.resources()?.into_iter().chain([call]).collect())
     }
 
@@ -207,7 +207,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         assert_eq!(states.len(), self.members.len(), "a state for each member");
         self.flush_pending_steps()?;
         self.gpu.synchronize()?;
-        while self.parcel.receive(|_| ())?.is_some() {}
+        while self.download.receive(|_| ())?.is_some() {}
         self.samples.clear()?;
         let indices = self.members[0].indices;
         while self.summing.receive(&self.transport, &self.budget, indices)?.is_some() {}
@@ -226,7 +226,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         }
         (self.steps, self.launched, self.launched_together) = (0, 0, 0);
         self.clock.restart();
-        self.watch.reset()
+        self.status.reset()
     }
 
     /// Time spent in the phases. Waits for the device.
@@ -235,7 +235,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.gpu.synchronize()?;
         self.clock.read()?;
         let transfer =
-            self.parcel.seconds() + self.samples.seconds() + self.summing.parcel.seconds();
+            self.download.seconds() + self.samples.seconds() + self.summing.download.seconds();
         let chemistry = self.chemistry.as_mut().map_or(Ok(0.0), |driver| driver.time())?;
         let chemistry =
             PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
@@ -333,7 +333,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             self.flush_pending_steps()?;
             self.gpu.synchronize().map_err(|error| self.in_step(error))?;
         }
-        self.watch.flaw().map_or(Ok(()), |flaw| Err(self.nonfinite_error(flaw)))
+        self.status.flaw().map_or(Ok(()), |flaw| Err(self.nonfinite_error(flaw)))
     }
 
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {

@@ -154,7 +154,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
             let now = (steps.now + number - 1) % self.tracers.len();
             self.advance(StepInBatch { number, of }, GraphKey { now, ..steps })?;
         }
-        self.step_end.end(&self.transport, &self.budget, &self.watch, of, steps.dt)?;
+        self.step_end.end(&self.transport, &self.budget, &self.status, of, steps.dt)?;
         self.mark(2, steps)
     }
 
@@ -198,7 +198,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     pub(super) fn in_step(&self, error: Error) -> Error {
         match error {
             Error::Gpu(message) => {
-                let (step, kernel) = (self.watch.steps() + 1, self.watch.kernel());
+                let (step, kernel) = (self.status.steps() + 1, self.status.kernel());
                 // It is unknown which steps of a batch are complete.
                 let later = if step <= self.launched_together { " or soon after it" } else { "" };
                 Error::Gpu(format!("in step {step}{later}, kernel {kernel}: {message}"))

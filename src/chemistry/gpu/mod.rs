@@ -41,7 +41,7 @@ use crate::chemistry::rates::Program;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
 use crate::cuda_abi::ReadPointer;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
-use crate::error::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// The choice of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +91,11 @@ impl Mapping {
             }
             Self::Warp => ThreadMapping::team(kinetics, lu, shared_bytes).ok_or_else(|| {
                 Error::Gpu(format!(
-                    "--mapping warp: the factors of {} entries do not fit into {shared_bytes} \
-                     bytes of shared memory; use --mapping thread",
+                    "mapping warp: the factors of {} entries do not fit into {shared_bytes} \
+                     bytes of shared memory",
                     kinetics.lu.entries()
                 ))
+                .advise(Advice::UseThreadMapping)
             }),
         }
     }
@@ -118,7 +119,7 @@ const USUAL_SHARED: usize = 227 << 10;
 ///
 /// [`Error::Gpu`] if a mechanism is too large for the kernels.
 pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(KernelSource, String)>> {
-    check(kinetics).map_err(Error::Gpu)?;
+    check(kinetics).map_err(|message| Error::Gpu(message).advise(Advice::UseCpu))?;
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![(rates_source(kinetics), size.clone())];
     for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
@@ -197,7 +198,7 @@ impl Integrator {
     ///
     /// [`Error::Gpu`], also if a mechanism is too large for the kernels.
     pub fn new(gpu: &Gpu, kinetics: &Kinetics, plan: Plan) -> Result<Self> {
-        check(kinetics).map_err(Error::Gpu)?;
+        check(kinetics).map_err(|message| Error::Gpu(message).advise(Advice::UseCpu))?;
         let sources = [rates_source(kinetics), integration_source(kinetics, &plan)];
         gpu.compile_ahead(sources.to_vec())?;
         let [rates, integrate] = sources;

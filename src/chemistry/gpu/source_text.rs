@@ -68,8 +68,7 @@ pub fn check(kinetics: &Kinetics) -> Result<(), String> {
     ] {
         if number > most {
             return Err(format!(
-                "the mechanism has {number} {what}, more than the {most} that the GPU kernels \
-                 support; use --backend cpu"
+                "the mechanism has {number} {what}, more than the {most} that the GPU kernels support"
             ));
         }
     }

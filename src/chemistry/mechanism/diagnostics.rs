@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::os_text::Shown;
+
 /// Maximum number of errors and warnings that are kept: more errors end the reading, more warnings are only counted.
 const MOST_KEPT: usize = 50;
 
@@ -138,7 +140,7 @@ impl Diagnostics {
             Some(span) => {
                 let source = &self.sources[span.file];
                 let Location { line, column, shown, indent, carets } = Location::of(source, span);
-                let file = source.path.display();
+                let file = source.path.shown();
                 let marks = " ".repeat(indent) + &"^".repeat(carets);
                 let text =
                     format!("{file}:{line}:{column}: {message}\n    | {shown}\n    | {marks}");

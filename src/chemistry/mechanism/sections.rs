@@ -13,6 +13,7 @@ use super::{
     DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, RateCode,
     add_up, atoms, candidates, load,
 };
+use crate::os_text::Shown;
 
 /// Maximum length of the name of an atom or a species.
 const LONGEST_NAME: usize = 29;
@@ -195,7 +196,7 @@ impl MechanismParser {
             if is_list_of_elements(name) {
                 return atoms::ELEMENTS.iter().for_each(|element| self.add_atom(element));
             }
-            let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+            let places: Vec<_> = paths.iter().map(|path| path.shown().into_owned()).collect();
             let help = format!("looked for {}", places.join(" and "));
             return self.diagnostics.error(span, format!("there is no file {name}"), help);
         };
@@ -207,7 +208,7 @@ impl MechanismParser {
         match load(path, self.bytes_left) {
             Ok(text) => self.file(path.clone(), text),
             Err(reason) => {
-                let message = format!("cannot read {}: {reason}", path.display());
+                let message = format!("cannot read {}: {reason}", path.shown());
                 self.diagnostics.error(span, message, "");
             }
         }

@@ -3,19 +3,20 @@
 use std::path::Path;
 
 use super::{Bench, Part};
+use crate::cli::FilePrecision;
 use crate::cli::option_values::value_name;
 use crate::dry_mass::{AirMass, longest_time_step};
 use crate::error::{Error, Result};
-use crate::io::columns::PhysicsCase;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 use crate::io::wrf;
+use crate::model::RunInput;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
-use crate::model::{RunInput, RunPrecision};
 use crate::os_text::Shown;
+use crate::physics::PhysicsCase;
 use crate::wsm5::scheme::Scheme;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
-pub(in crate::cli) fn read<R: RunPrecision>(
+pub(in crate::cli) fn read<R: FilePrecision>(
     input: &Path,
     group: Option<&str>,
 ) -> Result<ReplicatedGrid<R>> {
@@ -37,7 +38,7 @@ pub(in crate::cli) fn read<R: RunPrecision>(
 
 impl Bench {
     /// The columns of the input.
-    pub(super) fn source<R: RunPrecision>(&self) -> Result<ReplicatedGrid<R>> {
+    pub(super) fn source<R: FilePrecision>(&self) -> Result<ReplicatedGrid<R>> {
         let replicated = read(&self.input, self.group.as_deref())?;
         if !replicated.has_winds {
             self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
@@ -61,7 +62,7 @@ impl Bench {
     }
 
     /// All columns, or with `--dense` those with condensate, repeated to the same number.
-    fn chosen<R: RunPrecision>(&self, replicated: ReplicatedGrid<R>) -> Result<ReplicatedGrid<R>> {
+    fn chosen<R: FilePrecision>(&self, replicated: ReplicatedGrid<R>) -> Result<ReplicatedGrid<R>> {
         if !self.dense {
             return Ok(replicated);
         }
@@ -74,7 +75,10 @@ impl Bench {
     }
 
     /// Fails if air would cross more than a cell in a step.
-    pub(super) fn check_step<R: RunPrecision>(&self, replicated: &ReplicatedGrid<R>) -> Result<()> {
+    pub(super) fn check_step<R: FilePrecision>(
+        &self,
+        replicated: &ReplicatedGrid<R>,
+    ) -> Result<()> {
         let moving = [Part::Advection, Part::Step, Part::Scale];
         if !replicated.has_winds || !moving.into_iter().any(|part| self.wants(part)) {
             return Ok(());

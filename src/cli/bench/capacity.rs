@@ -2,7 +2,7 @@
 
 use super::scale::HOST_VALUES;
 use super::{Bench, Part};
-use crate::cli::refine::lack_of_memory;
+use crate::cli::run::refine::lack_of_memory;
 use crate::error::{Error, Result};
 use crate::model::replicated_grid::Replication;
 
@@ -53,7 +53,7 @@ fn refuse(option: &str, size: &str, [count, bytes]: [usize; 2]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::refine::free_memory;
+    use crate::cli::run::refine::free_memory;
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes() {

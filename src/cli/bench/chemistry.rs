@@ -17,7 +17,7 @@ use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Tolerances, methods};
 use crate::cli::BackendChoice;
 use crate::cli::chemistry::read_mechanism;
-use crate::cli::run_metadata::machine;
+use crate::cli::run::metadata::machine;
 use crate::counter_rng::Random;
 use crate::device::Gpu;
 use crate::error::Result;

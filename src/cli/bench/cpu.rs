@@ -10,10 +10,10 @@ use super::{Bench, Part, name_of, step_variant};
 use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, RunStart};
+use crate::cli::FilePrecision;
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
 use crate::state::CloudDiagnostics;
 use crate::wsm5::Sedimentation;
@@ -37,7 +37,7 @@ pub(super) fn copy_speed(runs: u32) -> Result<f64> {
 }
 
 /// Measures all requested parts in the current thread pool.
-pub(super) fn measure<R: RunPrecision>(
+pub(super) fn measure<R: FilePrecision>(
     bench: &Bench,
     replicated: &ReplicatedGrid<R>,
     copy: f64,
@@ -60,7 +60,7 @@ pub(super) fn measure<R: RunPrecision>(
             };
             for (variant, diagnoses) in variants.into_iter().zip([false, true]) {
                 let times = microphysics_times(replicated, fallout, diagnoses, dt, runs)?;
-                add(MeasuredPart::clouds(fallout, diagnoses), variant.to_owned(), times);
+                add(MeasuredPart::wsm5(fallout, diagnoses), variant.to_owned(), times);
             }
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn measure<R: RunPrecision>(
 
 /// Wall times of a call of the microphysics, s, with the diagnostics of a frame if requested; the number of calls is a
 /// function of the time of the first one, as below.
-pub(super) fn microphysics_times<R: RunPrecision>(
+pub(super) fn microphysics_times<R: FilePrecision>(
     replicated: &ReplicatedGrid<R>,
     fallout: Sedimentation,
     diagnoses: bool,
@@ -106,7 +106,7 @@ pub(super) fn microphysics_times<R: RunPrecision>(
 }
 
 /// Wall times of the transport of `count` tracers one after the other, s.
-pub(super) fn transport_times<R: RunPrecision>(
+pub(super) fn transport_times<R: FilePrecision>(
     replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
     count: usize,
@@ -131,7 +131,7 @@ pub(super) fn transport_times<R: RunPrecision>(
 }
 
 /// Wall times of consecutive steps, s, and their backend.
-pub(super) fn step_times<R: RunPrecision>(
+pub(super) fn step_times<R: FilePrecision>(
     replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
     fallout: Sedimentation,

@@ -12,6 +12,7 @@ use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
 use crate::backend::{Backend, RunStart};
+use crate::cli::FilePrecision;
 use crate::cli::device::MappingChoice;
 use crate::device::{Buffer, Gpu, PinnedTransfer, Resources};
 use crate::dry_mass::AirMass;
@@ -20,7 +21,6 @@ use crate::forcing::TimeInterpolant;
 use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use crate::state::State;
@@ -96,7 +96,7 @@ pub(in crate::cli) struct PhysicsArrays<R> {
     diagnosed: Buffer<R>,
 }
 
-impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
+impl<R: FilePrecision + GpuPrecision> PhysicsArrays<R> {
     /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
     pub(in crate::cli) fn new(
         gpu: &Gpu,
@@ -125,7 +125,7 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     }
 
     /// The kernels for them.
-    pub(in crate::cli) fn clouds(
+    pub(in crate::cli) fn wsm5(
         &self,
         gpu: &Gpu,
         fallout: Sedimentation,
@@ -159,7 +159,7 @@ impl<R: RunPrecision + GpuPrecision> PhysicsArrays<R> {
     }
 }
 
-impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
+impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
     /// Measures all requested parts.
     pub(super) fn measure(&mut self) -> Result<()> {
         let Self { bench, replicated, .. } = *self;
@@ -200,16 +200,16 @@ impl<R: RunPrecision + GpuPrecision> Table<'_, '_, R> {
         for fallout in bench.fallouts() {
             let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
             let [alone, with_diagnostics] =
-                [false, true].map(|diagnoses| MeasuredPart::clouds(fallout, diagnoses));
+                [false, true].map(|diagnoses| MeasuredPart::wsm5(fallout, diagnoses));
             for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, fallout) {
                 let variant = format!("{}{scheme}", mapping_text(mapping));
-                let clouds = columns.clouds(gpu, fallout, mapping)?;
-                let call = || clouds.call(&columns.place(), dt);
+                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
+                let call = || wsm5.call(&columns.place(), dt);
                 let both = || {
                     call()?;
-                    clouds.diagnose(&columns.place(), &columns.diagnosed, 0)
+                    wsm5.diagnose(&columns.place(), &columns.diagnosed, 0)
                 };
-                let [kernel, diagnosis] = clouds.resources(dt)?;
+                let [kernel, diagnosis] = wsm5.resources(dt)?;
                 let times = graph_times(gpu, runs, restore, call)?;
                 self.add(alone, &variant, Timing::Graph, times, Some(vec![kernel]))?;
                 let times = event_times(gpu, runs, restore, call)?;
@@ -335,7 +335,7 @@ pub(in crate::cli) struct Tracers<R> {
     end: Buffer<R>,
 }
 
-impl<R: RunPrecision + GpuPrecision> Tracers<R> {
+impl<R: FilePrecision + GpuPrecision> Tracers<R> {
     /// Allocates memory for `count` tracers, with the water species cyclically as values, and uploads them; there must
     /// be room for a transport with `settings` too.
     pub(in crate::cli) fn new(
@@ -381,7 +381,7 @@ impl<R: RunPrecision + GpuPrecision> Tracers<R> {
 }
 
 /// The transport on a grid.
-pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
+pub(in crate::cli) fn transport_on<R: FilePrecision + GpuPrecision>(
     gpu: &Gpu,
     replicated: &ReplicatedGrid<R>,
     settings: TransportSettings,
@@ -395,7 +395,7 @@ pub(in crate::cli) fn transport_on<R: RunPrecision + GpuPrecision>(
 }
 
 /// A run of whole steps on the GPU, still without forcing, and its memory.
-pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
+pub(super) fn stepping<R: FilePrecision + GpuPrecision>(
     bench: &Bench,
     gpu: &Gpu,
     replicated: &ReplicatedGrid<R>,
@@ -420,7 +420,7 @@ pub(super) fn stepping<R: RunPrecision + GpuPrecision>(
 }
 
 /// Times of the halves of a step, from some consecutive steps.
-fn phases<R: RunPrecision + GpuPrecision>(
+fn phases<R: FilePrecision + GpuPrecision>(
     run: &mut GpuBackend<R>,
     state: &State<R>,
     dt: f64,

@@ -31,11 +31,11 @@ pub(super) struct MeasuredPart {
 }
 
 /// Fields that the microphysics reads, and writes.
-const CLOUDS_MOVED: f64 = 10.0 + 6.0;
+const WSM5_MOVED: f64 = 10.0 + 6.0;
 /// Number of fields of reflectivity and effective radii.
 const DIAGNOSED: f64 = 4.0;
 /// Operations of the default microphysics: the mean of a storm of which a third is cloudy.
-const CLOUDS_OPERATIONS: f64 = 240.0;
+const WSM5_OPERATIONS: f64 = 240.0;
 /// Fields of a tracer in three stages: q, or q and its start, read; one written.
 const TRACER_MOVED: f64 = 2.0 + 3.0 + 3.0;
 /// The three fluxes that each stage reads, shared by all tracers.
@@ -45,15 +45,15 @@ const PLAIN_STAGE: f64 = 63.0;
 /// Operations of a step with the positive-definite limiter.
 const POSITIVE_STEP: f64 = 262.0;
 /// Additional operations of the monotonic limiter.
-const MONOTONIC_BESIDES: f64 = 45.0;
+const MONOTONIC_EXTRA: f64 = 45.0;
 
 impl MeasuredPart {
     /// The microphysics; variants other than the default one have no count of operations.
-    pub(super) fn clouds(fallout: Sedimentation, with_diagnostics: bool) -> Self {
+    pub(super) fn wsm5(fallout: Sedimentation, with_diagnostics: bool) -> Self {
         let diagnosed = if with_diagnostics { DIAGNOSED } else { 0.0 };
         let counted = fallout == Sedimentation::default() && !with_diagnostics;
-        let operations = counted.then_some(CLOUDS_OPERATIONS);
-        Self { bench: "wsm5", tracers: None, values: CLOUDS_MOVED + diagnosed, operations }
+        let operations = counted.then_some(WSM5_OPERATIONS);
+        Self { bench: "wsm5", tracers: None, values: WSM5_MOVED + diagnosed, operations }
     }
 
     /// A number of tracers carried together.
@@ -61,7 +61,7 @@ impl MeasuredPart {
         let operations = match limiter {
             Limiter::None => 3.0 * PLAIN_STAGE,
             Limiter::PositiveDefinite => POSITIVE_STEP,
-            Limiter::Monotonic => POSITIVE_STEP + MONOTONIC_BESIDES,
+            Limiter::Monotonic => POSITIVE_STEP + MONOTONIC_EXTRA,
         };
         Self {
             bench: "advection",
@@ -73,14 +73,14 @@ impl MeasuredPart {
 
     /// Theta without limiter, five species with one, and the microphysics.
     pub(super) fn step(fallout: Sedimentation, limiter: Limiter) -> Self {
-        let clouds = Self::clouds(fallout, false);
+        let wsm5 = Self::wsm5(fallout, false);
         let theta = Self::tracers(1, Limiter::None);
         let water = Self::tracers(WATER_SPECIES, limiter);
         // All six tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
-        let operations = clouds.operations.zip(transport).map(|(a, b)| a + b);
-        let values = moved + clouds.values;
+        let operations = wsm5.operations.zip(transport).map(|(a, b)| a + b);
+        let values = moved + wsm5.values;
         Self { bench: "step", tracers: Some(STATE_FIELDS), values, operations }
     }
 
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_the_median() {
-        let figure = figure(Timing::Graph, MeasuredPart::clouds(Sedimentation::default(), false));
+        let figure = figure(Timing::Graph, MeasuredPart::wsm5(Sedimentation::default(), false));
         let Measured { min_s, median_s, max_s, runs, .. } = figure.measured;
         assert_eq!([min_s, median_s, max_s], [0.01, 0.02, 0.05]);
         assert_eq!((runs, figure.cells_per_s), (5, 500_000.0));
@@ -419,7 +419,7 @@ mod tests {
             assert!((bytes - (32.0 + 36.0 / count as f64)).abs() < 1e-9, "{count}: {bytes}");
         }
         let step = MeasuredPart::step(Sedimentation::default(), Limiter::PositiveDefinite);
-        assert_eq!(step.values, MeasuredPart::tracers(6, Limiter::None).values + CLOUDS_MOVED);
+        assert_eq!(step.values, MeasuredPart::tracers(6, Limiter::None).values + WSM5_MOVED);
         assert_eq!(step.operations, Some(189.0 + 5.0 * 262.0 + 240.0));
     }
 }

@@ -10,7 +10,6 @@ pub(super) mod gpu_times;
 mod ladder;
 pub(super) mod measurement;
 mod memory;
-mod merge;
 mod output;
 mod record;
 mod record_metadata;
@@ -33,16 +32,14 @@ use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::report_page;
-use crate::cli::run_metadata::machine;
-use crate::cli::{BackendChoice, Precision};
+use crate::cli::run::metadata::machine;
+use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::lattice::Extents;
 use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
 use crate::primitives::matrices::Kind;
@@ -86,8 +83,6 @@ use size::Elements;
 /// Example: nwp-mini bench chemistry --mechanism data/chemistry/radm2.kpp
 ///
 /// `output` writes frames of a run in every form, as in nwp-mini bench output --refine 14 --folder /dev/shm
-///
-/// Example: nwp-mini bench --merge benches/results/*/*.json --svg platforms.svg
 #[derive(Debug, Args)]
 pub(super) struct Bench {
     /// What to measure [default: wsm5, advection and step]
@@ -152,10 +147,6 @@ pub(super) struct Bench {
     occupancy: Option<PathBuf>,
     #[command(flatten)]
     range: scale::Range,
-    /// Do not measure, but print Markdown tables of earlier measurements, given as files of --json; with --svg,
-    /// draw the platforms side by side, on the grids of --tile or on the grid that most of them have
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "parts")]
-    merge: Vec<PathBuf>,
     /// Timed calls of each part
     #[arg(long, value_name = "N", default_value = "25",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -170,7 +161,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write an HTML page with the figures, rooflines and ladders
-    #[arg(long, value_name = "FILE.html", conflicts_with = "merge")]
+    #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Overwrite the files of --json, --svg and --report
     #[arg(long)]
@@ -217,9 +208,7 @@ impl Bench {
     /// Runs the command.
     pub(super) fn run(&self) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
-        let mut read =
-            vec![("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
-        read.extend(self.merge.iter().map(|path| ("a file of --merge", path)));
+        let read = [("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
         let written = [
             ("--json", self.json.as_ref()),
             ("--svg", self.range.svg.as_ref()),
@@ -227,13 +216,8 @@ impl Bench {
             ("--report", self.report.as_ref()),
         ];
         refuse_one_file_twice(&written, &read)?;
-        if !self.merge.is_empty() {
-            return self.merge_records(&mut io::stdout().lock());
-        }
         if self.range.svg.is_some() && !self.wants(Part::Scale) {
-            return Err(Error::Usage(
-                "--svg needs scale or --merge, whose figures it draws".to_owned(),
-            ));
+            return Err(Error::Usage("--svg needs scale, whose figures it draws".to_owned()));
         }
         self.check_ladders()?;
         match self.precision {
@@ -242,7 +226,9 @@ impl Bench {
         }
     }
 
-    fn run_in<R: RunPrecision + GpuPrecision + LatticePrecision + Vectorised>(&self) -> Result<()> {
+    fn run_in<R: FilePrecision + GpuPrecision + LatticePrecision + Vectorised>(
+        &self,
+    ) -> Result<()> {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let drawing = AtomicFile::if_asked(self.range.svg.as_deref(), self.force)?;
         let occupancy = AtomicFile::if_asked(self.occupancy.as_deref(), self.force)?;
@@ -324,7 +310,7 @@ impl Bench {
     }
 
     /// Measures the parts of a step.
-    fn steps<R: RunPrecision + GpuPrecision>(
+    fn steps<R: FilePrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
         record: &mut Record,
@@ -400,7 +386,7 @@ impl Bench {
         Ok(best)
     }
 
-    fn describe<R: RunPrecision>(
+    fn describe<R: FilePrecision>(
         &self,
         replicated: &ReplicatedGrid<R>,
         record: &mut Record,

@@ -13,17 +13,20 @@ use super::record::Record;
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
 use crate::backend::cpu::Cpu;
-use crate::cli::refine::refined;
-use crate::cli::run_metadata::machine;
+use crate::cli::FilePrecision;
+use crate::cli::run::metadata::machine;
+use crate::cli::run::refine::refined;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::io::output::{FileForm, Header, Output, Snapshot, Storage};
-use crate::io::output_statistics::OutputStatistics;
-use crate::io::selection::Selection;
-use crate::io::storage::{Compression, Keep};
+use crate::frame::output_statistics::OutputStatistics;
+use crate::frame::{Frame, FrameSource, Snapshot};
+use crate::io::out::output::{FileForm, Header, Output, Storage};
+use crate::io::out::selection::Selection;
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::storage::{Compression, Keep};
 use crate::io::wrf::series::Overlap;
-use crate::io::wrf::{self, Frame};
-use crate::model::{self, Frames, RunInput, RunPrecision};
+use crate::io::wrf::{self};
+use crate::model::{self, Frames, RunInput};
+use crate::os_text::Shown;
 use crate::time_steps::{Length, Plan};
 use crate::wsm5::Sedimentation;
 
@@ -78,7 +81,7 @@ struct Row {
 
 impl Bench {
     /// Writes frames, or reads the given file.
-    pub(super) fn files<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
+    pub(super) fn files<R: FilePrecision>(&self, record: &mut Record) -> Result<()> {
         match &self.output.read {
             Some(path) => reading(path, record),
             None => self.output::<R>(record),
@@ -86,7 +89,7 @@ impl Bench {
     }
 
     /// Writes frames in all forms, without the shortcut for fields that are the same in all frames.
-    fn output<R: RunPrecision>(&self, record: &mut Record) -> Result<()> {
+    fn output<R: FilePrecision>(&self, record: &mut Record) -> Result<()> {
         let OutputBenchOptions { refine, frames, folder, .. } = &self.output;
         let (frames, folder) =
             (usize::from(*frames), folder.clone().unwrap_or_else(std::env::temp_dir));
@@ -98,7 +101,7 @@ impl Bench {
              {:<20} {:>9} {:>10} {:>9} {:>12}",
             R::NAME,
             machine().threads,
-            folder.display(),
+            folder.shown(),
             "form",
             "ms/frame",
             "raw GB/s",
@@ -145,7 +148,7 @@ impl Bench {
     }
 
     /// A frame of a short run on the CPU.
-    fn frame_of_output<R: RunPrecision>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
+    fn frame_of_output<R: FilePrecision>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
         let read = wrf::open(std::slice::from_ref(&self.input), None, Overlap::Refuse)?;
         let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
         let mut case = RunInput::<R>::new(domain, frame)?;
@@ -210,7 +213,7 @@ fn reading(path: &Path, record: &mut Record) -> Result<()> {
         record.out,
         "reading: {} of {nx}x{ny}x{nz} cells, {threads} threads\n\
          {:.1} MB of values in {:.1} ms, {raw_gb_per_s:.3} GB/s",
-        path.display(),
+        path.shown(),
         raw_bytes as f64 / 1e6,
         1e3 * least_s
     )?;

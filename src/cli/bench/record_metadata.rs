@@ -6,7 +6,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 
 use super::Bench;
-use crate::cli::run_metadata::machine;
+use crate::cli::run::metadata::machine;
 use crate::device::Gpu;
 use crate::os_text::Shown;
 

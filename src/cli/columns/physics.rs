@@ -7,20 +7,20 @@ use ndarray::{Array3, ArrayBase, Data, Dimension};
 
 use super::{Columns, Steps};
 use crate::backend::{PhaseTime, PhaseTimes};
+use crate::cli::BackendChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
-use crate::cli::{BackendChoice, pair};
+use crate::cli::run::pair;
 use crate::device::{Element, Gpu};
 use crate::diagnostics::difference::Value;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::columns::PhysicsCase;
-use crate::io::writer::{Stored, Writer};
+use crate::io::store::writer::{Stored, Writer};
 use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};
 use crate::os_text::Shown;
 use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
-use crate::physics::{ColumnPhysics, Scratch, call};
+use crate::physics::{ColumnPhysics, PhysicsCase, Scratch, call};
 use crate::primitives::reduce;
 
 impl Columns {
@@ -154,14 +154,14 @@ fn on_cpu<R: Stored + Element, P: DevicePhysics<R>>(
     Ok(compute)
 }
 
-/// Returns the device and the mapping, in words, and the time of the calls, s; `watch` is called with the columns and
+/// Returns the device and the mapping, in words, and the time of the calls, s; `after_call` is called with the columns and
 /// the precipitation after each call.
 fn on_gpu<R: Stored + Element, P: DevicePhysics<R>>(
     gpu: &Gpu,
     launcher: &P::Launcher,
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
-    watch: &mut dyn FnMut(&PhysicsCase<R>),
+    after_call: &mut dyn FnMut(&PhysicsCase<R>),
 ) -> Result<(String, f64)> {
     let tracers = gpu.upload(&values(&case.tracers))?;
     let air = gpu.upload(&values(&case.air))?;
@@ -186,7 +186,7 @@ fn on_gpu<R: Stored + Element, P: DevicePhysics<R>>(
             surface.download_from(at * values.len(), values)?;
         }
         check_finite::<R, P>(case, number)?;
-        watch(case);
+        after_call(case);
     }
     let out = gpu.zeros::<R>(P::DIAGNOSED.len() * cells)?;
     launcher.diagnose(&memory, &out)?;

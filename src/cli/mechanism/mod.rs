@@ -18,7 +18,7 @@ use crate::chemistry::lifetime::{Reference, lifetimes};
 use crate::chemistry::mechanism::Mechanism as Declared;
 use crate::chemistry::mechanism::atoms::imbalance;
 use crate::error::Result;
-use crate::io::atomic_file::AtomicFile;
+use crate::io::store::atomic_file::AtomicFile;
 
 /// Explain a mechanism: its species and their lifetimes, its reactions, the balance of atoms, the sparsity
 /// of its Jacobian and the cost of an integration step; or report all its errors with file, line and column.

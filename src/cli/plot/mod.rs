@@ -16,8 +16,8 @@ use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::io::destination::{refuse_existing, resolve};
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::destination::{refuse_existing, resolve};
 use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 use crate::plot::canvas::Picture;

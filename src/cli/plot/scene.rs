@@ -11,7 +11,7 @@ use crate::calendar;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::Line;
 use crate::error::{Error, Result};
-use crate::io::reader::nearest;
+use crate::io::read::reader::nearest;
 use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 

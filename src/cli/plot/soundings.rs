@@ -6,7 +6,8 @@ use super::scene::Scene;
 use crate::diagnostics::section::{around, mean};
 use crate::diagnostics::sounding::Sounding;
 use crate::error::Result;
-use crate::io::grid_north::{self, Axes, earth_relative, of_vector, unit_vector};
+use crate::io::grid_north;
+use crate::io::grid_north::{Axes, earth_relative, of_vector, unit_vector};
 use crate::plot::colour::short;
 use crate::plot::skew_t;
 

@@ -4,6 +4,7 @@ use crate::advection::Limiter;
 use crate::advection::gpu::transport::Transport;
 use crate::advection::gpu::{TransportSettings, TuningPoint};
 use crate::backend::gpu::GpuPrecision;
+use crate::cli::FilePrecision;
 use crate::cli::bench::gpu::{PhysicsArrays, Tracers, transport_on};
 use crate::cli::bench::gpu_times::call_times;
 use crate::cli::bench::measurement::median;
@@ -11,7 +12,6 @@ use crate::device::Gpu;
 use crate::error::Result;
 use crate::gpu::tuning::{Knob, KnobSetting};
 use crate::grid::Shape;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::real::Real;
 use crate::state::STATE_FIELDS;
@@ -39,7 +39,7 @@ pub(super) enum CandidateKernels<'a, R> {
     Transport(&'a Gpu, &'a Tracers<R>, Box<Transport<R>>),
 }
 
-impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
+impl<R: FilePrecision + GpuPrecision> TestGrid<R> {
     /// Columns of a source, repeated to a grid of this size.
     pub(super) fn new(
         gpu: &Gpu,
@@ -85,8 +85,8 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
         let Self { gpu, grid, .. } = self;
         match (&self.data, self.knob, setting) {
             (TestData::Columns(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-                let clouds = columns.clouds(gpu, fallout, mapping)?;
-                Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(clouds)))
+                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
+                Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(wsm5)))
             }
             (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(point)) => {
                 let transport = transport_on(gpu, grid, settings(point, gpu, grid))?;
@@ -100,7 +100,7 @@ impl<R: RunPrecision + GpuPrecision> TestGrid<R> {
     }
 }
 
-impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
+impl<R: FilePrecision + GpuPrecision> CandidateKernels<'_, R> {
     /// The fields after one call of `dt` seconds.
     pub(super) fn result(&self, dt: f64) -> Result<Vec<R>> {
         self.restore()?;
@@ -128,14 +128,14 @@ impl<R: RunPrecision + GpuPrecision> CandidateKernels<'_, R> {
 
     fn call(&self, dt: f64) -> Result<()> {
         match self {
-            Self::Wsm5(_, columns, clouds) => clouds.call(&columns.place(), dt),
+            Self::Wsm5(_, columns, wsm5) => wsm5.call(&columns.place(), dt),
             Self::Transport(_, tracers, transport) => tracers.step(transport, dt),
         }
     }
 }
 
 /// The transport of a step: all fields of the state, the first without limiter.
-fn settings<R: RunPrecision>(
+fn settings<R: FilePrecision>(
     point: TuningPoint,
     gpu: &Gpu,
     grid: &ReplicatedGrid<R>,

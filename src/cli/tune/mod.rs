@@ -20,12 +20,12 @@ use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
 use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::mechanism::RateCode;
+use crate::cli::FilePrecision;
 use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
-use crate::io::atomic_file::AtomicFile;
-use crate::model::RunPrecision;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::Replication;
 use crate::os_text::Shown;
 use crate::real::Real;
@@ -190,7 +190,7 @@ impl Tune {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    fn measure<R: RunPrecision + GpuPrecision>(
+    fn measure<R: FilePrecision + GpuPrecision>(
         &self,
         gpu: &Gpu,
         out: &mut impl Write,

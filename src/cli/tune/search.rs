@@ -12,11 +12,11 @@ use super::fixture::TestGrid;
 use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::gpu::{ThreadMapping, tuning};
+use crate::cli::FilePrecision;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::error::Result;
 use crate::gpu::tuning::{Knob, KnobSetting};
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::real::Real;
 
@@ -98,7 +98,7 @@ struct Fastest {
     built_in: f64,
 }
 
-impl<R: RunPrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
+impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
     /// The choices: one for all sizes, or one for small grids and one for large ones.
     pub(super) fn decide(&mut self) -> Result<Vec<Choice>> {
         let (knob, nz) = (self.knob, self.source.grid.shape.nz);

@@ -21,7 +21,7 @@ pub struct RunState<R> {
 
 impl<R: Real> RunState<R> {
     /// Names of diagnostics and precipitation.
-    const BESIDE: [&'static str; 6] =
+    const NOT_TRACERS: [&'static str; 6] =
         ["refl_10cm", "re_cloud", "re_ice", "re_snow", Self::RAIN, "snow"];
 
     /// Name of the precipitation.
@@ -30,7 +30,7 @@ impl<R: Real> RunState<R> {
     /// Names of the fields, in the order of [`RunState::fields`]: state, diagnostics, precipitation.
     pub fn names(&self) -> Vec<&'static str> {
         let tracers = self.state.set().iter().map(|tracer| tracer.name);
-        tracers.chain(Self::BESIDE).collect()
+        tracers.chain(Self::NOT_TRACERS).collect()
     }
 
     /// Values of the fields: planes of all columns, one for each level of a field.

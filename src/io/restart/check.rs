@@ -8,11 +8,13 @@ use super::dimension::CHEMISTRY_CELL;
 use super::{COLUMN_MASS, DOMAIN_PLANES, FIRST_STEPS, Restart, dimensions, kept_name, planes};
 use crate::calendar;
 use crate::constants::Constants;
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::{FrameSource, PastRun};
 use crate::grid::{Shape, Sides};
-use crate::io::reader::Reader;
-use crate::io::wrf::{Domain, check_levels, check_masses, check_shape};
-use crate::io::writer::Stored;
+use crate::io::read::reader::Reader;
+use crate::io::store::writer::Stored;
+use crate::io::wrf::{check_levels, check_masses, check_shape};
 use crate::state::State;
 use crate::tracers::Role;
 
@@ -65,10 +67,10 @@ pub(super) fn contents<R: Stored>(
     steps(reader, restart)?;
     frames(reader, restart, times)?;
     domain(reader, &restart.domain)?;
-    for (name, plane) in COLUMN_MASS.into_iter().zip(&restart.column_mass) {
+    for (name, plane) in COLUMN_MASS.into_iter().zip(&restart.run.column_mass) {
         finite(reader, name, plane.iter().map(|x| f64::from(*x)))?;
     }
-    state(reader, &restart.checkpoint.state)
+    state(reader, &restart.run.checkpoint.state)
 }
 
 /// Fails where the first steps of the chemistry are no steps of cells of a grid.
@@ -119,7 +121,7 @@ fn steps<R>(reader: &Reader, restart: &Restart<R>) -> Result<()> {
 
 /// Fails if the times of the frames are out of order, or do not enclose the time of the restart.
 fn frames<R>(reader: &Reader, restart: &Restart<R>, times: &[PrimitiveDateTime]) -> Result<()> {
-    let Restart { series, begin, reports, past, dt, .. } = restart;
+    let Restart { series, begin, run: PastRun { reports, .. }, past, dt, .. } = restart;
     let first = series.first();
     if reports.len() != first {
         return Err(reader.error(format!(

@@ -4,7 +4,7 @@ use netcdf::{File, Variable};
 use sha2::{Digest, Sha256};
 
 use super::DIGEST;
-use crate::io::damage_guard::lengths;
+use crate::io::read::damage_guard::lengths;
 
 /// SHA-256 of all global attributes except the digest itself, and of all variables, in hexadecimal digits.
 ///

@@ -10,18 +10,20 @@ use super::check;
 use super::digest::digest;
 use super::dimension::{CHEMISTRY_CELL, PART};
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FACE_PROFILES, FIGURES, FIRST_STEPS, FORM,
-    FrameRow, LAYER_PROFILES, Restart, kept_name,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FACE_PROFILES, FIRST_STEPS, FORM,
+    LAYER_PROFILES, Restart, kept_name,
 };
 use crate::calendar;
+use crate::domain::{Domain, Vertical};
 use crate::dry_mass::FaceMaps;
 use crate::error::{Advice, Result};
+use crate::frame::{FIGURES, FrameRow, PastRun};
 use crate::grid::{Grid, Shape};
-use crate::io::reader::{RESTART_MARK, Reader, try_map};
-use crate::io::typed_arrays::{array, numbers};
+use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
+use crate::io::read::typed_arrays::{array, numbers};
+use crate::io::store::writer::Stored;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{self, Domain, Vertical, restart_frame};
-use crate::io::writer::Stored;
+use crate::io::wrf::{self, restart_frame};
 use crate::os_text::Shown;
 use crate::state::{
     Accumulators, Checkpoint, ChemistryTally, State, Surface, TracerChange, WaterChange,
@@ -175,14 +177,16 @@ impl RestartFile {
             domain: self.domain(input)?,
             frame: restart_frame::frame(reader, input, 0, *time)?,
             series: Series::kept(self.path(), &times, first, begin),
-            column_mass,
-            checkpoint: self.checkpoint(shape, tracers)?,
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
             begin,
-            reports: self.reports()?,
-            water_start: self.number("water_start")?,
-            passive_start: self.of_tracers("tracer_start", 1, tracers)?,
+            run: PastRun {
+                checkpoint: self.checkpoint(shape, tracers)?,
+                column_mass,
+                reports: self.reports()?,
+                water_start: self.number("water_start")?,
+                passive_start: self.of_tracers("tracer_start", 1, tracers)?,
+            },
         };
         check::contents(reader, &restart, &times)?;
         Ok(restart)

@@ -25,10 +25,10 @@ mod save;
 use ndarray::Array2;
 use time::PrimitiveDateTime;
 
+use crate::domain::{Attribute, Domain};
+use crate::frame::{Frame, PastRun};
 use crate::grid::Shape;
 use crate::io::wrf::series::Series;
-use crate::io::wrf::{Attribute, Domain, Frame};
-use crate::state::Checkpoint;
 use crate::time_steps::Past;
 use crate::tracers::{Role, Tracer};
 pub use digest::digest;
@@ -46,18 +46,6 @@ const FIRST_STEPS: &str = "chemistry_first_steps";
 
 /// The attribute with the counters of the chemistry.
 const CHEMISTRY_TALLY: &str = "chemistry_tally";
-
-/// Statistics of an input frame.
-const FIGURES: usize = 10;
-
-/// Statistics of a past input frame.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FrameRow {
-    /// Time, in WRF's form.
-    pub time: String,
-    /// The values, in an order and in units that the model defines.
-    pub figures: [f64; FIGURES],
-}
 
 /// Contents that are the same in all restart files of a run.
 #[derive(Clone, Debug)]
@@ -77,27 +65,6 @@ pub struct RunConstants {
     pub provenance: Vec<(String, Attribute)>,
 }
 
-/// State of a run at one time.
-#[derive(Clone, Debug)]
-pub struct Saved<R> {
-    /// State and sums.
-    pub checkpoint: Checkpoint<R>,
-    /// Number of past steps.
-    pub past: Past,
-    /// Time since the start of the first run, s.
-    pub seconds: f64,
-    /// Number of the input frame before that time.
-    pub number: usize,
-    /// Statistics of the earlier frames.
-    pub reports: Vec<FrameRow>,
-    /// Water at the start of the first run, kg.
-    pub water_start: f64,
-    /// Amount of each passive tracer at the start of the first run, kg of dry air times its units.
-    pub passive_start: Vec<f64>,
-    /// `true` if the run ends at this time.
-    pub is_last: bool,
-}
-
 /// Contents of a restart file.
 #[derive(Clone, Debug)]
 pub struct Restart<R> {
@@ -107,22 +74,14 @@ pub struct Restart<R> {
     pub frame: Frame,
     /// The remaining frames, including this one.
     pub series: Series,
-    /// As in [`RunConstants`].
-    pub column_mass: [Array2<f32>; 2],
-    /// State and sums.
-    pub checkpoint: Checkpoint<R>,
     /// Number of past steps.
     pub past: Past,
     /// Time step, s.
     pub dt: f64,
     /// When the first run started.
     pub begin: PrimitiveDateTime,
-    /// Statistics of the past frames.
-    pub reports: Vec<FrameRow>,
-    /// Water at the start of the first run, kg.
-    pub water_start: f64,
-    /// Amount of each passive tracer at the start of the first run, kg of dry air times its units.
-    pub passive_start: Vec<f64>,
+    /// The run that stood here.
+    pub run: PastRun<R>,
 }
 
 /// Variable name of a tracer; names chosen by users are prefixed, so that they cannot collide with others.
@@ -176,7 +135,7 @@ const DOMAIN_PLANES: [(&str, [&str; 2]); 7] = {
 };
 
 /// Profiles of the vertical coordinate along `z` and along `z_face`, in the order of
-/// [`Vertical::profiles`](crate::io::wrf::Vertical::profiles).
+/// [`Vertical::profiles`](crate::domain::Vertical::profiles).
 const LAYER_PROFILES: [&str; 9] = ["znu", "dnw", "rdnw", "dn", "rdn", "fnm", "fnp", "c1h", "c2h"];
 /// See [`LAYER_PROFILES`].
 const FACE_PROFILES: [&str; 3] = ["znw", "c1f", "c2f"];

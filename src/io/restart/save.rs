@@ -5,18 +5,19 @@ use netcdf::{AttributeValue, FileMut};
 
 use super::digest::digest;
 use super::{
-    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants, Saved,
+    CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants,
     dimension, dimensions, kept_name, planes, profiles,
 };
 use crate::calendar;
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::frame::{Frame, FrameSource, Saved};
 use crate::grid::Shape;
-use crate::io::atomic_file::AtomicFile;
-use crate::io::fields::existing;
-use crate::io::reader::RESTART_MARK;
+use crate::io::read::reader::RESTART_MARK;
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::fields::existing;
+use crate::io::store::writer::Stored;
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
-use crate::io::wrf::{Domain, Frame};
-use crate::io::writer::Stored;
 use crate::os_text::Shown;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
 
@@ -111,7 +112,7 @@ fn define_attributes<R: Stored>(
             attributes.push((name.to_owned(), value));
         }
     };
-    add("title", "where a run of nwp-mini stands; go on with nwp-mini run --restart".into());
+    add("title", "checkpoint of a run of nwp-mini".into());
     add(RESTART_MARK, FORM.into());
     add("nwp_mini_version", env!("CARGO_PKG_VERSION").into());
     for (name, value) in options {

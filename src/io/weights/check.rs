@@ -5,10 +5,11 @@ use std::path::Path;
 use tracing::warn;
 
 use super::{Coordinates, Normalisation, Weights};
+use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::io::mapping::{self, EARTH_RADIUS};
-use crate::io::reader::Reader;
-use crate::io::wrf::Domain;
+use crate::io::mapping;
+use crate::io::mapping::EARTH_RADIUS;
+use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 

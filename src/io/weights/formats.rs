@@ -6,7 +6,7 @@ use super::check::{self, Sums};
 use super::{Arrangement, Coordinates, Normalisation, Target, WeightFile, Weights};
 use crate::error::Result;
 use crate::io::grid_north::unit_vector;
-use crate::io::reader::{Reader, try_map};
+use crate::io::read::reader::{Reader, try_map};
 use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 use crate::units::{Quantity, is_absent};

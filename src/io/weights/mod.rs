@@ -20,10 +20,10 @@ mod scrip;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
-use crate::io::reader::Reader;
-use crate::io::wrf::Domain;
+use crate::io::read::reader::Reader;
 use crate::primitives::csr::Csr;
 use formats::{ESMF, SCRIP};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Arrangement, Coordinates, Weights};
 use crate::error::{Error, Result};
-use crate::io::writer::Writer;
+use crate::io::store::writer::Writer;
 
 const SOURCE: &str = "src_grid_size";
 const TARGET: &str = "dst_grid_size";

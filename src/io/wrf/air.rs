@@ -2,18 +2,17 @@
 
 use std::ops::RangeInclusive;
 
-use ndarray::{Array3, Zip, s};
+use ndarray::{Array3, Zip};
 use rayon::prelude::*;
 
-use super::Frame;
 use crate::bounds;
 use crate::constants::Constants;
 use crate::error::Result;
-use crate::io::quantization;
-use crate::io::reader::Reader;
+use crate::frame::Frame;
+use crate::io::read::reader::Reader;
+use crate::io::store::quantization;
 use crate::real::Real;
 use crate::state::Environment;
-use crate::thermo;
 use crate::tracers::Role;
 
 /// Converts moist to dry potential temperature, both less 300 K, in place.
@@ -29,37 +28,12 @@ pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
     thm
 }
 
-/// Density from the equation of state, depth from the geopotential, Exner function from pressure.
-pub(super) fn environment<R: Constants>(frame: &Frame) -> Environment<R> {
-    let sum = |[a, b]: &[Array3<f32>; 2]| {
-        Zip::from(a).and(b).par_map_collect(|&a, &b| R::of(a.into()) + R::of(b.into()))
-    };
-    let p: Array3<R> = sum(&frame.pressure);
-    let rho = Zip::from(frame.state.theta()).and(frame.state.qv()).and(&p).par_map_collect(
-        |&theta, &qv, &p| {
-            let theta = R::of(theta.into()) + R::THETA_BASE;
-            R::ONE / thermo::specific_volume(theta, R::of(qv.into()), p)
-        },
-    );
-    let [ph, phb] = &frame.geopotential;
-    let [below, above] = [s![..-1, .., ..], s![1.., .., ..]];
-    let heights = Zip::from(ph.slice(below)).and(phb.slice(below));
-    let heights = heights.and(ph.slice(above)).and(phb.slice(above));
-    let dz = heights.par_map_collect(|&ph_below, &phb_below, &ph, &phb| {
-        // In double precision, since it is the difference of two large numbers.
-        let height = |ph: f32, phb: f32| f64::from(ph) + f64::from(phb);
-        R::of((height(ph, phb) - height(ph_below, phb_below)) / <f64 as Constants>::GRAVITY)
-    });
-    let exner = Zip::from(&p).par_map_collect(|&p| thermo::exner(p));
-    Environment { rho, exner, p, dz }
-}
-
 /// Fails if the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
         within(reader, field, bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
     }
-    let air: Environment<f64> = environment(frame);
+    let air: Environment<f64> = frame.environment();
     within(reader, &air.p, bounds::PRESSURE, "P + PB (Pa)")?;
     let t = Zip::from(frame.state.theta())
         .and(&air.exner)

@@ -7,7 +7,7 @@ use super::shape;
 use super::source::TimeReader;
 use crate::error::Result;
 use crate::io::layout::Axes;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 
 /// Names of all fields at the cell centres of a file.
 pub(crate) fn fields(path: &Path) -> Result<Vec<String>> {

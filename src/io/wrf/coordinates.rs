@@ -6,7 +6,7 @@ use super::source::TimeReader;
 use crate::error::Result;
 use crate::grid::EARTH_RADIUS;
 use crate::io::layout::Axes;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 
 /// Positions of the cells of a grid.
 #[derive(Clone, Debug, Default)]

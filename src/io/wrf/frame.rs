@@ -11,7 +11,7 @@ use super::{Frame, air, species, theta};
 use crate::calendar;
 use crate::error::Result;
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
+use crate::io::read::missing_values::MissingValues;
 use crate::state::State;
 use crate::tracers::{Role, TracerSet};
 

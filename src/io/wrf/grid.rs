@@ -7,12 +7,13 @@ use tracing::warn;
 
 use super::coordinates::{self, Coordinates, Distances};
 use super::source::TimeReader;
-use super::vertical::Vertical;
-use super::{Domain, projection, read_maps, spacing, stored_sides};
+use super::{projection, read_maps, spacing, stored_sides};
 use crate::calendar;
+use crate::domain::{Domain, Vertical};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
+use crate::os_text::Shown;
 
 /// Reads the positions of the cells of a file. It needs the dimensions west_east and south_north, DX and DY; the domain
 /// has one layer, without air.
@@ -23,7 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<Domain> {
         Shape { nx: reader.dimension("west_east")?, ny: reader.dimension("south_north")?, nz: 1 };
     let (domain, doubt) = at(&TimeReader::new(&reader, shape, 0))?;
     if let Some(doubt) = doubt {
-        warn!("{}: {doubt}", path.display());
+        warn!("{}: {doubt}", path.shown());
     }
     Ok(domain)
 }

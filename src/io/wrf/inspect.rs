@@ -12,11 +12,11 @@ use super::{
     NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times, units,
 };
 use crate::calendar;
-use crate::error::Result;
+use crate::error::{Advice, Result};
 use crate::grid::{Shape, Side, Sides};
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
 use crate::passive::SPECIES_UNITS;
 use crate::units::{Quantity, is_absent};
 
@@ -45,6 +45,9 @@ pub(crate) struct Survey {
     pub missing: Vec<&'static str>,
     /// Assumptions about missing contents.
     pub assumed: Vec<String>,
+    /// Remedy for the last of them, if it is wrong.
+    #[serde(skip)]
+    pub advice: Option<Advice>,
 }
 
 /// Variables that a run reads if they exist, and its assumption otherwise.
@@ -121,8 +124,10 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
     present.dedup();
+    let mut advice = None;
     let sides = stored_sides(reader).unwrap_or_else(|| {
-        assumed.push("lateral boundaries: specified; --boundary says otherwise".to_owned());
+        advice = Some(Advice::SpecifySides);
+        assumed.push("lateral boundaries: specified".to_owned());
         Sides::all(Side::Specified)
     });
     let Shape { nx, ny, nz } = shape;
@@ -138,6 +143,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
         present,
         missing,
         assumed,
+        advice,
     })
 }
 

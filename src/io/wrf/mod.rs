@@ -21,66 +21,28 @@ mod tracer;
 pub(crate) mod units;
 mod vertical;
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use ndarray::{Array2, Array3, Zip};
+use ndarray::Array2;
 use netcdf::AttributeValue;
-use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
 use crate::calendar;
+use crate::domain::{Attribute, Domain};
 use crate::dry_mass::{AirMass, FaceMaps, MassCoordinate};
 use crate::error::{Advice, Error, Result};
+use crate::frame::Frame;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::io::layout::Axes;
-use crate::io::reader::{RESTART_MARK, Reader, try_map};
-use crate::state::{Environment, State};
+use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
 pub(super) use air::check as check_air;
 use frame::{look_at_grid, read_frame, refuse_missing};
 use series::{Overlap, Series};
 use source::{MAPS, TimeReader, stored_name};
-pub use vertical::Vertical;
 pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
-use crate::real::Real;
-
-/// Domain of a run, as a WRF file describes it.
-#[derive(Clone, Debug)]
-pub struct Domain {
-    /// The file.
-    pub path: PathBuf,
-    /// Cells, spacing and sides.
-    pub grid: Grid,
-    /// Vertical coordinate and map factors, with the column mass of the first time.
-    pub coordinate: MassCoordinate,
-    /// Map factors on the faces.
-    pub face_maps: FaceMaps,
-    /// The vertical coordinate.
-    pub vertical: Vertical,
-    /// Latitude at cell centres, degrees north; `None` on a plane. Shape: (ny, nx).
-    pub latitude: Option<Array2<f32>>,
-    /// Longitude at cell centres, degrees east; `None` on a plane. Shape: (ny, nx).
-    pub longitude: Option<Array2<f32>>,
-    /// Height of the ground (WRF `HGT`), m. Shape: (ny, nx).
-    pub terrain: Array2<f32>,
-    /// Time step of the model that wrote the file (attribute `DT`), s.
-    pub dt: Option<f64>,
-    /// Start of the simulation, from which times count.
-    pub start: PrimitiveDateTime,
-    /// Global attributes about the position of the grid on Earth.
-    pub projection: Vec<(String, Attribute)>,
-}
-
-/// The value of a global attribute that is copied to output.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Attribute {
-    /// A number.
-    Number(f64),
-    /// A text.
-    Text(String),
-}
+use crate::os_text::Shown;
 
 impl From<&Attribute> for AttributeValue {
     fn from(value: &Attribute) -> Self {
@@ -88,55 +50,6 @@ impl From<&Attribute> for AttributeValue {
             Attribute::Number(x) => (*x).into(),
             Attribute::Text(text) => text.as_str().into(),
         }
-    }
-}
-
-/// The fields of one time of a WRF file, as stored in the file.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// Time.
-    pub time: PrimitiveDateTime,
-    /// Potential temperature less 300 K, and the water. Shape of each: (nz, ny, nx).
-    pub state: State<f32>,
-    /// Wind through the x-faces (WRF `U`), m s⁻¹. Shape: (nz, ny, nx + 1).
-    pub u: Array3<f32>,
-    /// Wind through the y-faces (WRF `V`), m s⁻¹. Shape: (nz, ny + 1, nx).
-    pub v: Array3<f32>,
-    /// Perturbation and base pressure (WRF `P`, `PB`), Pa. Shape of each: (nz, ny, nx).
-    pub pressure: [Array3<f32>; 2],
-    /// Perturbation and base geopotential (WRF `PH`, `PHB`), m² s⁻². Shape: (nz + 1, ny, nx).
-    pub geopotential: [Array3<f32>; 2],
-    /// Perturbation and base column mass (WRF `MU`, `MUB`), Pa. Shape of each: (ny, nx).
-    pub column_mass: [Array2<f32>; 2],
-    /// Source variables of passive tracers, in their own units. Shape of each: (nz, ny, nx).
-    pub sources: Vec<Array3<f32>>,
-    /// Photolysis frequencies in the order of a mechanism, s⁻¹; none where the file does not give the light. Shape of
-    /// each: (nz, ny, nx).
-    pub photolysis: Vec<Array3<f32>>,
-}
-
-impl Frame {
-    /// Height of the middle of the cells above the ground, m. Shape: (nz, ny, nx).
-    pub fn heights(&self) -> Array3<f64> {
-        let [ph, phb] = &self.geopotential;
-        let gravity = <f64 as Constants>::GRAVITY;
-        let face = |k: usize, j: usize, i: usize| {
-            (f64::from(ph[[k, j, i]]) + f64::from(phb[[k, j, i]])) / gravity
-        };
-        Array3::from_shape_fn(self.state.theta().dim(), |(k, j, i)| {
-            0.5 * (face(k, j, i) + face(k + 1, j, i)) - face(0, j, i)
-        })
-    }
-
-    /// Density, Exner function, pressure and layer depth in working precision.
-    pub fn environment<R: Constants>(&self) -> Environment<R> {
-        air::environment(self)
-    }
-
-    /// Column mass, Pa. Shape: (ny, nx).
-    pub fn mu(&self) -> Array2<f64> {
-        let [mu, mub] = &self.column_mass;
-        mu.mapv(f64::from) + mub.mapv(f64::from)
     }
 }
 
@@ -187,7 +100,7 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
     warn_of_what_is_left_out(&source, &domain)?;
     info!(
         "{}: {} cells, {:.0} m, {}",
-        path.display(),
+        path.shown(),
         domain.grid.shape,
         domain.grid.dx,
         calendar::format(frame.time)
@@ -274,7 +187,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
 
 /// Fails if transport and microphysics are not defined on the grid.
 pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
-    let levels = crate::io::columns::SUPPORTED_LEVELS;
+    let levels = crate::io::cases::columns::SUPPORTED_LEVELS;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
             "has {} layers; the microphysics takes {} to {}",
@@ -305,13 +218,13 @@ fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<D
     let (plane, doubt) = grid::at(source)?;
     let Grid { dx, dy, .. } = plane.grid;
     let grid = Grid::whole(source.shape, [dx, dy], sides);
-    let vertical = Vertical::read(source)?;
+    let vertical = vertical::read(source)?;
     let unit = dx * dy / <f64 as Constants>::GRAVITY;
     let MassCoordinate { map_x, map_y, .. } = plane.coordinate;
     let coordinate = vertical.coordinate(frame.mu(), [map_x, map_y], unit);
     check_masses(reader, &grid, &coordinate)?;
     if let Some(doubt) = doubt {
-        warn!("{}: {doubt}", reader.path().display());
+        warn!("{}: {doubt}", reader.path().shown());
     }
     let terrain = source.optional_plane("HGT", Axes::Plane)?.unwrap_or(plane.terrain);
     let start = ["SIMULATION_START_DATE", "START_DATE"]
@@ -422,15 +335,4 @@ pub(super) fn projection(reader: &Reader) -> Result<Vec<(String, Attribute)>> {
         attributes.push(("MAP_PROJ_CHAR".to_owned(), Attribute::Text(text)));
     }
     Ok(attributes)
-}
-
-/// A field of a file in working precision, in its shape and units; without a copy if it has that precision.
-pub fn promote<R: Real>(field: Array3<f32>) -> Array3<R> {
-    let mut field = Some(field);
-    let same: &mut dyn Any = &mut field;
-    if let Some(same) = same.downcast_mut::<Option<Array3<R>>>().and_then(Option::take) {
-        return same;
-    }
-    let field = field.unwrap_or_default();
-    Zip::from(&field).par_map_collect(|&x| R::of(x.into()))
 }

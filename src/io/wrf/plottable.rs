@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::grid_north::Rotation;
 use crate::io::layout::Axes;
-use crate::io::reader::{Reader, try_map};
+use crate::io::read::reader::{Reader, try_map};
 use crate::thermo;
 
 /// An open file for pictures.

@@ -6,8 +6,8 @@ use time::PrimitiveDateTime;
 use super::{Frame, check_air};
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::io::reader::{Reader, try_map};
-use crate::io::typed_arrays::{shaped, typed};
+use crate::io::read::reader::{Reader, try_map};
+use crate::io::read::typed_arrays::{shaped, typed};
 use crate::state::State;
 use crate::tracers::TracerSet;
 

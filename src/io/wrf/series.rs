@@ -10,14 +10,16 @@ use time::PrimitiveDateTime;
 use super::photolysis::Frequency;
 use super::source::TimeReader;
 use super::{
-    Domain, Frame, Vertical, coordinates, look_at_grid, read_frame, read_maps, refine,
-    refuse_missing, require_essentials, restart_frame, shape, spacing, times, tracer,
+    Domain, Frame, coordinates, look_at_grid, read_frame, read_maps, refine, refuse_missing,
+    require_essentials, restart_frame, shape, spacing, times, tracer, vertical,
 };
 use crate::calendar;
 use crate::error::{Advice, Result};
+use crate::frame::FrameSource;
 use crate::grid::Shape;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
+use crate::os_text::Shown;
 use crate::passive::{CellPositions, PassiveTracers, SourceVariable};
 
 /// Relative tolerance between the grids of two files, for rounding.
@@ -135,7 +137,7 @@ impl Series {
                     .error(format!(
                         "begins at or before {}, of which no time would be used, as the later file \
                      has precedence; omit that file",
-                        files[0].display()
+                        files[0].shown()
                     ))
                     .advise(Advice::ChooseOverlap));
             }
@@ -194,7 +196,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn with_sources(&self, frame: Frame) -> Result<Frame> {
         let (Some(first), false) = (self.moments.first(), self.variables().is_empty()) else {
             return Ok(frame);
@@ -215,65 +217,9 @@ impl Series {
         Frame { state, sources: Vec::new(), photolysis, ..frame }
     }
 
-    /// Number of times, including past ones.
-    pub fn len(&self) -> usize {
-        self.first + self.moments.len()
-    }
-
-    /// Index of the first time that is available.
-    pub fn first(&self) -> usize {
-        self.first
-    }
-
-    /// The reference time.
-    pub fn start(&self) -> PrimitiveDateTime {
-        self.start
-    }
-
-    /// Date of a time.
-    pub fn when(&self, number: usize) -> PrimitiveDateTime {
-        self.moments[number - self.first].time
-    }
-
     /// The grid of the files and the division of its cells; `domain` is the grid of the run.
     pub fn coarse<'a>(&'a self, domain: &'a Domain) -> (&'a Domain, usize) {
         self.division.as_ref().map_or((domain, 1), |(coarse, count)| (coarse, *count))
-    }
-
-    /// Returns `true` if there are no times.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Date of a time in WRF's format.
-    pub fn time(&self, number: usize) -> String {
-        calendar::format(self.when(number))
-    }
-
-    /// Time since the first time of the first run, s.
-    pub fn seconds(&self, number: usize) -> f64 {
-        (self.when(number) - self.start).as_seconds_f64()
-    }
-
-    /// Index of the first time that is not before `seconds`, or of the last time.
-    pub fn reaching(&self, seconds: f64) -> usize {
-        let count = self.len();
-        (self.first..count).find(|&n| self.seconds(n) >= seconds).unwrap_or(count - 1)
-    }
-
-    /// The fields of a time.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`super::read`], and [`crate::error::Error::Input`] when the grid has another position.
-    pub fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
-        let (coarse, count) = self.coarse(domain);
-        let frame = self.as_stored(number, coarse)?;
-        let frame = match count {
-            1 => frame,
-            count => refine::frame(&frame, coarse.grid.sides, count),
-        };
-        Ok(self.complete(frame, domain))
     }
 
     /// Reads the times from index `from` on, so that an invalid one is found even if the run does not reach it; in
@@ -281,7 +227,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn look_ahead(&self, from: usize, domain: &Domain) -> Result<()> {
         if !self.is_small(domain) {
             return Ok(());
@@ -300,7 +246,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// As [`Series::frame`].
+    /// As [`FrameSource::frame`].
     pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let moment = &self.moments[number - self.first];
         let InputTime { path, index, is_kept, time } = moment;
@@ -319,9 +265,37 @@ impl Series {
     }
 }
 
+impl FrameSource for Series {
+    fn len(&self) -> usize {
+        self.first + self.moments.len()
+    }
+
+    fn first(&self) -> usize {
+        self.first
+    }
+
+    fn start(&self) -> PrimitiveDateTime {
+        self.start
+    }
+
+    fn when(&self, number: usize) -> PrimitiveDateTime {
+        self.moments[number - self.first].time
+    }
+
+    fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
+        let (coarse, count) = self.coarse(domain);
+        let frame = self.as_stored(number, coarse)?;
+        let frame = match count {
+            1 => frame,
+            count => refine::frame(&frame, coarse.grid.sides, count),
+        };
+        Ok(self.complete(frame, domain))
+    }
+}
+
 fn check_order(reader: &Reader, time: PrimitiveDateTime, last: &InputTime) -> Result<()> {
     let (this, before) = (calendar::format(time), calendar::format(last.time));
-    let file = last.path.display();
+    let file = last.path.shown();
     let message = match time.cmp(&last.time) {
         Ordering::Greater => return Ok(()),
         Ordering::Equal => {
@@ -341,7 +315,7 @@ fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
         Err(reader.error(format!(
             "is on another grid than {}: {what} is {found} here and {expected} there; all frames \
              must have the same grid",
-            domain.path.display()
+            domain.path.shown()
         )))
     };
     let of = domain.grid;
@@ -354,7 +328,7 @@ fn check_same_grid(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
             return differs(name, &format!("{found} m"), &format!("{expected} m"));
         }
     }
-    let vertical = Vertical::read(source)?;
+    let vertical = vertical::read(source)?;
     let maps = read_maps(source)?;
     let [latitude, longitude] = on_earth(source, domain)?;
     let wide = |plane: &Option<Array2<f32>>| -> Vec<f64> {

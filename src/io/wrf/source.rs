@@ -7,8 +7,8 @@ use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::layout::{Axes, ENSEMBLE_MEAN};
-use crate::io::missing_values::{Masked, MissingValues};
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::{Masked, MissingValues};
+use crate::io::read::reader::Reader;
 use crate::units::Conversion;
 
 /// Names of the map factors, each with its older name.

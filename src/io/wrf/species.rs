@@ -13,7 +13,8 @@ use tracing::warn;
 use super::Frame;
 use crate::constants::Constants;
 use crate::error::Result;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
+use crate::os_text::Shown;
 use crate::thermo;
 
 /// The number of WSM3.
@@ -103,7 +104,7 @@ pub(super) fn conversion_message(reader: &Reader) -> Result<Option<String>> {
 /// Logs the conversion of the species of a file.
 pub(super) fn tell(reader: &Reader) -> Result<()> {
     if let Some(words) = conversion_message(reader)? {
-        warn!("{}: {words}", reader.path().display());
+        warn!("{}: {words}", reader.path().shown());
     }
     Ok(())
 }

@@ -14,8 +14,9 @@ use super::source::TimeReader;
 use crate::calendar;
 use crate::error::Result;
 use crate::io::layout::Axes;
-use crate::io::missing_values::MissingValues;
-use crate::io::reader::Reader;
+use crate::io::read::missing_values::MissingValues;
+use crate::io::read::reader::Reader;
+use crate::os_text::Shown;
 
 /// Source of the potential temperature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ pub(super) fn read(source: &TimeReader<'_>, qv: &Array3<f32>) -> Result<(Array3<
 /// Logs the source of the potential temperature of the first time, if it is not T.
 pub(super) fn tell(source: &TimeReader<'_>, origin: Origin, time: time::PrimitiveDateTime) {
     if let Some(words) = origin.words() {
-        let path = source.reader.path().display();
+        let path = source.reader.path().shown();
         warn!("{path}: at {}: {words}", calendar::format(time));
     }
 }

@@ -7,7 +7,7 @@ use time::{Duration, PrimitiveDateTime};
 
 use crate::calendar::{self, Count};
 use crate::error::Result;
-use crate::io::reader::Reader;
+use crate::io::read::reader::Reader;
 
 /// Source of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub(super) fn read(
     match (quantity.conversion(&stated), density) {
         (Ok(conversion), _) => convert(&mut values, conversion),
         (Err(_), Ok(conversion)) if quantity == Quantity::GAS_RATIO => {
-            let rho = air::environment::<f64>(frame).rho;
+            let rho = frame.environment::<f64>().rho;
             Zip::from(&mut values).and(&rho).for_each(|value, &rho| {
                 let density = conversion.of(f64::from(*value));
                 *value = mixing_ratio(density, coupling::air(rho)) as f32;

@@ -24,16 +24,16 @@ pub struct Sampling<R> {
     rung: Rung,
     /// Levels of one application.
     levels: usize,
-    parcel: AsyncDownload<R>,
+    download: AsyncDownload<R>,
 }
 
 impl<R: Real + Element> Sampling<R> {
     /// An operator for `levels` levels at a time.
     pub(crate) fn new(gpu: &Gpu, operator: &Csr<R>, levels: usize) -> Result<Self> {
-        let parcel = AsyncDownload::new(gpu, levels * operator.rows())?;
+        let download = AsyncDownload::new(gpu, levels * operator.rows())?;
         let matrix = DeviceCsr::new(gpu, operator)?;
         let rung = matrix.fastest(levels);
-        Ok(Self { matrix, rung, levels, parcel })
+        Ok(Self { matrix, rung, levels, download })
     }
 
     /// Device memory of the operator, bytes.
@@ -45,11 +45,11 @@ impl<R: Real + Element> Sampling<R> {
     /// Queues the products with these levels, as many as at construction, one group after the other; at most two
     /// products are under way.
     pub(crate) fn send(&mut self, groups: &[Levels<'_, R>]) -> Result<()> {
-        let Self { matrix, rung, levels, parcel } = self;
+        let Self { matrix, rung, levels, download } = self;
         let (rows, columns) = (matrix.rows(), matrix.columns());
         let count: usize = groups.iter().map(|group| group.count).sum();
         assert_eq!(count, *levels, "levels that an operator is applied to");
-        parcel.send(|staging| {
+        download.send(|staging| {
             let mut done = 0;
             for Levels { array, first, count } in groups {
                 assert!(array.len() >= (first + count) * columns, "levels of an array");
@@ -66,13 +66,13 @@ impl<R: Real + Element> Sampling<R> {
 
     /// Returns `true` if the oldest products under way have arrived; `false` if there are none.
     pub(crate) fn is_complete(&self) -> Result<bool> {
-        self.parcel.is_complete()
+        self.download.is_complete()
     }
 
     /// Waits for the oldest products under way, grouped by level with one value for each target point; `None` if there
     /// are none.
     pub(crate) fn receive(&mut self) -> Result<Option<Vec<R>>> {
-        self.parcel.receive(<[R]>::to_vec)
+        self.download.receive(<[R]>::to_vec)
     }
 
     /// Number of target points.
@@ -82,6 +82,6 @@ impl<R: Real + Element> Sampling<R> {
 
     /// Time of the copies to the host so far, s.
     pub(crate) fn seconds(&self) -> f64 {
-        self.parcel.seconds()
+        self.download.seconds()
     }
 }

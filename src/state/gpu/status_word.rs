@@ -24,7 +24,7 @@ pub(crate) fn constants() -> String {
         ("STEPS", STEPS),
         ("BLOCKS", BLOCKS_DONE),
     ];
-    numbers.map(|(name, number)| format!("constexpr int WATCH_{name} = {number};\n")).concat()
+    numbers.map(|(name, number)| format!("constexpr int STATUS_{name} = {number};\n")).concat()
 }
 
 /// The first value found to be infinite or NaN.

@@ -18,7 +18,7 @@ use crate::wsm5::{Sedimentation, Vectorised, check_length};
 /// The compiled kernels for some columns, and planes for the water budget, which are not read.
 #[derive(Debug)]
 pub struct Wsm5Launcher<R> {
-    clouds: Wsm5Gpu<R>,
+    launcher: Wsm5Gpu<R>,
     ground: Buffer<R>,
     columns: usize,
 }
@@ -55,8 +55,8 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Scheme<R> {
             Mapping::for_device(gpu, places.columns(), R::PRECISION, self.fallout, nz)
         });
         let layout = Layout::tight(shape);
-        let clouds = Wsm5Gpu::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
-        Ok(Wsm5Launcher { clouds, ground: gpu.zeros(SURFACE_PLANES * level)?, columns: level })
+        let launcher = Wsm5Gpu::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
+        Ok(Wsm5Launcher { launcher, ground: gpu.zeros(SURFACE_PLANES * level)?, columns: level })
     }
 }
 
@@ -78,17 +78,17 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
             snow: plane(2),
             snowncv: plane(3),
             sr: plane(4),
-            ..self.clouds.args_of_call(StepInBatch::ALONE, &self.place(memory), R::of(dt))
+            ..self.launcher.args_of_call(StepInBatch::ALONE, &self.place(memory), R::of(dt))
         };
-        self.clouds.launch(Branch::TRUNK, &args)
+        self.launcher.launch(Branch::TRUNK, &args)
     }
 
     fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {
         debug_assert_eq!(<Scheme<R> as ColumnPhysics<R>>::DIAGNOSED.len(), DIAGNOSED_FIELDS);
-        self.clouds.diagnose(&self.place(memory), out, 0)
+        self.launcher.diagnose(&self.place(memory), out, 0)
     }
 
     fn mapping(&self) -> String {
-        self.clouds.mapping().to_string()
+        self.launcher.mapping().to_string()
     }
 }

@@ -1,13 +1,11 @@
-//! Idealised and imported cases: the files of `nwp-mini init` and `nwp-mini import`, and runs from them.
+//! Idealised cases: the files of `nwp-mini init`, and runs from them.
 #![allow(clippy::print_stdout, reason = "tells the figures of src/cases/README.md")]
 
+mod case_properties;
 mod clouds;
-mod import;
 mod kinematic;
-mod made;
 mod refused;
 mod story;
 mod tracers;
 
-use nwp_mini_support::random;
 use nwp_mini_support::run::{place, result};

@@ -25,9 +25,6 @@ fn furnished() -> TempDir {
     }
     fs::create_dir_all(path("target/release")).expect("a folder");
     symlink(PROGRAM, path("target/release/nwp-mini")).expect("a link");
-    fs::create_dir_all(path("benches/results/here")).expect("a folder");
-    let record = Path::new(PROJECT).join("benches/results/2026-11-21-epyc/bench.json");
-    fs::copy(record, path("benches/results/here/bench.json")).expect("a copy");
     fs::copy(Path::new(PROJECT).join("data/reference/wilson.nc"), path("wilson.nc"))
         .expect("a copy");
     chemistry::write_cells(&path("cells.nc"));
@@ -64,11 +61,9 @@ fn run(folder: &TempDir, line: &str) -> (Option<i32>, String) {
 }
 
 /// Commands that take minutes, or need a tool that not every machine has; other tests and `benches/run.sh` run them.
-const LEFT_OUT: [&str; 12] = [
-    // Pictures and the benchmark's files are tested in validation/cli/plot and validation/cli/cases.
+const LEFT_OUT: [&str; 10] = [
+    // Pictures are tested in validation/cli/plot.
     "nwp-mini plot ",
-    "nwp-mini import ",
-    "nwp-mini columns --input in.nc --fallout",
     "make ",
     "ncdump ",
     "ncview ",

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::ensemble::Ensemble;
-use nwp_mini::io::output::Snapshot;
+use nwp_mini::frame::Snapshot;
 use nwp_mini::io::wrf::{
     self,
     series::{Overlap, Series},

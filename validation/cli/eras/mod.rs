@@ -56,7 +56,7 @@ fn wrf_3_has_no_hybrid_coefficients() {
 }
 
 #[test]
-fn wrf_4_has_moist_theta_beside_theta() {
+fn wrf_4_has_moist_theta_and_theta() {
     same(|cut| {
         cut.add_like("THM", "T", 123.0);
         cut.numbers.extend([("USE_THETA_M", 1.0), ("HYBRID_OPT", 0.0)]);

@@ -52,8 +52,8 @@ fn a_t_that_was_never_filled_is_none() {
         let mut cut = Cut::new();
         add_moist(&mut cut);
         cut.numbers.insert("USE_THETA_M", 1.0);
-        let beside = outcome(&cut);
-        assert!(plain.at("T", 0) == beside.at("T", 0), "T is there and counts");
+        let with_both = outcome(&cut);
+        assert!(plain.at("T", 0) == with_both.at("T", 0), "T is there and counts");
         cut.values("T").fill(empty);
         let found = outcome(&cut);
         assert!(

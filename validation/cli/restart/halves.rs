@@ -126,16 +126,16 @@ fn a_restart_file_stands_alone_and_may_be_divided_again() {
 
 /// Intervals count from the start of the first run, and `RAINNC` too.
 #[test]
-fn files_beside_the_output_and_intervals_go_on() {
+fn auxiliary_outputs_and_intervals_go_on() {
     let place = Place::with(&Small::new());
     let csv = "name,lat,lon\na,45.51,9.37\nb,46.05,10.15\n";
     std::fs::write(place.path("p.csv"), csv).expect("a file");
     let weights = ["weights", "--input", "small.nc", "--target", "xy", "--spacing", "30000"];
     let made = place.program(&[&weights[..], &["--output", "w.nc"]].concat()).status();
     assert!(made.expect("the program starts").success());
-    let beside = ["--points", "p.csv", "--points-interval", "60", "--profiles", "--regrid", "w.nc"];
+    let aux = ["--points", "p.csv", "--points-interval", "60", "--profiles", "--regrid", "w.nc"];
     let run = |arguments: &[&str]| {
-        place.run(&[&["-q", "--output-interval", "180"], &beside[..], arguments].concat()).good();
+        place.run(&[&["-q", "--output-interval", "180"], &aux[..], arguments].concat()).good();
     };
     run(&["--input", "small.nc", "--dt", "60", "--steps", "9", "-o", "whole.nc"]);
     let first = ["--input", "small.nc", "--dt", "60", "--steps", "5", "-o", "a.nc"];

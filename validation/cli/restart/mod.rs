@@ -1,10 +1,10 @@
 //! Restart: runs that continue from restart files, that are killed, that run concurrently, or that meet a full disk.
 
+mod concurrent_runs;
 mod crash;
 mod full;
 mod halves;
 mod kept;
-mod meeting;
 mod refused;
 
 use nwp_mini_support::random;

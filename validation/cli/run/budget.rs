@@ -175,8 +175,8 @@ fn in_clear_air_only_the_sides_change_the_water() {
             }
             let gained = terms.end - terms.start;
             assert!((gained - terms.sides).abs() < promised * terms.start, "{about}: {terms:?}");
-            let clouds = ["QCLOUD", "QRAIN", "QICE", "QSNOW"].map(|name| output.last(name));
-            assert!(clouds.iter().flatten().all(|q| q.abs() == 0.0), "{about}");
+            let condensates = ["QCLOUD", "QRAIN", "QICE", "QSNOW"].map(|name| output.last(name));
+            assert!(condensates.iter().flatten().all(|q| q.abs() == 0.0), "{about}");
             if boundary != "periodic" {
                 assert!(gained.abs() > 1e-4 * terms.start, "{about}: {terms:?}");
             }

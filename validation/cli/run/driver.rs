@@ -50,7 +50,7 @@ impl Winds {
     }
 
     /// Mean of a column on either side of face `at` of `n` cells.
-    fn beside(at: usize, n: usize, periodic: bool, value: impl Fn(usize) -> f64) -> f64 {
+    fn adjacent(at: usize, n: usize, periodic: bool, value: impl Fn(usize) -> f64) -> f64 {
         let (low, high) = match (at, periodic) {
             (0, true) => (n - 1, 0),
             (0, false) => (0, 0),
@@ -67,11 +67,11 @@ impl Winds {
         let nz = self.deep.len();
         let [mx, my, uy, vx] = &self.maps;
         let x = |k: usize, j: usize, i: usize| {
-            let mu = Self::beside(i, nx, self.periodic[0], |i| self.mu[[j, i]]);
+            let mu = Self::adjacent(i, nx, self.periodic[0], |i| self.mu[[j, i]]);
             self.u[[k, j, i]] * self.layer(k, mu) * self.dy / uy[[j, i]]
         };
         let y = |k: usize, j: usize, i: usize| {
-            let mu = Self::beside(j, ny, self.periodic[1], |j| self.mu[[j, i]]);
+            let mu = Self::adjacent(j, ny, self.periodic[1], |j| self.mu[[j, i]]);
             self.v[[k, j, i]] * self.layer(k, mu) * self.dx / vx[[j, i]]
         };
         let mut most = 0.0_f64;

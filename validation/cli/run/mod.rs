@@ -8,16 +8,16 @@ mod chemistry;
 mod determinism;
 mod diagnostics;
 mod driver;
-mod hard;
+mod extreme_input;
 mod interrupt;
 mod job;
-mod light;
 #[cfg(unix)]
 mod links;
 mod memory;
 #[cfg(unix)]
 mod names;
 mod output;
+mod photolysis;
 mod refine;
 mod storing;
 mod tracers;

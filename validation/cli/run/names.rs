@@ -146,7 +146,6 @@ fn every_command_takes_odd_names() {
             "--json",
             "@.bench",
         ],
-        &["bench", "--merge", "@.bench"],
         &[
             "run",
             "-i",

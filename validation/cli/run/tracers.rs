@@ -32,7 +32,7 @@ fn most(output: &Output, name: &str, time: usize) -> [f64; 2] {
 
 /// The program does not know the names of these tracers, and they do not affect the water.
 #[test]
-fn they_are_carried_beside_the_water() {
+fn they_are_carried_with_the_water() {
     let place = place();
     // The winds conserve mass up to the residual of the projection, and a constant stays constant up to that.
     for (precision, close, constant) in [("f32", 1e-6, 1e-5), ("f64", 1e-12, 1e-9)] {
@@ -86,10 +86,9 @@ fn a_restart_goes_on_with_them_to_the_bit() {
 fn places_profiles_other_grids_and_ensembles_have_them() {
     let place = place();
     std::fs::write(place.path("p.csv"), "name,x,y\nhere,30000,20000\n").expect("a file");
-    let beside =
-        ["--points", "p.csv", "--profiles", "--output", "o.nc", "--output-vars", "smoke,T"];
+    let aux = ["--points", "p.csv", "--profiles", "--output", "o.nc", "--output-vars", "smoke,T"];
     let run = ["-q", "--input", "small.nc", "--steps", "2", "--tracers", "t.toml"];
-    place.run(&[&run[..], &beside].concat()).good();
+    place.run(&[&run[..], &aux].concat()).good();
     let names = place.open("o.nc").names();
     assert!(
         names.contains(&"smoke".to_owned()) && !names.contains(&"hill".to_owned()),

@@ -7,7 +7,7 @@ mod reference;
 mod same_bits;
 
 use nwp_mini_support as support;
-use nwp_mini_support::advection::{case, made_up};
+use nwp_mini_support::advection::{case, random_cases};
 use nwp_mini_support::emulator;
 
 use nwp_mini::advection::gpu::{LaunchBounds, LaunchConfig};

@@ -4,7 +4,7 @@ use ndarray::Array3;
 use nwp_mini::advection::Limiter;
 use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
 use nwp_mini::grid::Side;
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 
 use super::case::{SCHEMES, difference, field, largest, read, table};
 use super::host::{Exchanged, Rounding, Transport};

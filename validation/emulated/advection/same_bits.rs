@@ -11,7 +11,7 @@ use nwp_mini::state::BoundaryValues;
 use super::case::{Prepared, SCHEMES, difference};
 use super::host::{Exchanged, Rounding, Transport};
 use super::launch_config;
-use super::made_up::{KINDS, random_case, sides};
+use super::random_cases::{KINDS, random_case, sides};
 use super::reference::is_fused_at_hand;
 
 /// Two steps of three tracers, the first without limiter, on both.

@@ -4,10 +4,10 @@ use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::{DiagnosticFields, diagnose};
 
-use super::clouds::{Diagnosis, Exchanged};
+use super::against_cpu::scheme;
 use super::columns::columns;
 use super::difference::Spread;
-use super::same::scheme;
+use super::engine::{Diagnosis, Exchanged};
 use super::weather::Weather;
 
 /// Largest difference of the radii, in ULP: the cube roots of two mathematical libraries.

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::EmulatedWsm5;
+use super::against_cpu::scheme;
 use super::columns::columns;
 use super::difference::named;
-use super::same::scheme;
+use super::engine::EmulatedWsm5;
 use super::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
@@ -70,7 +70,7 @@ fn fault(
 ) -> Option<String> {
     let p = scheme::<f32>(Sedimentation::SemiLagrangian);
     let include = format!("-I{}", kernels.display());
-    let clouds =
+    let engine =
         EmulatedWsm5::compile_with(&p, LEVELS, Mapping::Tile(tile), name, &[include.as_str()]);
     let region = Region::whole(before.shape());
     let bits = |weather: &Weather<f32>| -> Vec<u32> {
@@ -82,7 +82,7 @@ fn fault(
     let expected = bits(expected);
     for seed in 0..SEEDS {
         let mut weather = before.clone();
-        if let Err(why) = clouds.attempt(&p, DT as f32, &mut weather, &region, seed) {
+        if let Err(why) = engine.attempt(&p, DT as f32, &mut weather, &region, seed) {
             return Some(why.lines().next().unwrap_or_default().to_owned());
         }
         let found = bits(&weather);

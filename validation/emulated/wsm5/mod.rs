@@ -5,12 +5,12 @@
 #![allow(clippy::print_stdout, reason = "measured errors are worth reading")]
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 
-pub(crate) mod clouds;
+mod against_cpu;
 mod diagnosis;
+pub(crate) mod engine;
 mod faults;
-mod flaws;
+mod nonfinite_values;
 mod places;
-mod same;
 
 use nwp_mini_support::wsm5::{agreement, columns, difference, report, weather};
 use nwp_mini_support::{emulator, random};

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
-use super::clouds::EmulatedWsm5;
+use super::against_cpu::{on_device, scheme};
 use super::columns::columns;
 use super::difference::{expect_same_bits, named};
-use super::same::{on_device, scheme};
+use super::engine::EmulatedWsm5;
 use super::weather::{Region, Weather};
 
 const LEVELS: usize = 27;
@@ -28,21 +28,21 @@ const COLUMNS: [usize; 2] = [69, 72];
 /// The alignment of rows affects all tiles alike.
 fn check(mapping: Mapping, fallout: Sedimentation, counts: &[usize]) {
     let p = scheme::<f32>(fallout);
-    let clouds = EmulatedWsm5::compile(&p, LEVELS, mapping);
+    let engine = EmulatedWsm5::compile(&p, LEVELS, mapping);
     for &count in counts {
-        check_columns(&clouds, fallout, count);
+        check_columns(&engine, fallout, count);
     }
 }
 
-fn check_columns(clouds: &EmulatedWsm5, fallout: Sedimentation, count: usize) {
+fn check_columns(engine: &EmulatedWsm5, fallout: Sedimentation, count: usize) {
     let p = scheme::<f32>(fallout);
     let weather = Weather::<f32>::of(&columns(LEVELS, count), 3, 300.0);
-    let whole = on_device(clouds, &p, DT, &weather, &Region::whole(weather.shape()), 0);
+    let whole = on_device(engine, &p, DT, &weather, &Region::whole(weather.shape()), 0);
     for (seed, region) in (1..).zip(Region::several(weather.shape())) {
-        let found = on_device(clouds, &p, DT, &weather, &region, seed);
+        let found = on_device(engine, &p, DT, &weather, &region, seed);
         let about = format!(
             "{:?}, {fallout:?}, {count} columns, {region:?}, seed {seed}",
-            clouds.mapping()
+            engine.mapping()
         );
         let expected = weather.patched(&whole, &region);
         expect_same_bits(&about, named(&found), named(&expected));
@@ -61,7 +61,7 @@ fn kernels_made_for_a_region_make_the_same() {
         let made = EmulatedWsm5::compile_for(&p, weather.shape(), mapping, &region);
         for dt in [ONE_STEP, DT] {
             let [found, expected] = [&made, &by_argument]
-                .map(|clouds| on_device(clouds, &p, dt, &weather, &region, dt as u64));
+                .map(|engine| on_device(engine, &p, dt, &weather, &region, dt as u64));
             let about = format!("{fallout:?}, {dt} s, {region:?}");
             expect_same_bits(&about, named(&found), named(&expected));
         }

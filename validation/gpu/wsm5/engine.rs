@@ -51,7 +51,7 @@ impl<R: OnDevice> GpuBackend<R> {
         Self { tracks_mismatch: true, ..self }
     }
 
-    fn new_clouds(&self, weather: &Weather<R>, region: &Region) -> Wsm5Gpu<R> {
+    fn new_wsm5(&self, weather: &Weather<R>, region: &Region) -> Wsm5Gpu<R> {
         let Region { rows, columns } = region.clone();
         let (shape, scheme) = (weather.shape(), self.scheme.clone());
         let inside = ActiveColumns { rows, columns };
@@ -59,17 +59,17 @@ impl<R: OnDevice> GpuBackend<R> {
         Wsm5Gpu::new(&self.gpu, layout, inside, scheme, self.mapping, weather.theta_base).unwrap()
     }
 
-    fn clouds(&self, weather: &Weather<R>, region: &Region) -> Rc<Wsm5Gpu<R>> {
+    fn wsm5(&self, weather: &Weather<R>, region: &Region) -> Rc<Wsm5Gpu<R>> {
         let shape = weather.shape();
         let base = weather.theta_base.f64().to_bits();
         let grid = ([shape.nz, shape.ny, shape.nx], region.clone(), base);
         let mut made = self.made.borrow_mut();
         match &*made {
-            Some((known, clouds)) if *known == grid => Rc::clone(clouds),
+            Some((known, wsm5)) if *known == grid => Rc::clone(wsm5),
             _ => {
-                let clouds = Rc::new(self.new_clouds(weather, region));
-                *made = Some((grid, Rc::clone(&clouds)));
-                clouds
+                let wsm5 = Rc::new(self.new_wsm5(weather, region));
+                *made = Some((grid, Rc::clone(&wsm5)));
+                wsm5
             }
         }
     }
@@ -88,16 +88,16 @@ impl<R: OnDevice> GpuBackend<R> {
             ..LayeredPointers::default()
         };
         let area: Vec<f64> = per_area.iter().map(|x| 1.0 / x.f64()).collect();
-        let mut clouds = self.new_clouds(weather, region);
-        clouds.track_mass_mismatch(&self.gpu, mass, &area).unwrap();
-        let mismatch = self.launch(&clouds, dt, weather);
+        let mut wsm5 = self.new_wsm5(weather, region);
+        wsm5.track_mass_mismatch(&self.gpu, mass, &area).unwrap();
+        let mismatch = self.launch(&wsm5, dt, weather);
         weather.check_mass_mismatch(&before, &mismatch, region).unwrap_or_else(|e| panic!("{e}"));
     }
 
     /// A call; returns the plane `mass_mismatch`.
-    fn launch(&self, clouds: &Wsm5Gpu<R>, dt: f64, weather: &mut Weather<R>) -> Vec<R> {
+    fn launch(&self, wsm5: &Wsm5Gpu<R>, dt: f64, weather: &mut Weather<R>) -> Vec<R> {
         let memory = Memory::upload(&self.gpu, weather);
-        clouds.call(&memory.place(), dt).unwrap();
+        wsm5.call(&memory.place(), dt).unwrap();
         memory.download(weather)
     }
 }
@@ -108,21 +108,21 @@ impl<R: OnDevice> Engine<R> for GpuBackend<R> {
         if self.tracks_mismatch {
             self.track_mass_mismatch(dt.f64(), weather, region);
         } else {
-            let clouds = self.clouds(weather, region);
-            let mismatch = self.launch(&clouds, dt.f64(), weather);
+            let wsm5 = self.wsm5(weather, region);
+            let mismatch = self.launch(&wsm5, dt.f64(), weather);
             assert!(mismatch.iter().all(|x| x.is_nan()), "mass_mismatch is written unasked");
         }
     }
 
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
         let shape = weather.shape();
-        let clouds = self.clouds(weather, &Region::whole(shape));
+        let wsm5 = self.wsm5(weather, &Region::whole(shape));
         let memory = Memory::upload(&self.gpu, weather);
         let before = memory.state.to_vec().unwrap();
         let fields = DIAGNOSED_FIELDS * shape.cells();
         let out = self.gpu.zeros::<R>(GUARD + fields + GUARD).unwrap();
         out.poison().unwrap();
-        clouds.diagnose(&memory.place(), &out, GUARD).unwrap();
+        wsm5.diagnose(&memory.place(), &out, GUARD).unwrap();
         let found = out.to_vec().unwrap();
         let (first, rest) = found.split_at(GUARD);
         let (found, last) = rest.split_at(fields);

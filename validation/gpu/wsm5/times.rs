@@ -47,7 +47,7 @@ fn tiles_of_other_shapes() {
         for &(width, threads, blocks) in shapes {
             let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
             let scheme = Scheme::<f32>::default().with_fallout(Sedimentation::SemiLagrangian);
-            let clouds = Wsm5Gpu::new(
+            let wsm5 = Wsm5Gpu::new(
                 &gpu,
                 Layout::tight(shape),
                 ActiveColumns::all(shape),
@@ -55,8 +55,8 @@ fn tiles_of_other_shapes() {
                 mapping,
                 0.0,
             );
-            let clouds = match clouds {
-                Ok(clouds) => clouds,
+            let wsm5 = match wsm5 {
+                Ok(wsm5) => wsm5,
                 Err(error) => {
                     println!("{columns} columns, {mapping:?}: {error}");
                     continue;
@@ -68,7 +68,7 @@ fn tiles_of_other_shapes() {
                     for _ in 0..20 {
                         state.copy_from(&saved)?;
                         if calls {
-                            clouds.call(&place, 60.0)?;
+                            wsm5.call(&place, 60.0)?;
                         }
                     }
                     Ok(())

@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ndarray::{Array3, ArrayD};
 use nwp_mini::advection::Limiter;
 use nwp_mini::grid::{Shape, Side, Sides};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 use tempfile::TempDir;
 
 use super::case::{Prepared, difference, field, read, table};
-use super::made_up::random_case;
+use super::random_cases::random_case;
 use super::support;
 
 /// Error to make in a case file.

@@ -10,4 +10,4 @@ mod small;
 mod wrf_form;
 
 use nwp_mini_support as support;
-use nwp_mini_support::advection::{case, made_up};
+use nwp_mini_support::advection::{case, random_cases};

@@ -9,7 +9,7 @@ use nwp_mini::real::Real;
 use nwp_mini::state::BoundaryValues;
 
 use super::case::{Prepared, SCHEMES, difference};
-use super::made_up::{Noise, random_case, sides};
+use super::random_cases::{Noise, random_case, sides};
 
 /// A grid of equal cells of mass 1 with its fluxes.
 struct Box3<R> {

@@ -3,7 +3,7 @@
 use nwp_mini::grid::{Shape, Side};
 
 use super::case::{Prepared, SCHEMES, difference};
-use super::made_up::{KINDS, random_case, sides};
+use super::random_cases::{KINDS, random_case, sides};
 use super::wrf_form;
 
 /// Both are double precision and differ in the order of the operations only; the limiters'

@@ -4,7 +4,7 @@
 use ndarray::{Array2, Array3};
 use nwp_mini::advection::Limiter;
 use nwp_mini::grid::{Shape, Side};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 
 /// WRF's guard against 0/0.
 const EPS: f64 = 1.0e-20;

@@ -2,8 +2,8 @@
 //! by column.
 
 use nwp_mini::diagnostics::pair::Verdict;
-use nwp_mini::io::columns::PhysicsCase;
 use nwp_mini::model::columns::{Calls, Ends, compare};
+use nwp_mini::physics::PhysicsCase;
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Work};
 use nwp_mini::physics::{Scratch, call};

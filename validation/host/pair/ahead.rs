@@ -12,8 +12,7 @@ use nwp_mini::backend::{
 };
 use nwp_mini::error::{Error, Result};
 use nwp_mini::forcing::TimeInterpolant;
-use nwp_mini::io::output::Snapshot;
-use nwp_mini::io::samples::PointSample;
+use nwp_mini::frame::{PointSample, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Frames, OutputSink, Probe, RunInput};
 use nwp_mini::primitives::csr::Csr;
@@ -123,13 +122,13 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let mut taken =
         Taken { frames: Vec::new(), samples: Vec::new(), columns: domain.grid.shape.columns() };
     let stop = AtomicBool::new(false);
-    let watch = &mut |_| ();
+    let on_step = &mut |_| ();
     if !late {
-        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, watch);
+        let done = model::run(&mut case, &plan, frames, &mut cpu, &stop, &mut taken, on_step);
         return (taken, 1, done.map(|outcome| outcome.steps));
     }
     let mut ahead = RunAheadBackend { cpu, frames: VecDeque::new(), most_in_flight: 0, fails_at };
-    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, watch);
+    let done = model::run(&mut case, &plan, frames, &mut ahead, &stop, &mut taken, on_step);
     (taken, ahead.most_in_flight, done.map(|outcome| outcome.steps))
 }
 

@@ -5,8 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::io::output::Snapshot;
-use nwp_mini::io::restart::Saved;
+use nwp_mini::frame::{Saved, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::backend_comparison::{self, Pair};
 use nwp_mini::model::{self, Frames, OutputSink, PastTotals, RunInput};

@@ -10,6 +10,7 @@ use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::diagnostics::difference::Value;
 use nwp_mini::forcing::TimeInterpolant;
+use nwp_mini::frame::FrameSource;
 use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::backend_comparison::{self, ComparisonReport, Pair};

@@ -1,5 +1,9 @@
-//! A program of a user: a column of cloud under the microphysics, with the library only.
+//! A program of a user, with the library only: a column of cloud under the microphysics, and a run from arrays.
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
+
+mod from_arrays;
+
+use std::error::Error;
 
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column};
@@ -8,7 +12,7 @@ use nwp_mini::wsm5::{Air, Cell, Column};
 const LAYERS: usize = 20;
 const DEPTH: f64 = 500.0;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut column = Column::<f64>::new(LAYERS);
     for (k, (cell, air)) in column.cells.iter_mut().zip(&mut column.air).enumerate() {
         let z = DEPTH * (k as f64 + 0.5);
@@ -20,4 +24,5 @@ fn main() {
     let fallen: f64 = (0..30).map(|_| column.call(&scheme, 60.0).rainncv).sum();
     println!("{fallen:.2} mm in half an hour");
     assert!(fallen > 0.1, "it rains");
+    from_arrays::run()
 }

@@ -6,7 +6,7 @@ use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::advection::{self, InflowValues, Limiter, Wind, Workspace};
 use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
-use nwp_mini::io::transport::TransportCase;
+use nwp_mini::io::cases::transport::TransportCase;
 use nwp_mini::real::Real;
 
 /// The three schemes, with the names that the reference file gives them.

@@ -1,4 +1,4 @@
 //! Cases of the transport.
 
 pub mod case;
-pub mod made_up;
+pub mod random_cases;

@@ -19,9 +19,6 @@ pub enum Kind {
     Places,
     Configuration,
     Tolerances,
-    Times,
-    /// The input of the WSM5 of 2008.
-    Records,
     /// Read by the library: there is no command for it without a GPU.
     Tuning,
 }
@@ -79,8 +76,6 @@ impl Kind {
             Self::Places => vec![[&on_small(&["--points"])[..], &[name]].concat()],
             Self::Configuration => vec![[&on_small(&["--config"])[..], &[name]].concat()],
             Self::Tolerances => vec![vec!["diff", "small.nc", "other.nc", "--tolerance", name]],
-            Self::Times => vec![vec!["bench", "--merge", name]],
-            Self::Records => vec![vec!["import", name, "--output", "out.nc"]],
             Self::Tuning => Vec::new(),
         }
     }
@@ -90,8 +85,6 @@ impl Kind {
         match self {
             Self::Places => "hostile.csv",
             Self::Configuration | Self::Tolerances | Self::Tuning => "hostile.toml",
-            Self::Times => "hostile.json",
-            Self::Records => "hostile_in_010",
             _ => "hostile.nc",
         }
     }
@@ -101,7 +94,6 @@ impl Kind {
 pub enum Content {
     NetCdf(Model),
     Text(Vec<u8>),
-    Bytes(Vec<u8>),
 }
 
 /// A valid file and its use.
@@ -161,7 +153,6 @@ pub fn all(folder: &Path) -> Vec<Base> {
     text("configuration", Kind::Configuration, configuration);
     let read = |name| fs::read_to_string(project(name)).expect("a file of the project");
     text("tolerances", Kind::Tolerances, &read("validation/tolerances.toml"));
-    text("times", Kind::Times, &read("benches/results/2026-11-21-epyc/bench.json"));
     bases
 }
 
@@ -304,7 +295,7 @@ impl Base {
             Content::NetCdf(model) => {
                 model.write(path, Flavour::Hdf5).unwrap_or_else(|e| panic!("{}: {e}", self.name));
             }
-            Content::Text(bytes) | Content::Bytes(bytes) => fs::write(path, bytes).expect("a file"),
+            Content::Text(bytes) => fs::write(path, bytes).expect("a file"),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use netcdf::types::{FloatType, IntType, NcVariableType};
 use netcdf::{AttributeValue, Endianness, FileMut, Options, Variable, VariableMut};
-use nwp_mini::io::nc_char::NcChar;
 use nwp_mini::io::restart;
+use nwp_mini::io::store::nc_char::NcChar;
 
 /// Bytes of the largest file that is written.
 const MOST_BYTES: usize = 32 << 20;

@@ -144,12 +144,12 @@ fn flux<R: Real>(grid: &Grid, coordinate: &MassCoordinate, random: &mut Random) 
     };
     let mut flux = MassFlux {
         x: Array3::from_shape_fn(grid.shape.x_face(), |(k, j, i)| {
-            let turning = of(&potential, k, j + 1, i) - of(&potential, k, j, i);
-            R::of(ROTATION * turning + DIVERGENCE * of(&x, k, j, i))
+            let difference = of(&potential, k, j + 1, i) - of(&potential, k, j, i);
+            R::of(ROTATION * difference + DIVERGENCE * of(&x, k, j, i))
         }),
         y: Array3::from_shape_fn(grid.shape.y_face(), |(k, j, i)| {
-            let turning = of(&potential, k, j, i) - of(&potential, k, j, i + 1);
-            R::of(ROTATION * turning + DIVERGENCE * of(&y, k, j, i))
+            let difference = of(&potential, k, j, i) - of(&potential, k, j, i + 1);
+            R::of(ROTATION * difference + DIVERGENCE * of(&y, k, j, i))
         }),
         z: Array3::zeros(grid.shape.z_face()),
     };

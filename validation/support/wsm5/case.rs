@@ -1,4 +1,4 @@
-//! Columns, from a group of the reference file or synthetic, and the scheme run on them.
+//! The scheme run on columns, and its results in the reference file.
 
 use ndarray::{Array2, Array3, Axis};
 use netcdf::Group;
@@ -7,14 +7,12 @@ use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Region, Vectors, Weather};
 
+pub use super::input_columns::{Columns, INPUTS};
 pub use super::weather::Precision;
 pub use crate::truth::{Truth, group, on_levels, values};
 
 /// The cases of the reference file.
 pub const CASES: [&str; 6] = ["warm", "mixed", "cold", "dry", "edge", "storm"];
-
-/// Input of a case, in the order of [`Columns::fields`].
-pub const INPUTS: [&str; 10] = ["th", "q", "qc", "qr", "qi", "qs", "den", "pii", "p", "delz"];
 
 /// Compared output, in the order of [`Outcome::fields`]: fields on levels, then fields at the ground.
 pub const OUTPUTS: [&str; 15] = [
@@ -37,15 +35,6 @@ pub const OUTPUTS: [&str; 15] = [
 
 /// Number of [`OUTPUTS`] on levels.
 pub const ON_LEVELS: usize = 10;
-
-/// Input of the scheme. Shape of each field: (level, column).
-#[derive(Clone, Debug)]
-pub struct Columns {
-    /// The fields of [`INPUTS`].
-    pub fields: Vec<Array2<f32>>,
-    /// Tendencies of `th` and `q`.
-    pub tendencies: Option<[Array2<f32>; 2]>,
-}
 
 /// Results of the scheme for [`Columns`].
 #[derive(Clone, Debug)]
@@ -80,65 +69,6 @@ impl<R: Precision> Outcome<R> {
 }
 
 impl Columns {
-    /// The input of a case.
-    pub fn read(group: &Group<'_>) -> Self {
-        let field = |name: &str| on_levels(values(group, name, ..));
-        Self {
-            fields: INPUTS.map(field).to_vec(),
-            tendencies: Some(["th_tend", "q_tend"].map(field)),
-        }
-    }
-
-    /// A field of the input by its name.
-    pub fn field(&self, name: &str) -> &Array2<f32> {
-        &self.fields[input_index(name)]
-    }
-
-    /// A field of the input by its name, to be changed.
-    pub fn field_mut(&mut self, name: &str) -> &mut Array2<f32> {
-        &mut self.fields[input_index(name)]
-    }
-
-    /// Number of levels and of columns.
-    pub fn dim(&self) -> (usize, usize) {
-        self.fields[0].dim()
-    }
-
-    /// The columns of the given indices, in their order.
-    pub fn select(&self, columns: &[usize]) -> Self {
-        let select = |field: &Array2<f32>| field.select(Axis(1), columns);
-        Self {
-            fields: self.fields.iter().map(select).collect(),
-            tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(select)),
-        }
-    }
-
-    /// The columns on another number of levels: values at the middles of equal parts.
-    pub fn resampled(&self, nz: usize) -> Self {
-        let levels = self.dim().0;
-        let ratio = levels as f32 / nz as f32;
-        let resample = |field: &Array2<f32>| {
-            Array2::from_shape_fn((nz, field.len_of(Axis(1))), |(k, column)| {
-                let place = ((k as f32 + 0.5) * ratio - 0.5).clamp(0.0, (levels - 1) as f32);
-                let below = (place.floor() as usize).min(levels - 2);
-                let part = place - below as f32;
-                field[[below, column]] * (1.0 - part) + field[[below + 1, column]] * part
-            })
-        };
-        let mut result = Self {
-            fields: self.fields.iter().map(resample).collect(),
-            tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(resample)),
-        };
-        // With more layers each is thinner.
-        *result.field_mut("delz") *= ratio;
-        result
-    }
-
-    /// The same columns without tendencies.
-    pub fn unforced(self) -> Self {
-        Self { tendencies: None, ..self }
-    }
-
     /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as
     /// in the reference.
     pub fn run<R: Precision>(&self, dt: f64, calls: usize) -> Outcome<R> {
@@ -183,10 +113,6 @@ impl Columns {
             clipped: clipped.into_iter().collect(),
         }
     }
-}
-
-fn input_index(name: &str) -> usize {
-    INPUTS.iter().position(|input| *input == name).unwrap_or_else(|| panic!("no input {name}"))
 }
 
 /// The results that the reference file has for a case, at one time step and number of calls.

@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod case;
 pub mod columns;
 pub mod difference;
+pub mod input_columns;
 pub mod judge;
 pub mod oracle;
 pub mod parameters;

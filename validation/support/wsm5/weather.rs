@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3, s};
 
 use nwp_mini::grid::Shape;
-use nwp_mini::io::writer::Stored;
+use nwp_mini::io::store::writer::Stored;
 use nwp_mini::physics::{Scratch, call};
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
@@ -11,7 +11,7 @@ use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 
-use super::case::Columns;
+use super::input_columns::Columns;
 
 /// A precision in which the whole scheme can be run.
 pub trait Precision: Stored + Vectorised {}

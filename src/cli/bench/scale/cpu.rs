@@ -6,8 +6,8 @@ use super::super::gpu_times::fewer;
 use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
 use crate::advection::Limiter;
+use crate::cli::FilePrecision;
 use crate::error::Result;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::wsm5::Sedimentation;
 
@@ -24,7 +24,7 @@ pub(super) fn patience_ends(seconds: f64) -> Option<String> {
 }
 
 /// Times of a subject on a grid.
-pub(super) fn measure<R: RunPrecision>(
+pub(super) fn measure<R: FilePrecision>(
     bench: &Bench,
     fallout: Sedimentation,
     replicated: &ReplicatedGrid<R>,

@@ -9,10 +9,10 @@ use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuPrecision;
+use crate::cli::FilePrecision;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::model::RunPrecision;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::real::Precision;
 use crate::wsm5::Sedimentation;
@@ -71,11 +71,11 @@ fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize
     mappings
 }
 
-impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
+impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
     /// Times of all variants of a subject.
     pub(super) fn measure(&self, subject: Subject) -> Result<Allocated<Vec<(String, Timed)>>> {
         let measured = match subject {
-            Subject::Wsm5 => self.clouds(),
+            Subject::Wsm5 => self.wsm5(),
             Subject::Advection => self.transport(),
             Subject::Step => self.step(),
         };
@@ -86,7 +86,7 @@ impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
         }
     }
 
-    fn clouds(&self) -> Variants {
+    fn wsm5(&self) -> Variants {
         let Self { bench, fallout, gpu, replicated } = *self;
         let shape = replicated.grid.shape;
         let key = (R::PRECISION, fallout, shape.nz);
@@ -97,8 +97,8 @@ impl<R: RunPrecision + GpuPrecision> Case<'_, R> {
         let columns = allocated(PhysicsArrays::new(gpu, replicated, 0))?;
         let mut variants = Vec::new();
         for mapping in mappings {
-            let clouds = allocated(columns.clouds(gpu, fallout, mapping))?;
-            let call = || clouds.call(&columns.place(), bench.dt);
+            let wsm5 = allocated(columns.wsm5(gpu, fallout, mapping))?;
+            let call = || wsm5.call(&columns.place(), bench.dt);
             let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
             variants.push((mapping_text(mapping), timed(times)));
         }

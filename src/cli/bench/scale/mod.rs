@@ -17,12 +17,11 @@ use super::table::{self, Column, cpu_with, digits};
 use super::{Bench, Pool};
 use crate::advection::Limiter;
 use crate::backend::gpu::GpuPrecision;
-use crate::cli::BackendChoice;
-use crate::cli::refine::{kilobytes, lack_of_memory};
+use crate::cli::run::refine::{kilobytes, lack_of_memory};
+use crate::cli::{BackendChoice, FilePrecision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::io::atomic_file::AtomicFile;
-use crate::model::RunPrecision;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
 use crate::state::STATE_FIELDS;
@@ -37,7 +36,7 @@ pub(super) struct Range {
     /// Most columns of `scale`, as 1Mi; rounded down to a power of two, and cut to what fits
     #[arg(long, value_name = "N", default_value = "128Mi")]
     columns_to: Elements,
-    /// Draw the figures of `scale` or of --merge to an SVG file
+    /// Draw the figures of `scale` to an SVG file
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
 }
@@ -104,7 +103,7 @@ impl Subject {
 
     fn part(self, fallout: Sedimentation) -> MeasuredPart {
         match self {
-            Self::Wsm5 => MeasuredPart::clouds(fallout, false),
+            Self::Wsm5 => MeasuredPart::wsm5(fallout, false),
             Self::Advection => MeasuredPart::tracers(TRACERS, Limiter::PositiveDefinite),
             Self::Step => MeasuredPart::step(fallout, Limiter::PositiveDefinite),
         }
@@ -153,7 +152,7 @@ struct Scale<'a, 'o> {
 
 impl Bench {
     /// Measures all sizes, and draws them if requested; returns the picture.
-    pub(super) fn scale<R: RunPrecision + GpuPrecision>(
+    pub(super) fn scale<R: FilePrecision + GpuPrecision>(
         &self,
         gpu: Option<&Gpu>,
         drawing: Option<AtomicFile>,
@@ -206,7 +205,7 @@ impl Bench {
 }
 
 impl Scale<'_, '_> {
-    fn head<R: RunPrecision>(&mut self) -> Result<()> {
+    fn head<R: FilePrecision>(&mut self) -> Result<()> {
         let Bench { input, dt, runs, .. } = self.bench;
         writeln!(
             self.record.out,
@@ -239,7 +238,7 @@ impl Scale<'_, '_> {
         Ok(())
     }
 
-    fn on_cpu<R: RunPrecision>(
+    fn on_cpu<R: FilePrecision>(
         &mut self,
         (pool, threads, copy): &Pool,
         replicated: &ReplicatedGrid<R>,
@@ -260,7 +259,7 @@ impl Scale<'_, '_> {
         }
     }
 
-    fn on_gpu<R: RunPrecision + GpuPrecision>(
+    fn on_gpu<R: FilePrecision + GpuPrecision>(
         &mut self,
         (gpu, best): (&Gpu, &Processor),
         replicated: &ReplicatedGrid<R>,
@@ -289,7 +288,7 @@ impl Scale<'_, '_> {
     }
 
     /// Adds a point, shows it, and returns its median, s.
-    fn add<R: RunPrecision>(
+    fn add<R: FilePrecision>(
         &mut self,
         subject: Subject,
         series: String,

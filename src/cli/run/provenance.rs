@@ -1,0 +1,63 @@
+//! Provenance of an output, for its attributes.
+
+use std::path::Path;
+use std::{fs, io};
+
+use crate::backend::Info;
+use crate::cli::FilePrecision;
+use crate::cli::run::options::RunConfig;
+use crate::device::Gpu;
+use crate::domain::Attribute;
+use crate::error::{Error, Result};
+use crate::os_text::{Shown, command_line};
+
+/// Provenance of an output, on a backend.
+pub(in crate::cli) fn provenance<R: FilePrecision>(
+    config: &RunConfig,
+    info: &Info,
+    gpu: Option<&Gpu>,
+) -> Result<Vec<(String, Attribute)>> {
+    let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
+    let name = names.join(", ");
+    let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
+    let variant = config.scheme.microphysics.variant();
+    let fallout = variant.map(|fallout| ("fallout", format!("{fallout:?}")));
+    let facts = [
+        ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
+        ("command_line", command_line()),
+        ("history", format!("made by nwp-mini {} from {name}", env!("CARGO_PKG_VERSION"))),
+        ("backend", info.kind.to_owned()),
+        ("device_name", info.device.clone()),
+        ("precision", R::NAME.to_owned()),
+    ];
+    let of_input = [
+        ("input_file", name),
+        ("input_sha256", sums.join(", ")),
+        ("refined", config.scheme.refine.to_string()),
+    ];
+    let compiler = gpu.map(|gpu| {
+        let (major, minor) = gpu.compiler().version();
+        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
+        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
+    });
+    let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
+    let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
+    let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
+    let facts = facts
+        .into_iter()
+        .chain(fallout)
+        .chain(of_input)
+        .chain(tracers)
+        .chain(chemistry)
+        .chain(compiler.into_iter().flatten());
+    Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
+}
+
+fn sha256(path: &Path) -> Result<String> {
+    use sha2::{Digest, Sha256};
+    let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
+    let mut hasher = Sha256::new();
+    io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
+    Ok(format!("{:x}", hasher.finalize()))
+}

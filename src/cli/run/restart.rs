@@ -1,0 +1,141 @@
+//! `--restart` and `--restart-output`: continuing an earlier run.
+
+use clap::ValueEnum;
+use tracing::warn;
+
+use crate::advection::Limiter;
+use crate::backend::Microphysics;
+use crate::cli::option_values::value_name;
+use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
+use crate::cli::run::scheme::{LEFT_OUT, microphysics};
+use crate::cli::{FilePrecision, Precision};
+use crate::domain::Attribute;
+use crate::error::{Error, Result};
+use crate::grid::Sides;
+use crate::io::restart::{RestartFile, Restarter, RunConstants};
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::wrf::series::Series;
+use crate::model::RunInput;
+use crate::os_text::Shown;
+use crate::time_steps::Plan;
+
+impl SchemeOptions {
+    /// Value of each option: the given one, else that of the restart file, else the default. Fails if a given value
+    /// differs from that of the restart file.
+    pub(in crate::cli) fn resolve(
+        self,
+        refine: Option<u16>,
+        dt: Option<f64>,
+        file: Option<&RestartFile>,
+    ) -> Result<SchemeSettings> {
+        let Self { precision, physics, fallout, limiter, boundary } = self;
+        let Some(file) = file else {
+            return Ok(SchemeSettings {
+                precision: precision.unwrap_or(Precision::F32),
+                microphysics: microphysics(physics.unwrap_or_default(), fallout)?,
+                limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
+                boundary,
+                refine: refine.map_or(1, usize::from),
+                dt,
+            });
+        };
+        let its = file.dt()?;
+        if let Some(dt) = dt.filter(|dt| *dt != its) {
+            return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
+        }
+        let scheme: Microphysics = kept(file, PHYSICS, physics, value_name, of_name)?;
+        let microphysics = match scheme.variant() {
+            None => microphysics(scheme, fallout)?,
+            Some(_) => Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?),
+        };
+        let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
+        Ok(SchemeSettings {
+            precision: kept(file, "precision", precision, value_name, of_name)?,
+            microphysics,
+            limiter: kept(file, "limiter", limiter, value_name, of_name)?,
+            boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
+            refine: kept(file, "refine", refine, u16::to_string, whole)?.into(),
+            dt: Some(its),
+        })
+    }
+}
+
+/// The option of the scheme.
+const PHYSICS: &str = "physics";
+
+fn of_name<T: ValueEnum>(name: &str) -> Result<T, String> {
+    T::from_str(name, false)
+}
+
+/// The value in a restart file, which a given one must equal.
+fn kept<T>(
+    file: &RestartFile,
+    name: &str,
+    given: Option<T>,
+    show: impl Fn(&T) -> String,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T> {
+    let its = match file.option(name) {
+        // Older programs had no other scheme.
+        None if name == PHYSICS => value_name(&Microphysics::default()),
+        _ => file.text(name)?,
+    };
+    if let Some(given) = given.map(|given| show(&given)).filter(|given| *given != its) {
+        return Err(differs(file, name, &given, &format!("--{name} {its}")));
+    }
+    parse(&its).map_err(|e| Error::input(file.path(), format!("attribute {name}: {e}")))
+}
+
+fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
+    Error::Usage(format!(
+        "--{name} {given}: the run that wrote {} used {its}, which its continuation must keep; \
+         omit the option, or start again with --input",
+        file.path().shown()
+    ))
+}
+
+/// Says where the bits may not be those of a run without a break.
+pub(in crate::cli) fn warn_of_another_backend(from: Option<&RestartFile>, kind: &str) {
+    let Some(file) = from else { return };
+    let its = file.text("backend").unwrap_or_default();
+    if its != kind {
+        warn!(
+            "{} was computed by the backend {its}, and this is {kind}: results continue with \
+             other rounding",
+            file.path().shown()
+        );
+    }
+}
+
+/// Writer of the restart files of a run.
+pub(in crate::cli) fn restarter<R: FilePrecision>(
+    pending: AtomicFile,
+    config: &RunConfig,
+    (case, series, plan): (&RunInput<R>, Series, &Plan),
+    (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
+) -> Restarter {
+    let choices = [
+        ("limiter", value_name(&config.scheme.limiter)),
+        ("boundary", case.domain.grid.sides.to_string()),
+        ("refine", config.scheme.refine.to_string()),
+    ];
+    let precision = std::iter::once(("precision", R::NAME.to_owned()));
+    // WSM5, as in files of versions without another scheme.
+    let microphysics = config.scheme.microphysics;
+    let scheme = match microphysics.variant() {
+        Some(fallout) => vec![("fallout", value_name(&fallout))],
+        None => vec![(PHYSICS, value_name(&microphysics)), (LEFT_OUT, left_out.join(","))],
+    };
+    let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
+    let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
+    let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
+    let about = RunConstants {
+        domain: series.coarse(&case.domain).0.clone(),
+        column_mass: case.given.column_mass.clone(),
+        series,
+        dt: plan.dt,
+        options: precision.chain(scheme).chain(choices).chain(tracers).chain(chemistry).collect(),
+        provenance,
+    };
+    Restarter::new(pending, about)
+}

@@ -1,0 +1,219 @@
+//! Set-up of a run: its input or restart file, the log lines about it, and the errors that stop it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tracing::info;
+
+use crate::backend::Info;
+use crate::backend::gpu::GpuConfig;
+use crate::calendar;
+use crate::cli::FilePrecision;
+use crate::cli::run::aux_outputs;
+use crate::cli::run::aux_outputs::{AuxOutputs, AuxRequest};
+use crate::cli::run::options::RunConfig;
+use crate::cli::run::provenance::provenance;
+use crate::cli::run::refine::refined;
+use crate::cli::run::tracers::refuse_too_many;
+use crate::device::Gpu;
+use crate::error::{Error, Result};
+use crate::frame::FrameSource;
+use crate::io::out::output::Header;
+use crate::io::restart::{Restart, RestartFile};
+use crate::io::wrf;
+use crate::io::wrf::series::Series;
+use crate::model::RunInput;
+use crate::os_text::Shown;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
+use crate::primitives::gpu::conjugate_gradient::GpuSolver;
+use crate::projection::ProjectionReport;
+use crate::real::Real;
+use crate::time_steps::Plan;
+use crate::tracers::TracerSet;
+
+/// A run before its first step.
+pub(in crate::cli) struct PreparedRun<R> {
+    pub(in crate::cli) case: RunInput<R>,
+    pub(in crate::cli) plan: Plan,
+    pub(in crate::cli) series: Series,
+    pub(in crate::cli) aux: AuxOutputs<R>,
+}
+
+/// Reads the initial state and the forcing of the run.
+pub(in crate::cli) fn ready<R: FilePrecision>(
+    config: &RunConfig,
+    request: AuxRequest,
+    gpu: Option<&Gpu>,
+    from: Option<&RestartFile>,
+) -> Result<PreparedRun<R>> {
+    let RunConfig { options, length, scheme, tracers, chemistry, .. } = config;
+    let set = || tracers.as_ref().map_or_else(TracerSet::moist_air, |recipe| recipe.set());
+    let restart = from.map(|file| file.load::<R>(&set())).transpose()?;
+    let past = restart.as_ref().map(|restart| restart.past).unwrap_or_default();
+    let (domain, frame, mut series) = match &restart {
+        Some(restart) => {
+            log_continuation(restart);
+            (restart.domain.clone(), restart.frame.clone(), restart.series.clone())
+        }
+        None => wrf::open(&config.inputs, scheme.boundary, options.overlap)?,
+    };
+    if let Some(recipe) = tracers {
+        series = series.carrying(Arc::clone(recipe));
+    }
+    if let Some(chosen) = chemistry {
+        series = series.lit_by(chosen.lit.frequencies.clone());
+    }
+    let frame = series.with_sources(frame)?;
+    let (domain, frame, series) =
+        refined(scheme.refine, <R as Real>::PRECISION, (domain, frame, series))?;
+    if let Some(recipe) = tracers {
+        refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
+    }
+    let frame = series.complete(frame, &domain);
+    let aux = request.on::<R>(&domain, options)?;
+    let begin = series.start();
+    let elapsed = past.steps as f64 * scheme.dt.unwrap_or_default() - past.lack;
+    let longest = elapsed + length.seconds(scheme.dt, domain.dt);
+    // The bits are the same on both.
+    let solver: Arc<dyn Solver> = match gpu {
+        Some(gpu) => Arc::new(GpuSolver::new(gpu)?),
+        None => Arc::new(OnCpu),
+    };
+    let mut case = RunInput::<R>::with_solver(domain, frame, solver)?;
+    let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
+    if let Some(restart) = restart {
+        case = case.resume(restart.run);
+    }
+    let case = case.follow(series.clone(), longest)?;
+    if from.is_none() {
+        series.look_ahead(series.reaching(longest) + 1, &case.domain)?;
+    }
+    if let Some((dt, path)) = &of_restart {
+        refuse_faster_winds(&case, *dt, path)?;
+    }
+    let plan = Plan::new(*length, scheme.dt, case.domain.dt, case.max_dt)?.after(past);
+    if !calendar::reaches(begin, plan.time_after(plan.steps)) {
+        return Err(Error::Usage(format!(
+            "the run starts at {} and would end after the year 9999, the last that dates can \
+             have; reduce --steps or --hours",
+            calendar::format(begin)
+        )));
+    }
+    Ok(PreparedRun { case, plan, series, aux })
+}
+
+fn log_continuation<R>(restart: &Restart<R>) {
+    let Restart { domain, past, dt, begin, .. } = restart;
+    let seconds = past.steps as f64 * dt - past.lack;
+    info!(
+        "{}: {} cells, {:.0} m, continues at {}, {seconds} s and {} steps after the start",
+        domain.path.shown(),
+        domain.grid.shape,
+        domain.grid.dx,
+        calendar::format(calendar::after(*begin, seconds)),
+        past.steps
+    );
+}
+
+/// Fails if the winds of later frames do not admit steps as long as those of the continued run.
+fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()> {
+    let most = case.max_dt;
+    if dt <= most {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "the run that wrote {} has time steps of {dt} s, but the winds that follow allow at most \
+         {most:.4} s; start again with --input and a shorter --dt, or shorten the run",
+        path.shown()
+    )))
+}
+
+/// Head of the output of a run: variables that it leaves out, and its provenance on a backend.
+pub(in crate::cli) fn header<R: FilePrecision>(
+    config: &RunConfig,
+    PreparedRun { case, plan, series, .. }: &PreparedRun<R>,
+    left_out: Vec<&'static str>,
+    info: &Info,
+    gpu: Option<&Gpu>,
+) -> Result<Header> {
+    Ok(Header {
+        domain: case.domain.clone(),
+        start: series.start(),
+        tracers: Arc::clone(&case.tracers),
+        physics: config.scheme.microphysics.number(),
+        left_out,
+        dt: plan.dt,
+        provenance: provenance::<R>(config, info, gpu)?,
+    })
+}
+
+/// The run on a GPU.
+pub(in crate::cli) fn gpu_config<'a, R: FilePrecision>(
+    config: &RunConfig,
+    case: &'a RunInput<R>,
+) -> GpuConfig<'a> {
+    GpuConfig {
+        grid: &case.domain.grid,
+        coordinate: &case.domain.coordinate,
+        limiter: config.scheme.limiter,
+        microphysics: config.scheme.microphysics,
+        mapping: None,
+        tracers: &case.tracers,
+        has_sequence: case.has_sequence(),
+        chemistry: case.chemistry.as_deref(),
+    }
+}
+
+/// Prints the plan of a run.
+pub(in crate::cli) fn print_dry(config: &RunConfig, plan: &Plan) -> Result<()> {
+    let Plan { steps, dt, .. } = *plan;
+    writeln!(
+        io::stdout(),
+        "would make {steps} steps of {dt} s and write {}",
+        config.output.shown()
+    )?;
+    let aux = aux_outputs::names(config).into_iter().map(|(_, name)| name);
+    for name in aux.chain(config.restart_output.clone()) {
+        writeln!(io::stdout(), "and {}", name.shown())?;
+    }
+    Ok(())
+}
+
+/// Logs the statistics of the wind projection.
+pub(in crate::cli) fn log_projection<R>(case: &RunInput<R>) {
+    let frames = &case.input_frames;
+    for (number, frame) in frames.iter().enumerate() {
+        if frames.len() > 1 {
+            info!(
+                "input frame {} of the {} that the run needs, {}: its columns hold {:.1} Pa more \
+                 in the mean than those of the first, {:.1} Pa at most, which the run neglects",
+                number + 1,
+                frames.len(),
+                frame.time,
+                frame.mass_change_mean,
+                frame.mass_change_max
+            );
+        }
+        let ProjectionReport { residual_before, residual_after, iterations, .. } = frame.projection;
+        let ProjectionReport { inflow, max_du, max_dv, lid, .. } = frame.projection;
+        info!(
+            "wind projection: column divergence at most {residual_before:.1} Pa/h before and \
+             {residual_after:.1e} Pa/h after, {iterations} iterations; mean net inflow \
+             {inflow:.1} Pa/h, largest change of u {max_du:.2} m/s, of v {max_dv:.2} m/s; \
+             at the lid {lid:.1e} Pa/h"
+        );
+    }
+}
+
+/// A flag that an interrupt sets; a second interrupt ends the program at once.
+pub(in crate::cli) fn interruptible() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
+    }
+    Ok(stop)
+}

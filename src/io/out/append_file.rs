@@ -1,0 +1,206 @@
+//! Files besides the output that grow with the run, with attributes of the CF conventions.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use netcdf::types::NcTypeDescriptor;
+use netcdf::{AttributeValue, FileMut};
+
+use crate::calendar;
+use crate::error::Result;
+use crate::io::layout::Variable;
+use crate::io::out::output::Header;
+use crate::io::out::selection::is_left_out;
+use crate::io::read::packing::FLOAT_FILL;
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::fields::{DEFLATE, OF_TIME, describe, describe_file, existing};
+use crate::io::store::flushing_file::FlushingFile;
+use crate::io::store::writer::Stored;
+
+/// Value of missing data: the fill value of NetCDF for both precisions.
+pub(in crate::io) const MISSING: f64 = FLOAT_FILL as f64;
+
+/// `<output without .nc>.<what>.nc`, in the folder of the output.
+pub(crate) fn aux_path(output: &Path, what: &str) -> PathBuf {
+    let mut name = output.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{what}.nc"));
+    output.with_file_name(name)
+}
+
+/// Name and attributes of a variable.
+#[derive(Clone, Debug, Default)]
+pub(in crate::io) struct VariableInfo<'a> {
+    pub(in crate::io) name: &'a str,
+    pub(in crate::io) dimensions: &'a [&'a str],
+    pub(in crate::io) units: &'a str,
+    pub(in crate::io) long_name: Cow<'a, str>,
+    pub(in crate::io) standard_name: Option<&'a str>,
+    /// Names of its coordinate variables.
+    pub(in crate::io) coordinates: &'a str,
+    /// `true` if values may be missing.
+    pub(in crate::io) has_gaps: bool,
+    /// Lengths of a chunk along each dimension; empty for one chunk a time.
+    pub(in crate::io) chunks: &'a [usize],
+}
+
+impl<'a> VariableInfo<'a> {
+    /// Name and attributes of a variable of the output.
+    pub(in crate::io) fn of(
+        about: &Variable,
+        dimensions: &'a [&'a str],
+        coordinates: &'a str,
+    ) -> Self {
+        let Variable { name, units, standard_name, .. } = *about;
+        let long_name = about.description.to_lowercase().into();
+        Self { name, dimensions, units, long_name, standard_name, coordinates, ..Self::default() }
+    }
+}
+
+/// The largest reflectivity of a column; its dimensions and coordinates depend on the file.
+pub(in crate::io) const STRONGEST: VariableInfo<'static> = VariableInfo {
+    name: "REFL_10CM_MAX",
+    dimensions: &[],
+    units: "dBZ",
+    long_name: Cow::Borrowed("largest radar reflectivity of the column (lamda = 10 cm)"),
+    standard_name: None,
+    coordinates: "",
+    has_gaps: false,
+    chunks: &[],
+};
+
+/// A NetCDF file with the unlimited dimension `time`.
+#[derive(Debug)]
+pub(in crate::io) struct AppendFile {
+    file: FlushingFile,
+    pending: AtomicFile,
+    /// Seconds from the reference time of the file to the start of the run.
+    offset: f64,
+    times: usize,
+    /// Variables that the run excludes.
+    left_out: Vec<&'static str>,
+}
+
+impl AppendFile {
+    /// Starts a file with the attribute `title`.
+    pub(in crate::io) fn create(pending: AtomicFile, header: &Header, title: &str) -> Result<Self> {
+        let file = FlushingFile::create(pending.path()).map_err(|e| pending.failed(e))?;
+        let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
+        let left_out = header.left_out.clone();
+        let mut growing = Self { file, pending, offset, times: 0, left_out };
+        growing.define(|file| {
+            describe_file(file, title)?;
+            for (name, value) in &header.provenance {
+                file.add_attribute(name, value)?;
+            }
+            file.add_unlimited_dimension("time")?;
+            let mut time = file.add_variable::<f64>("time", &["time"])?;
+            let since = calendar::format(header.domain.start).replace('_', " ");
+            let since = format!("seconds since {since}");
+            describe(&mut time, &[("units", &since), ("long_name", "time")])?;
+            describe(&mut time, &OF_TIME)
+        })?;
+        Ok(growing)
+    }
+
+    /// Adds the variables that are written once, at the start.
+    pub(in crate::io) fn define(
+        &mut self,
+        add: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
+    ) -> Result<()> {
+        self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
+    }
+
+    /// Adds a variable, unless the run excludes it.
+    pub(in crate::io) fn variable<R: Stored>(&mut self, about: &VariableInfo<'_>) -> Result<()> {
+        if is_left_out(&self.left_out, about.name) {
+            return Ok(());
+        }
+        self.define(|file| {
+            let mut variable = file.add_variable::<R>(about.name, about.dimensions)?;
+            if about.dimensions.len() > 2 {
+                variable.set_compression(DEFLATE, true)?;
+            }
+            if !about.chunks.is_empty() {
+                variable.set_chunking(about.chunks)?;
+            }
+            if about.has_gaps {
+                variable.set_fill_value(R::of(MISSING))?;
+            }
+            let attributes = [
+                ("units", about.units),
+                ("long_name", &*about.long_name),
+                ("standard_name", about.standard_name.unwrap_or_default()),
+                ("coordinates", about.coordinates),
+            ];
+            describe(&mut variable, &attributes)
+        })
+    }
+
+    /// Adds a variable with all its values and further attributes.
+    pub(in crate::io) fn fixed<T: NcTypeDescriptor>(
+        &mut self,
+        name: &str,
+        dimensions: &[&str],
+        attributes: &[(&str, &str)],
+        values: &[T],
+    ) -> Result<()> {
+        self.define(|file| {
+            let mut variable = file.add_variable::<T>(name, dimensions)?;
+            describe(&mut variable, attributes)?;
+            variable.put_values(values, ..)
+        })
+    }
+
+    /// Adds an attribute to a variable, unless the run excludes that.
+    pub(in crate::io) fn attribute(
+        &mut self,
+        variable: &str,
+        name: &str,
+        value: impl Into<AttributeValue>,
+    ) -> Result<()> {
+        if is_left_out(&self.left_out, variable) {
+            return Ok(());
+        }
+        self.define(|file| existing(file, variable)?.put_attribute(name, value).map(drop))
+    }
+
+    /// Begins the next time, `seconds` after the start of the run.
+    pub(in crate::io) fn begin(&mut self, seconds: f64) -> Result<()> {
+        let (at, seconds) = (self.times, self.offset + seconds);
+        self.times += 1;
+        self.define(|file| existing(file, "time")?.put_value(seconds, [at]))
+    }
+
+    /// Writes the values of a variable at the current time, unless the run excludes it. `along` are the lengths of its
+    /// other dimensions, the first `before` of which precede time.
+    pub(in crate::io) fn now<R: Stored>(
+        &mut self,
+        name: &str,
+        before: usize,
+        along: &[usize],
+        values: &[R],
+    ) -> Result<()> {
+        if is_left_out(&self.left_out, name) {
+            return Ok(());
+        }
+        let at = self.times - 1;
+        let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
+        extents.insert(before, at..at + 1);
+        self.define(|file| existing(file, name)?.put_values(values, extents))?;
+        self.file.count_written(size_of_val(values)).map_err(|e| self.pending.failed(e))
+    }
+
+    /// Copies the file as it is now to its final name.
+    pub(in crate::io) fn publish(&mut self) -> Result<()> {
+        self.file.sync().map_err(|e| self.pending.failed(e))?;
+        self.pending.publish()
+    }
+
+    /// Completes the file and renames it to its final name.
+    pub(in crate::io) fn commit(self) -> Result<()> {
+        let Self { file, pending, .. } = self;
+        file.close().map_err(|e| pending.failed(e))?;
+        pending.commit()
+    }
+}

@@ -1,0 +1,450 @@
+//! Output of a run: a WRF file with CF attributes, written by a thread of its own.
+
+use std::borrow::Cow;
+use std::iter;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use ndarray::{Array2, Array3};
+use netcdf::FileMut;
+use netcdf::types::NcVariableType;
+use time::PrimitiveDateTime;
+
+use crate::calendar;
+use crate::domain::{Attribute, Domain};
+use crate::dry_mass::{FaceMaps, MassCoordinate};
+use crate::error::Result;
+use crate::frame::output_statistics::OutputStatistics;
+use crate::frame::{ColumnFrame, PassThrough, PointSample, Saved, Snapshot};
+use crate::grid::Shape;
+use crate::io::layout;
+use crate::io::layout::{COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::mapping::Mapping;
+use crate::io::out::samples::AuxOutput;
+use crate::io::out::selection::Selection;
+use crate::io::restart::Restarter;
+use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::fields;
+use crate::io::store::fields::{OF_TIME, StoredVariable, describe, describe_file, field_type};
+use crate::io::store::frame_slot::FrameSlot;
+use crate::io::store::frames::{Field, FrameFile};
+use crate::io::store::rounding_attributes;
+use crate::io::store::storage::{Compression, Keep};
+use crate::io::store::writer::Stored;
+use crate::io::store::writer_thread::WriterThread;
+use crate::state::{Surface, memory};
+use crate::tracers::TracerSet;
+
+/// Messages that may be queued before the run waits; the writer has one more at hand.
+const WAITING: usize = 1;
+
+/// Length of a time stamp.
+pub(in crate::io) const DATE_LENGTH: usize = 19;
+
+/// The variables of [`layout::computed`] with their values.
+pub(in crate::io) fn values<'a, R: Stored>(
+    snapshot: &'a Snapshot<R>,
+    tracers: &TracerSet,
+) -> impl Iterator<Item = (Variable, Cow<'a, [R]>)> {
+    let Surface { rain, snow, sr, .. } = &snapshot.surface;
+    let state = snapshot.state.moist_air().iter().map(memory);
+    let others = snapshot.winds.iter().chain(snapshot.diagnostics.fields()).map(memory);
+    let fields = COMPUTED.into_iter().zip(state.chain(others).chain([rain, snow, sr].map(memory)));
+    let contents = CONTENTS.into_iter().zip(memory(&snapshot.contents).chunks_exact(rain.len()));
+    // Profiles of passive tracers, which follow, are not written.
+    let profiles = PROFILES.into_iter().flatten().zip(snapshot.profiles.rows());
+    let profiles =
+        profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
+    let numbers = profiles.chain([(COURANT, vec![R::of(snapshot.max_courant)])]);
+    let passive = Variable::passive(tracers).into_iter();
+    let passive = passive.zip(snapshot.state.passive().iter().map(memory));
+    let whole = |(variable, values)| (variable, Cow::Borrowed(values));
+    let numbers = numbers.map(|(variable, values)| (variable, Cow::Owned(values)));
+    fields.chain(contents).map(whole).chain(numbers).chain(passive.map(whole))
+}
+/// The values of [`GRID`] and of [`GIVEN`].
+pub(in crate::io) fn given_values<'a>(
+    given: &'a PassThrough,
+    domain: &Domain,
+) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
+    let PassThrough { pressure, geopotential, column_mass } = given;
+    prescribed(domain, [pressure, geopotential], column_mass)
+}
+
+/// The values of [`GRID`] and of [`GIVEN`], from pressure, geopotential and column mass.
+pub(in crate::io) fn prescribed<'a>(
+    domain: &Domain,
+    [p, ph]: [&'a [Array3<f32>; 2]; 2],
+    mu: &'a [Array2<f32>; 2],
+) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
+    let given = p.iter().chain(ph).map(memory).chain(mu.iter().map(memory)).map(Cow::Borrowed);
+    let grid = grid_values(domain).map(Cow::Owned);
+    GRID.into_iter().zip(grid).chain(GIVEN.into_iter().zip(given))
+}
+
+/// The values of [`GRID`].
+fn grid_values(domain: &Domain) -> impl Iterator<Item = Vec<f32>> {
+    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+    let position = |plane: &Option<Array2<f32>>| match plane {
+        Some(plane) => memory(plane).to_vec(),
+        None => vec![0.0; domain.grid.shape.columns()],
+    };
+    let v = &domain.vertical;
+    let profiles = [
+        &v.znu, &v.znw, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f,
+        &v.c2f,
+    ];
+    let (latitude, longitude) = (position(&domain.latitude), position(&domain.longitude));
+    let terrain = memory(&domain.terrain).to_vec();
+    let MassCoordinate { map_x, map_y, .. } = &domain.coordinate;
+    let FaceMaps { u_x, u_y, v_x, v_y } = &domain.face_maps;
+    let maps = [map_x, map_y, u_x, u_y, v_x, v_y, map_x];
+    let profiles = profiles.into_iter().map(move |profile| narrow(profile));
+    let others = [vec![v.p_top as f32], latitude, longitude, terrain];
+    profiles.chain(others).chain(maps.into_iter().map(move |plane| narrow(memory(plane))))
+}
+
+/// Global description of the file.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Domain of the run.
+    pub domain: Domain,
+    /// Start time of the run.
+    pub start: PrimitiveDateTime,
+    /// The transported tracers.
+    pub tracers: Arc<TracerSet>,
+    /// Number of the microphysics in WRF (`MP_PHYSICS`).
+    pub physics: i32,
+    /// Variables that are excluded from files besides the output; the output has a selection of its own.
+    pub left_out: Vec<&'static str>,
+    /// Time step, s.
+    pub dt: f64,
+    /// Global attributes about provenance.
+    pub provenance: Vec<(String, Attribute)>,
+}
+
+impl Header {
+    /// Shape of the grid.
+    pub(in crate::io) fn shape(&self) -> Shape {
+        self.domain.grid.shape
+    }
+}
+
+/// Form of the output.
+#[derive(Clone, Debug, Default)]
+pub struct Storage {
+    /// Compression of volumes.
+    pub compression: Compression,
+    /// Bits of their values that are kept.
+    pub keep: Keep,
+    /// Selection of the variables.
+    pub variables: Selection,
+    /// Names of species that are never written, with any selection.
+    pub hidden: Vec<&'static str>,
+}
+
+impl Storage {
+    /// True if a variable is written.
+    fn writes(&self, variable: &Variable) -> bool {
+        self.variables.has(variable) && !self.hidden.contains(&variable.name)
+    }
+}
+
+/// Form of a file, and the recorder of its times and sizes.
+#[derive(Clone, Debug, Default)]
+pub struct FileForm {
+    /// The form.
+    pub storage: Storage,
+    /// Times and sizes.
+    pub statistics: OutputStatistics,
+}
+
+#[derive(Debug)]
+enum Message<R> {
+    Frame(Box<Snapshot<R>>),
+    Sample(usize, Box<PointSample<R>>),
+    Columns(Box<ColumnFrame<R>>),
+    Restart(Box<Saved<R>>),
+}
+
+/// An output file being written.
+#[derive(Debug)]
+pub struct Output<R> {
+    statistics: OutputStatistics,
+    slot: FrameSlot,
+    thread: WriterThread<Message<R>>,
+}
+
+impl<R: Stored> Output<R> {
+    /// Starts a file under a temporary name. Frames and samples go to the companion files too, which get their final
+    /// names with it.
+    pub(crate) fn create(
+        pending: AtomicFile,
+        (header, form): (Header, FileForm),
+        companions: Vec<Box<dyn AuxOutput<R>>>,
+        restarter: Option<Restarter>,
+    ) -> Result<Self> {
+        let (target, statistics) = (pending.target().to_owned(), form.statistics.clone());
+        let writer = Writer { pending, header, form, companions, restarter };
+        let (slot, release) = FrameSlot::of_writer();
+        // A frame that was sent after the slot was freed would wait for ever.
+        let write = move |receiver| writer.run(receiver, release.slot());
+        let thread = WriterThread::start(target, WAITING, write)?;
+        Ok(Self { statistics, slot, thread })
+    }
+
+    /// The recorder of times and sizes.
+    pub fn statistics(&self) -> &OutputStatistics {
+        &self.statistics
+    }
+
+    /// The slot for a frame at the writer.
+    pub fn slot(&self) -> &FrameSlot {
+        &self.slot
+    }
+
+    /// Queues a frame; waits while the writer has another one at hand. A failure of the writer is returned by
+    /// [`Output::finish`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send(&self, snapshot: Snapshot<R>) -> bool {
+        self.slot.put(|| self.thread.send(Message::Frame(Box::new(snapshot))))
+    }
+
+    /// Queues the product of an operator and the fields, as [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_sample(&self, operator: usize, sample: PointSample<R>) -> bool {
+        self.thread.send(Message::Sample(operator, Box::new(sample)))
+    }
+
+    /// Queues the columns, as [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_columns(&self, columns: ColumnFrame<R>) -> bool {
+        self.thread.send(Message::Columns(Box::new(columns)))
+    }
+
+    /// Queues a checkpoint. Everything queued before is first completed under its final name, so that no frame before
+    /// the restart is missing on disk. As [`Output::send`].
+    #[must_use = "false means that the writer has failed, and finish tells why"]
+    pub fn send_restart(&self, saved: Saved<R>) -> bool {
+        self.thread.send(Message::Restart(Box::new(saved)))
+    }
+
+    /// Completes the file and renames it to its final name; returns the number of frames in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::error::Error::Io) when writing has failed.
+    pub fn finish(self) -> Result<usize> {
+        self.thread.finish()
+    }
+}
+
+/// State of the writer thread. If the messages end without `None`, the last copy with the final name is left.
+struct Writer<R> {
+    pending: AtomicFile,
+    header: Header,
+    form: FileForm,
+    companions: Vec<Box<dyn AuxOutput<R>>>,
+    restarter: Option<Restarter>,
+}
+
+impl<R: Stored> Writer<R> {
+    fn run(mut self, messages: Receiver<Option<Message<R>>>, slot: &FrameSlot) -> Result<usize> {
+        // Until there is a frame to write, the run has all processors.
+        let Ok(first) = messages.recv() else { return Ok(0) };
+        let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
+            .map_err(|e| self.pending.failed(e))?;
+        let (mut frames, mut last) = (0, None);
+        for message in iter::once(first).chain(messages) {
+            let _busy = self.form.statistics.busy();
+            match message {
+                Some(Message::Frame(snapshot)) => {
+                    put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
+                        .map_err(|e| self.pending.failed(e))?;
+                    frames += 1;
+                    drop(snapshot);
+                    slot.clear();
+                }
+                Some(Message::Sample(n, sample)) => {
+                    self.companions.iter_mut().try_for_each(|file| file.sample(n, &sample))?;
+                }
+                Some(Message::Columns(columns)) => {
+                    self.companions.iter_mut().try_for_each(|file| file.columns(&columns))?;
+                }
+                // All output gets its final name before the restart file.
+                Some(Message::Restart(saved)) if saved.is_last => last = Some(saved),
+                Some(Message::Restart(saved)) => {
+                    file = self.whole(file).map_err(|e| self.pending.failed(e))?;
+                    self.keep(&saved)?;
+                }
+                None => {
+                    self.close(file).map_err(|e| self.pending.failed(e))?;
+                    self.pending.commit()?;
+                    for companion in self.companions {
+                        companion.commit()?;
+                    }
+                    if let (Some(restarter), Some(saved)) = (&mut self.restarter, last) {
+                        restarter.write(&saved)?;
+                    }
+                    return Ok(frames);
+                }
+            }
+        }
+        Ok(frames)
+    }
+
+    /// Closes the file and adds the attributes about rounding.
+    fn close(&self, file: FrameFile) -> Result<(), String> {
+        file.close()?;
+        rounding_attributes::tell(self.pending.path(), &self.form.statistics.kept())
+            .map_err(|e| e.to_string())
+    }
+
+    /// Flushes the file, which stays open for more frames.
+    fn whole(&self, file: FrameFile) -> Result<FrameFile, String> {
+        if self.form.storage.keep == Keep::All {
+            file.sync()?;
+            return Ok(file);
+        }
+        self.close(file)?;
+        FrameFile::open(self.pending.path(), self.header.shape(), self.form.statistics.clone())
+    }
+
+    /// Copies the output so far to its final name, then writes a restart file.
+    fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
+        let Some(restarter) = &mut self.restarter else { return Ok(()) };
+        self.pending.publish()?;
+        for companion in &mut self.companions {
+            companion.publish()?;
+        }
+        restarter.write(saved)
+    }
+}
+
+/// Starts a file and defines its variables.
+fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<FrameFile, String> {
+    let create = || -> netcdf::Result<()> {
+        let mut file = netcdf::create(path)?;
+        define::<R>(&mut file, header, form)?;
+        file.close()
+    };
+    create().map_err(|e| e.to_string())?;
+    FrameFile::open(path, header.shape(), form.statistics.clone())
+}
+
+fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
+    define_place(file, header)?;
+    let (shape, compression) = (header.shape(), form.storage.compression);
+    let chosen = |variable: &Variable| form.storage.writes(variable);
+    for variable in layout::computed(&header.tracers).filter(chosen) {
+        fields::define::<R>(file, &StoredVariable::in_blocks::<R>(&variable, shape), compression)?;
+    }
+    for variable in GIVEN.into_iter().chain(GRID).filter(chosen) {
+        let form = StoredVariable::in_blocks::<f32>(&variable, shape);
+        fields::define::<f32>(file, &form, compression)?;
+    }
+    Ok(())
+}
+
+/// Defines dimensions, attributes, times, and the map projection, if there is one.
+pub(in crate::io) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let shape = header.shape();
+    file.add_unlimited_dimension("Time")?;
+    file.add_dimension("DateStrLen", DATE_LENGTH)?;
+    for (name, length) in layout::dimensions(shape) {
+        file.add_dimension(name, length)?;
+    }
+    define_attributes(file, header)?;
+
+    file.add_variable_with_type("Times", &["Time", "DateStrLen"], &NcVariableType::Char)?;
+    let since = calendar::format(header.domain.start).replace('_', " ");
+    let since = format!("minutes since {since}");
+    let mut minutes = file.add_variable::<f64>("XTIME", &["Time"])?;
+    minutes.put_attribute("FieldType", field_type::<f64>())?;
+    let long_name = ("long_name", "time since the start of the simulation");
+    let attributes =
+        [("MemoryOrder", "0  "), ("description", &since), long_name, ("units", &since)];
+    describe(&mut minutes, &attributes)?;
+    describe(&mut minutes, &OF_TIME)?;
+    minutes.put_attribute("stagger", "")?;
+    Mapping::of(&header.domain).map_or(Ok(()), |mapping| mapping.define(file, shape))
+}
+
+fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+    let Header { domain, start, physics, dt, provenance, .. } = header;
+    let shape = domain.grid.shape;
+    file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
+    describe_file(file, "tracer advection and cloud microphysics")?;
+    file.add_attribute("START_DATE", calendar::format(*start))?;
+    file.add_attribute("SIMULATION_START_DATE", calendar::format(domain.start))?;
+    file.add_attribute("WEST-EAST_GRID_DIMENSION", (shape.nx + 1) as i32)?;
+    file.add_attribute("SOUTH-NORTH_GRID_DIMENSION", (shape.ny + 1) as i32)?;
+    file.add_attribute("BOTTOM-TOP_GRID_DIMENSION", (shape.nz + 1) as i32)?;
+    file.add_attribute("DX", domain.grid.dx as f32)?;
+    file.add_attribute("DY", domain.grid.dy as f32)?;
+    file.add_attribute("DT", *dt as f32)?;
+    file.add_attribute("GRIDTYPE", "C")?;
+    file.add_attribute("MP_PHYSICS", *physics)?;
+    file.add_attribute("USE_THETA_M", 0)?;
+    file.add_attribute("NWP_MINI_BOUNDARY", domain.grid.sides.to_string())?;
+    for (name, value) in domain.projection.iter().chain(provenance) {
+        match value {
+            // WRF's readers expect the number of the projection as an integer.
+            Attribute::Number(x) if name == "MAP_PROJ" => file.add_attribute(name, *x as i32)?,
+            Attribute::Number(x) => file.add_attribute(name, *x as f32)?,
+            text @ Attribute::Text(_) => file.add_attribute(name, text)?,
+        };
+    }
+    Ok(())
+}
+
+/// Writes a frame: small variables first, unencoded, then volumes and planes.
+fn put_frame<R: Stored>(
+    file: &mut FrameFile,
+    header: &Header,
+    storage: &Storage,
+    frame: usize,
+    snapshot: &Snapshot<R>,
+) -> Result<(), String> {
+    let (now, minutes) = moment(header, snapshot.seconds);
+    file.begin(frame)?;
+    file.put_bytes("Times", frame, now.as_bytes())?;
+    file.put("XTIME", frame, &[minutes])?;
+    let computed = values(snapshot, &header.tracers);
+    let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
+    let prescribed = given_values(&snapshot.given, &header.domain);
+    let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();
+    let mut fields = Vec::new();
+    for (variable, values) in &computed {
+        let lasts = snapshot.lasts && variable.is_wind();
+        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
+    }
+    for (variable, values) in &prescribed {
+        let lasts = snapshot.lasts || GRID.iter().any(|of_grid| of_grid.name == variable.name);
+        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
+    }
+    file.put_fields(frame, &fields)
+}
+
+/// Writes variables with at most one dimension besides time, and returns the others.
+fn put<'a, R: Stored>(
+    file: &mut FrameFile,
+    variable: &Variable,
+    frame: usize,
+    values: (&'a [R], bool),
+    storage: &Storage,
+) -> Result<Option<Field<'a>>, String> {
+    let field = file.field(*variable, values, (storage.compression, storage.keep));
+    if field.is_none() {
+        file.put(variable.name, frame, values.0)?;
+    }
+    Ok(field)
+}
+
+/// The time of a frame as WRF writes it, and in minutes since the start of the simulation.
+pub(in crate::io) fn moment(header: &Header, seconds: f64) -> (String, f64) {
+    let now = calendar::after(header.start, seconds);
+    let minutes = calendar::minutes(header.domain.start, header.start) + seconds / 60.0;
+    (calendar::stamp(now), minutes)
+}
