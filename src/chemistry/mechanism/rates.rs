@@ -91,7 +91,18 @@ impl MechanismParser {
                 Err(fault) => faults.push(*fault),
             }
         }
-        let Evaluator { expressions, photolysis, quantities, losses, .. } = evaluator;
+        let Evaluator { expressions, photolysis, quantities, losses, not_run, used, .. } =
+            evaluator;
+        for Fault { span, message, help } in not_run {
+            let message = format!("{message}: what this statement sets has no value");
+            self.diagnostics.warning(span, message, help);
+        }
+        for (name, _) in &code.constants {
+            if !used.iter().any(|used| used.eq_ignore_ascii_case(name)) {
+                let message = format!("no rate uses {name}, for which a value is given");
+                self.diagnostics.add(Severity::Warning, None, message, String::new());
+            }
+        }
         self.mechanism.expressions = expressions;
         self.mechanism.photolysis = photolysis;
         self.mechanism.quantities = quantities;

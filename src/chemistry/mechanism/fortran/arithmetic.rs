@@ -122,7 +122,8 @@ impl Evaluator<'_> {
     pub(super) fn condition(&mut self, a: Scalar, span: Span) -> Read<u32> {
         match a.kind {
             Kind::Logical => Ok(a.node),
-            _ if self.is_c() => {
+            // What the host sets may be a truth value.
+            _ if self.is_c() || a.kind == Kind::Open => {
                 let zero = self.number(0.0);
                 let is_zero = self.operate(Operator::Equal, a.node, zero);
                 Ok(self.not(is_zero))

@@ -32,6 +32,10 @@ pub(in crate::chemistry::mechanism) struct Evaluator<'a> {
     pub(in crate::chemistry::mechanism) photolysis: Vec<String>,
     pub(in crate::chemistry::mechanism) quantities: Vec<Quantity>,
     pub(in crate::chemistry::mechanism) losses: Vec<Loss>,
+    /// Statements outside of functions that could not be run.
+    pub(in crate::chemistry::mechanism) not_run: Vec<Fault>,
+    /// Names of the user's values that something has used.
+    pub(in crate::chemistry::mechanism) used: HashSet<Name>,
     pub(super) code: &'a Code,
     pub(super) sources: &'a [SourceFile],
     /// Indices of the species by their names in capitals.
@@ -65,6 +69,8 @@ impl<'a> Evaluator<'a> {
             photolysis: Vec::new(),
             quantities: Vec::new(),
             losses: Vec::new(),
+            not_run: Vec::new(),
+            used: HashSet::new(),
             code,
             sources,
             species,

@@ -285,12 +285,7 @@ impl Evaluator<'_> {
         self.cases_in_turn(value, &ordered, span)
     }
 
-    fn cases_in_turn(
-        &mut self,
-        value: Scalar,
-        cases: &[&Case],
-        span: Span,
-    ) -> Read<()> {
+    fn cases_in_turn(&mut self, value: Scalar, cases: &[&Case], span: Span) -> Read<()> {
         let Some(((ranges, block), rest)) = cases.split_first().map(|(first, rest)| {
             let (ranges, block) = first;
             ((ranges, block), rest)
