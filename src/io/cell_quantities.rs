@@ -1,7 +1,6 @@
 //! Quantities of the cells that rates name: water, humidity, concentrations, and what the model sets that the
 //! mechanism was written for.
 
-use super::chemistry::CELL;
 use crate::chemistry::coupling::{NITROGEN, OXYGEN};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::Mechanism;
@@ -9,6 +8,9 @@ use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::mechanism::quantity::{Origin, Quantity};
 use crate::error::{Advice, Result};
 use crate::io::reader::{Reader, nearest};
+
+/// The dimension of all variables.
+pub(super) const CELL: &str = "cell";
 
 /// The cells of a file whose quantities are read.
 pub(super) struct CellQuantities<'a> {

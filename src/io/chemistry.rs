@@ -12,12 +12,9 @@ use crate::chemistry::mechanism::{Mechanism, Role};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::Counters;
 use crate::error::Result;
-use crate::io::cell_quantities::CellQuantities;
+use crate::io::cell_quantities::{CELL, CellQuantities};
 use crate::io::reader::Reader;
 use crate::io::writer::Writer;
-
-/// The dimension of all variables.
-pub(super) const CELL: &str = "cell";
 
 /// Local solar time if the file has none: noon, s.
 const NOON: f64 = 43_200.0;

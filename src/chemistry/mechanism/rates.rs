@@ -2,17 +2,8 @@
 
 use super::RateCode;
 use super::diagnostics::{Severity, SourceFile};
-use super::fortran::{Code, Evaluator, Expr, Fault, Language};
+use super::fortran::{Code, Evaluator, Fault, Language};
 use super::sections::MechanismParser;
-
-/// A rate as it was read.
-#[derive(Debug)]
-pub(super) struct UnresolvedRate {
-    /// Its expression.
-    pub(super) expression: Expr,
-    /// Its reaction; none if that has errors.
-    pub(super) reaction: Option<usize>,
-}
 
 /// What KPP does with blocks of code, by the part of their keys after the language.
 const READ: [&str; 4] = ["GLOBAL", "RATES", "RCONST", "RCONST_USE"];

@@ -3,17 +3,10 @@
 use super::evaluator::Evaluator;
 use super::syntax::{Binary, Fault, Read};
 use super::tokens::LARGEST_INTEGER;
-use super::values::{Kind, Scalar};
+use super::values::{Kind, Loss, Scalar};
 use crate::chemistry::mechanism::diagnostics::Span;
 use crate::chemistry::mechanism::expression::{Expression, Operator};
 use crate::chemistry::mechanism::functions::Function;
-
-/// A division of whole numbers, or a power, that has lost its fraction.
-#[derive(Clone, Debug)]
-pub(in crate::chemistry::mechanism) struct Loss {
-    pub(in crate::chemistry::mechanism) span: Span,
-    pub(in crate::chemistry::mechanism) message: String,
-}
 
 impl Evaluator<'_> {
     /// Adds an expression; in procedures one of constants is its value.

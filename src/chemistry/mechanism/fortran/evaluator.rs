@@ -9,10 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Code;
-use super::arithmetic::Loss;
 use super::syntax::{Argument, Binary, Expr, ExprKind, Fault, Read};
 use super::tokens::Name;
-use super::values::{Array, Kind, Scalar, State, Value, Variables};
+use super::values::{Array, Kind, Loss, Scalar, State, Value, Variables};
 use crate::chemistry::mechanism::diagnostics::{SourceFile, Span};
 use crate::chemistry::mechanism::expression::{Expression, Expressions, Input};
 use crate::chemistry::mechanism::quantity::{Origin, Quantity};
