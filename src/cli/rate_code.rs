@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::chemistry::mechanism::RateCode;
+use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::mechanism::expression::Input;
+use crate::chemistry::mechanism::quantity::Origin;
+use crate::chemistry::mechanism::{Mechanism, RateCode};
 use crate::error::{Error, Result};
 
 /// Options of the rates of a mechanism.
@@ -88,4 +91,30 @@ pub(super) fn unreadable(path: &Path, reason: String) -> Error {
         Err(e) => Error::cannot_read(path, &e),
         Ok(_) => Error::input(path, reason),
     }
+}
+
+/// Fails if rates need what neither the air nor the species give.
+pub(super) fn refuse_quantities_of_host(
+    path: &Path,
+    mechanism: &Mechanism,
+    kinetics: &Kinetics,
+) -> Result<()> {
+    for (number, quantity) in mechanism.quantities.iter().enumerate() {
+        let user = kinetics.rates.first_user(Input::Quantity(number));
+        if let (Origin::Host(_), Some(reaction)) = (quantity.origin, user) {
+            return Err(Error::input(
+                path,
+                format!(
+                    "the rate of {} needs {}, which the model sets that the mechanism was written \
+                     for: {}; give its value by --rate-constant {}=VALUE, or code that sets it by \
+                     --rate-functions",
+                    mechanism.reaction_name(reaction),
+                    quantity.label(),
+                    mechanism.reactions[reaction].rate_text,
+                    quantity.name
+                ),
+            ));
+        }
+    }
+    Ok(())
 }

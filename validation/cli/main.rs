@@ -13,6 +13,7 @@ mod hostile;
 mod kessler;
 mod loading;
 mod plot;
+mod rates;
 mod records;
 #[cfg(unix)]
 mod restart;

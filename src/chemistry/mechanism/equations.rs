@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::diagnostics::{Severity, Span};
-use super::fortran::{Expr, Fault, read_rate};
+use super::fortran::{Expr, Fault, UnresolvedRate, read_rate};
 use super::lexer::{Kind, Lexer, describe};
-use super::rates::UnresolvedRate;
 use super::sections::MechanismParser;
 use super::tables::Reaction;
 use super::{MOST_REACTIONS, add_up};

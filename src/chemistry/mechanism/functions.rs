@@ -24,7 +24,7 @@ pub enum Function {
     ArrAc,
     /// A e^(-B/T) (T/300)^C.
     ArrAbc,
-    /// A e^(-B/T) (T/300)^C, with the temperature as the last argument.
+    /// A e^(-B/T) (T/300)^C, with the temperature as the last argument, or that of the cell.
     Arr,
     /// A e^(-B/T), with the temperature as the last argument; without it A e^(B/T), as in KPP before version 3.
     Arr2,
@@ -46,13 +46,15 @@ pub enum Function {
     Troee,
     /// Fall-off of the JPL evaluation.
     ThirdJpl,
+    /// The same with temperature and air first, of KPP before version 3.
+    Third,
     /// Fall-off of the IUPAC evaluation, with a width that depends on F.
     ThirdIupac,
 }
 
 /// All functions with their names and arguments, of which those in brackets may be omitted, and the numbers of those that
 /// may not and that may.
-const FORMS: [(Function, &str, usize, usize); 21] = [
+const FORMS: [(Function, &str, usize, usize); 22] = [
     (Function::Exp, "EXP(x)", 1, 0),
     (Function::Log, "LOG(x)", 1, 0),
     (Function::Log10, "LOG10(x)", 1, 0),
@@ -62,7 +64,7 @@ const FORMS: [(Function, &str, usize, usize); 21] = [
     (Function::ArrAb, "ARR_ab(A, B)", 2, 0),
     (Function::ArrAc, "ARR_ac(A, C)", 2, 0),
     (Function::ArrAbc, "ARR_abc(A, B, C)", 3, 0),
-    (Function::Arr, "ARR(A, B, C, TEMP)", 4, 0),
+    (Function::Arr, "ARR(A, B, C [, TEMP])", 3, 1),
     (Function::Arr2, "ARR2(A, B [, TEMP])", 2, 1),
     (Function::KArr, "k_arr(k298, b, TEMP)", 3, 0),
     (Function::ThermalT2, "THERMAL_T2(C, D, TEMP)", 3, 0),
@@ -73,6 +75,7 @@ const FORMS: [(Function, &str, usize, usize); 21] = [
     (Function::Troe, "TROE(k0, n, ki, m, TEMP, C_M)", 6, 0),
     (Function::Troee, "TROEE(A, B, k0, n, ki, m, TEMP, C_M)", 8, 0),
     (Function::ThirdJpl, "k3rd_jpl(C_M, k0, n, ki, m, F)", 6, 0),
+    (Function::Third, "k_3rd(TEMP, C_M, k0, n, ki, m, F)", 7, 0),
     (Function::ThirdIupac, "k3rd_iupac(C_M, k0, n, ki, m, F)", 6, 0),
 ];
 

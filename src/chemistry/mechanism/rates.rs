@@ -2,17 +2,8 @@
 
 use super::RateCode;
 use super::diagnostics::{Severity, SourceFile};
-use super::fortran::{Code, Evaluator, Expr, Fault, Language};
+use super::fortran::{Code, Evaluator, Fault, Language};
 use super::sections::MechanismParser;
-
-/// A rate as it was read.
-#[derive(Debug)]
-pub(super) struct UnresolvedRate {
-    /// Its expression.
-    pub(super) expression: Expr,
-    /// Its reaction; none if that has errors.
-    pub(super) reaction: Option<usize>,
-}
 
 /// What KPP does with blocks of code, by the part of their keys after the language.
 const READ: [&str; 4] = ["GLOBAL", "RATES", "RCONST", "RCONST_USE"];
@@ -91,7 +82,18 @@ impl MechanismParser {
                 Err(fault) => faults.push(*fault),
             }
         }
-        let Evaluator { expressions, photolysis, quantities, losses, .. } = evaluator;
+        let Evaluator { expressions, photolysis, quantities, losses, not_run, used, .. } =
+            evaluator;
+        for Fault { span, message, help } in not_run {
+            let message = format!("{message}: what this statement sets has no value");
+            self.diagnostics.warning(span, message, help);
+        }
+        for (name, _) in &code.constants {
+            if !used.iter().any(|used| used.eq_ignore_ascii_case(name)) {
+                let message = format!("no rate uses {name}, for which a value is given");
+                self.diagnostics.add(Severity::Warning, None, message, String::new());
+            }
+        }
         self.mechanism.expressions = expressions;
         self.mechanism.photolysis = photolysis;
         self.mechanism.quantities = quantities;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::diagnostics::{Diagnostics, SourceFile, Span, nearest};
+use super::fortran::UnresolvedRate;
 use super::lexer::{
     InlineBlock, Kind, Lexer, Token, after_blanks, blanked, describe, is_name_byte,
 };
-use super::rates::UnresolvedRate;
 use super::tables::{Mechanism, Role, Species};
 use super::{
     DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, RateCode,

@@ -99,6 +99,13 @@ impl Builder {
                 self.modified_arrhenius(a, b, c, t)
             }
             (Function::Arr, &[a, b, c, t]) => self.modified_arrhenius(a, b, c, t),
+            (Function::Arr, &[a, b, c]) => {
+                let t = self.temperature();
+                self.modified_arrhenius(a, b, c, t)
+            }
+            (Function::Third, &[t, air, k0, n, ki, m, broadening]) => {
+                self.troe([k0, n, ki, m], broadening, None, t, air)
+            }
             (Function::Arr2, &[a, b, t]) => self.arrhenius(a, b, t),
             (Function::Arr2, &[a, b]) => {
                 let t = self.temperature();

@@ -137,9 +137,12 @@ impl Subject {
             };
             writeln!(
                 text,
-                "{tag:<7} order {}  k {:>9.3e}  {}  : {}",
+                "{tag:<7} order {}  k {:>9}  {}  : {}",
                 reaction.order(),
-                self.reference.rates[number],
+                match self.reference.rates[number] {
+                    k if k.is_nan() => "unknown".to_owned(),
+                    k => format!("{k:.3e}"),
+                },
                 self.mechanism.equation(number),
                 reaction.rate_text
             )?;

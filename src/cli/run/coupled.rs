@@ -11,13 +11,11 @@ use tracing::info;
 use crate::calendar;
 use crate::chemistry::coupled::{Coupled, Degrees, Light};
 use crate::chemistry::kinetics::Kinetics;
-use crate::chemistry::mechanism::expression::Input;
-use crate::chemistry::mechanism::quantity::Origin;
 use crate::chemistry::mechanism::{self, Mechanism, RateCode};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism_and_files;
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::rate_code::{self, RateOptions};
+use crate::cli::rate_code::{self, RateOptions, refuse_quantities_of_host};
 use crate::cli::run::photolysis::{Photolysis, RunLight};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -383,32 +381,6 @@ fn code_of_restart(from: &RestartFile) -> Result<RateCode> {
         constants: rate_code::constants_of(&constants)
             .ok_or_else(|| damaged(from.path(), RATE_CONSTANTS, &constants))?,
     })
-}
-
-/// Fails if rates need what neither the air nor the species give.
-fn refuse_quantities_of_host(
-    path: &Path,
-    mechanism: &Mechanism,
-    kinetics: &Kinetics,
-) -> Result<()> {
-    for (number, quantity) in mechanism.quantities.iter().enumerate() {
-        let user = kinetics.rates.first_user(Input::Quantity(number));
-        if let (Origin::Host(_), Some(reaction)) = (quantity.origin, user) {
-            return Err(Error::input(
-                path,
-                format!(
-                    "the rate of {} needs {}, which the model sets that the mechanism was written \
-                     for: {}; give its value by --rate-constant {}=VALUE, or code that sets it by \
-                     --rate-functions",
-                    mechanism.reaction_name(reaction),
-                    quantity.label(),
-                    mechanism.reactions[reaction].rate_text,
-                    quantity.name
-                ),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The background beside a mechanism, where there is one.

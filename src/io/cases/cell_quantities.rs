@@ -1,8 +1,7 @@
 //! Quantities of the cells that rates name: water, humidity, concentrations, and what the model sets that the
 //! mechanism was written for.
 
-use super::chemistry::{CELL, number_density};
-use crate::chemistry::coupling::{NITROGEN, OXYGEN};
+use crate::chemistry::coupling::{NITROGEN, OXYGEN, PPM};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::Mechanism;
 use crate::chemistry::mechanism::expression::Input;
@@ -10,6 +9,34 @@ use crate::chemistry::mechanism::quantity::{Origin, Quantity};
 use crate::error::{Advice, Result};
 use crate::io::read::reader::{Reader, nearest};
 use crate::units;
+
+/// The dimension of all variables.
+pub(super) const CELL: &str = "cell";
+
+/// Number densities of a species, molecules cm⁻³, from those of the file or from mixing ratios in air of known `density`.
+pub(super) fn number_density(
+    reader: &Reader,
+    name: &str,
+    density: Option<&[f64]>,
+) -> Result<Vec<f64>> {
+    let stated = reader.units(name).unwrap_or_default();
+    let refusal = match units::Quantity::NUMBER_DENSITY.conversion(&stated) {
+        Ok(_) => return reader.row(name, CELL, units::Quantity::NUMBER_DENSITY),
+        Err(refusal) => refusal,
+    };
+    if units::Quantity::GAS_RATIO.conversion(&stated).is_err() {
+        let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);
+        return Err(reader.other_units(name, &units::Refusal { needed, ..refusal }));
+    }
+    let Some(density) = density else {
+        return Err(reader.error(format!(
+            "variable {name} has the units {stated:?}, which need the air of the cell; give cfactor or c_m, or \
+             convert {name} to molecules cm-3"
+        )));
+    };
+    let ratios = reader.row(name, CELL, units::Quantity::GAS_RATIO)?;
+    Ok(ratios.iter().zip(density).map(|(ppmv, air)| PPM * ppmv * air).collect())
+}
 
 /// The cells of a file whose quantities are read.
 pub(super) struct CellQuantities<'a> {

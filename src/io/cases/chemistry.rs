@@ -7,21 +7,18 @@ use std::path::Path;
 
 use crate::bounds;
 use crate::chemistry::cells::{Cells, Outcome};
-use crate::chemistry::coupling::{PPM, hydrolysis};
+use crate::chemistry::coupling::hydrolysis;
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::expression::Input;
 use crate::chemistry::mechanism::{Mechanism, Role};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Counters, Status};
 use crate::error::Result;
-use crate::io::cases::cell_quantities::CellQuantities;
+use crate::io::cases::cell_quantities::{CELL, CellQuantities, number_density};
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::Writer;
 use crate::os_text::Shown;
-use crate::units::{Quantity, Refusal};
-
-/// The dimension of all variables.
-pub(super) const CELL: &str = "cell";
+use crate::units::Quantity;
 
 /// Local solar time if the file has none: noon, s.
 const NOON: f64 = 43_200.0;
@@ -275,31 +272,6 @@ impl Faults {
         };
         self.0.into_iter().map(of_cell).collect()
     }
-}
-
-/// Number densities of a species, molecules cm⁻³, from those of the file or from mixing ratios in air of known `density`.
-pub(super) fn number_density(
-    reader: &Reader,
-    name: &str,
-    density: Option<&[f64]>,
-) -> Result<Vec<f64>> {
-    let stated = reader.units(name).unwrap_or_default();
-    let refusal = match Quantity::NUMBER_DENSITY.conversion(&stated) {
-        Ok(_) => return reader.row(name, CELL, Quantity::NUMBER_DENSITY),
-        Err(refusal) => refusal,
-    };
-    if Quantity::GAS_RATIO.conversion(&stated).is_err() {
-        let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);
-        return Err(reader.other_units(name, &Refusal { needed, ..refusal }));
-    }
-    let Some(density) = density else {
-        return Err(reader.error(format!(
-            "variable {name} has the units {stated:?}, which need the air of the cell; give cfactor or c_m, or \
-             convert {name} to molecules cm-3"
-        )));
-    };
-    let ratios = reader.row(name, CELL, Quantity::GAS_RATIO)?;
-    Ok(ratios.iter().zip(density).map(|(ppmv, air)| PPM * ppmv * air).collect())
 }
 
 /// The conditions of a file that the rates need.

@@ -61,6 +61,7 @@ fn rates_are_those_of_a_calculator() {
         // Of two arguments it is KPP's of old, e^(+B/T), and k_arr refers to 298.15 K in KPP's digits.
         ("ARR2(3, -500)", 3.0 * e2),
         ("ARR_ab_dp(3, 500._dp) + k3rd_jpl_dp(C_M, 1e-19, 1, 1, 1, 0.5)", 3.0 * e2 + 0.3),
+        ("ARR(3, 500, 1) + k_3rd(TEMP, C_M, 1e-19, 1, 1, 1, 0.5)", 2.5 * e2 + 0.3),
         ("k_arr(2, 1000, TEMP)", 2.0 * 0.646_0_f64.exp()),
         ("THERMAL_T2(3, 500, TEMP)", 187_500.0 * e2),
         // q0 = 1, q3 = 1e-19 * 1e19 = 1, q2 = 1: 1 + 1/(1 + 1).

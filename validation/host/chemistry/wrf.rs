@@ -9,7 +9,7 @@ use nwp_mini::chemistry::mechanism::quantity::{Origin, Quantity};
 use nwp_mini::chemistry::mechanism::{Mechanism, read};
 
 use nwp_mini_support::chemistry::relative;
-use nwp_mini_support::needed;
+use nwp_mini_support::real::needed;
 
 /// Largest difference of a rate constant from that of Fortran with literals in double precision, or in single.
 const TOLERANCE: f64 = 1e-9;

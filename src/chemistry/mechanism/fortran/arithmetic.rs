@@ -3,17 +3,10 @@
 use super::evaluator::Evaluator;
 use super::syntax::{Binary, Fault, Read};
 use super::tokens::LARGEST_INTEGER;
-use super::values::{Kind, Scalar};
+use super::values::{Kind, Loss, Scalar};
 use crate::chemistry::mechanism::diagnostics::Span;
 use crate::chemistry::mechanism::expression::{Expression, Operator};
 use crate::chemistry::mechanism::functions::Function;
-
-/// A division of whole numbers, or a power, that has lost its fraction.
-#[derive(Clone, Debug)]
-pub(in crate::chemistry::mechanism) struct Loss {
-    pub(in crate::chemistry::mechanism) span: Span,
-    pub(in crate::chemistry::mechanism) message: String,
-}
 
 impl Evaluator<'_> {
     /// Adds an expression; in procedures one of constants is its value.
@@ -122,7 +115,8 @@ impl Evaluator<'_> {
     pub(super) fn condition(&mut self, a: Scalar, span: Span) -> Read<u32> {
         match a.kind {
             Kind::Logical => Ok(a.node),
-            _ if self.is_c() => {
+            // What the host sets may be a truth value.
+            _ if self.is_c() || a.kind == Kind::Open => {
                 let zero = self.number(0.0);
                 let is_zero = self.operate(Operator::Equal, a.node, zero);
                 Ok(self.not(is_zero))

@@ -245,14 +245,17 @@ impl Evaluator<'_> {
                     return Err(Fault::new(span, "a section as an argument", "expected values"));
                 }
             };
-            all[place] = Some(self.argument(procedure, value)?);
+            let is_set =
+                super::execution::is_assigned(&procedure.body, &procedure.arguments[place]);
+            all[place] = Some(self.argument(procedure, value, is_set)?);
         }
         Ok(all.into_iter().map(|content| content.unwrap_or(Content::Unset)).collect())
     }
 
-    /// The value of an argument; a subroutine may be given a variable without one.
-    fn argument(&mut self, procedure: &Procedure, value: &Expr) -> Read<Content> {
+    /// The value of an argument; a subroutine may be given a variable without one, which it sets.
+    fn argument(&mut self, procedure: &Procedure, value: &Expr, is_set: bool) -> Read<Content> {
         if procedure.result.is_none()
+            && is_set
             && let ExprKind::Name(name) = &value.kind
         {
             let known = self.state.local.get(name).or_else(|| self.state.global.get(name));

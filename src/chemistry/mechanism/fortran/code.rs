@@ -57,6 +57,15 @@ impl Code {
     }
 }
 
+/// A rate as it was read.
+#[derive(Debug)]
+pub(in crate::chemistry::mechanism) struct UnresolvedRate {
+    /// Its expression.
+    pub(in crate::chemistry::mechanism) expression: Expr,
+    /// Its reaction; none if that has errors.
+    pub(in crate::chemistry::mechanism) reaction: Option<usize>,
+}
+
 /// The expression of a rate, and the position after it.
 pub(in crate::chemistry::mechanism) fn read_rate(
     text: &[u8],

@@ -9,10 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Code;
-use super::arithmetic::Loss;
 use super::syntax::{Argument, Binary, Expr, ExprKind, Fault, Read};
 use super::tokens::Name;
-use super::values::{Array, Kind, Scalar, State, Value, Variables};
+use super::values::{Array, Kind, Loss, Scalar, State, Value, Variables};
 use crate::chemistry::mechanism::diagnostics::{SourceFile, Span};
 use crate::chemistry::mechanism::expression::{Expression, Expressions, Input};
 use crate::chemistry::mechanism::quantity::{Origin, Quantity};
@@ -32,6 +31,10 @@ pub(in crate::chemistry::mechanism) struct Evaluator<'a> {
     pub(in crate::chemistry::mechanism) photolysis: Vec<String>,
     pub(in crate::chemistry::mechanism) quantities: Vec<Quantity>,
     pub(in crate::chemistry::mechanism) losses: Vec<Loss>,
+    /// Statements outside of functions that could not be run.
+    pub(in crate::chemistry::mechanism) not_run: Vec<Fault>,
+    /// Names of the user's values that something has used.
+    pub(in crate::chemistry::mechanism) used: HashSet<Name>,
     pub(super) code: &'a Code,
     pub(super) sources: &'a [SourceFile],
     /// Indices of the species by their names in capitals.
@@ -65,6 +68,8 @@ impl<'a> Evaluator<'a> {
             photolysis: Vec::new(),
             quantities: Vec::new(),
             losses: Vec::new(),
+            not_run: Vec::new(),
+            used: HashSet::new(),
             code,
             sources,
             species,

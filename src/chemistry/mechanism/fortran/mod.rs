@@ -27,7 +27,7 @@ mod tokens;
 mod units;
 mod values;
 
-pub(super) use code::{Code, read_rate};
+pub(super) use code::{Code, UnresolvedRate, read_rate};
 pub(super) use evaluator::Evaluator;
 pub(super) use syntax::{Expr, Fault};
 

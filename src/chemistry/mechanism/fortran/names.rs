@@ -42,6 +42,9 @@ impl Evaluator<'_> {
         let mut kind = Kind::Real;
         let mut is_declared = false;
         if let Some(variable) = self.state.global.get(name) {
+            if !self.code.constants.is_empty() {
+                self.used.insert(name.clone());
+            }
             match &variable.content {
                 Content::Value(Value::Array(array))
                     if !self.set.contains(name) && array.elements.iter().any(Option::is_none) =>

@@ -4,19 +4,27 @@ use std::rc::Rc;
 
 use super::Code;
 use super::evaluator::Evaluator;
-use super::execution::{target_name, walk};
+use super::execution::{is_assigned, target_name, walk};
 use super::syntax::{Argument, Fault, Statement, StatementKind};
 use super::tokens::Name;
 use super::values::{Content, Flow, Kind, Scalar, State, Value, Variable};
 
-/// Names that a statement may set.
-fn names_set(statement: &Statement) -> Vec<Name> {
+/// Names that a statement may set: of the arguments of a call those that the subroutine assigns to, or all if it is not
+/// there.
+fn names_set(code: &Code, statement: &Statement) -> Vec<Name> {
     let mut names = Vec::new();
     walk(std::slice::from_ref(statement), &mut |kind| match kind {
         StatementKind::Assign(target, _) => names.extend(target_name(target).cloned()),
         StatementKind::Do(variable, ..) => names.push(variable.clone()),
-        StatementKind::Call(_, arguments) => {
-            names.extend(arguments.iter().filter_map(|argument| match argument {
+        StatementKind::Call(name, arguments) => {
+            let procedure = code.procedures.get(name);
+            let sets = |place: usize| {
+                let dummy = procedure.and_then(|procedure| procedure.arguments.get(place));
+                let body = procedure.map(|procedure| &procedure.body);
+                body.zip(dummy).is_none_or(|(body, dummy)| is_assigned(body, dummy))
+            };
+            let all = arguments.iter().enumerate().filter(|(place, _)| sets(*place));
+            names.extend(all.filter_map(|(_, argument)| match argument {
                 Argument::Value(value) => target_name(value).cloned(),
                 _ => None,
             }));
@@ -44,13 +52,14 @@ impl Evaluator<'_> {
             let name = Name::from(name.to_ascii_lowercase());
             Rc::make_mut(&mut self.state.global).insert(name, variable);
         }
-        self.set = code.statements.iter().flat_map(names_set).collect();
+        self.set =
+            code.statements.iter().flat_map(|statement| names_set(code, statement)).collect();
         for procedure in code.procedures.values().filter(|procedure| procedure.result.is_none()) {
             let is_own = |name: &Name| {
                 procedure.arguments.contains(name)
                     || procedure.declarations.iter().any(|declaration| declaration.name == *name)
             };
-            let names = procedure.body.iter().flat_map(names_set);
+            let names = procedure.body.iter().flat_map(|statement| names_set(code, statement));
             self.set.extend(names.filter(|name| !is_own(name)));
         }
         self.is_setting = true;
@@ -59,15 +68,15 @@ impl Evaluator<'_> {
         for statement in &code.statements {
             let before = self.state.global.clone();
             self.depth = 0;
-            let names = || names_set(statement);
             if let Err(mut fault) = self.block(std::slice::from_ref(statement)) {
                 self.state = State { global: before, ..State::default() };
                 if let Some(name) = self.calls.first() {
                     fault.message = format!("{}: in {name}", fault.message);
                 }
+                self.not_run.push((*fault).clone());
                 let fault = Rc::from(fault);
                 self.calls.clear();
-                for name in names() {
+                for name in names_set(code, statement) {
                     self.spoil(&name, &fault);
                 }
             }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::syntax::Fault;
 use super::tokens::Name;
+use crate::chemistry::mechanism::diagnostics::Span;
 
 /// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,13 @@ pub(super) enum Kind {
     Logical,
     /// A quantity of the host: whole where it is used so, else real.
     Open,
+}
+
+/// A division of whole numbers, or a power, that has lost its fraction.
+#[derive(Clone, Debug)]
+pub(in crate::chemistry::mechanism) struct Loss {
+    pub(in crate::chemistry::mechanism) span: Span,
+    pub(in crate::chemistry::mechanism) message: String,
 }
 
 /// A number: an expression, its type, and the division that has lost its fraction on the way, if one has.
