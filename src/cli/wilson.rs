@@ -122,7 +122,7 @@ impl Wilson {
     /// Name and value of the tolerance of a case in the precision of the command.
     fn tolerance(&self, case: &LatticeCase) -> (&'static str, f64) {
         match self.precision {
-            Precision::F32 => ("tolerance_f32", case.tolerance[1]),
+            Precision::F32 => (lattice::OF_SINGLE, case.tolerance[1]),
             Precision::F64 => ("tolerance", case.tolerance[0]),
         }
     }

@@ -112,7 +112,7 @@ impl MechanismParser {
         let (mut joined, mut from) = (String::new(), 0);
         for (command, included) in self.includes.iter().filter(|(span, _)| span.file == file) {
             // A comment to the end of the line must not reach into the next file.
-            joined += &format!("{}\n{}\n", &text[from..command.start], self.joined(*included));
+            joined.extend([&text[from..command.start], "\n", &self.joined(*included), "\n"]);
             from = command.end;
         }
         joined + &text[from..]

@@ -225,6 +225,9 @@ pub(crate) fn write<R: Stored>(
     file.commit()
 }
 
+/// The variable with the tolerance in single precision.
+pub(crate) const OF_SINGLE: &str = "tolerance_f32";
+
 /// An error about a case whose solver has failed.
 ///
 /// `tolerance`: its name in the file, and its value.
@@ -243,9 +246,10 @@ pub(crate) fn failed<R>(
     );
     let stop = Stop { tolerance, most: iterations };
     Error::NotConverged(if solution.is_rounded_off(stop) {
+        let or = if name == OF_SINGLE { ", or double precision" } else { "" };
         format!(
             "{what}, and {name} is {tolerance:.3e}, below the rounding of this precision for this system; no file is \
-             written. Take a larger {name}, or double precision"
+             written. Take a larger {name}{or}"
         )
     } else {
         format!(

@@ -132,9 +132,10 @@ impl PlotInput {
         TimeReader::new(&self.reader, self.shape, time)
     }
 
-    /// The units of a variable in the file.
+    /// The units of a variable in the file, or of the one that it is split from.
     pub(crate) fn units(&self, name: &str) -> Option<String> {
-        self.reader.units(name)
+        let both = self.split_of(name).map(|(both, _)| both);
+        self.reader.units(name).or_else(|| self.reader.units(both?))
     }
 
     /// A field of a plane; non-finite values are NaN. Shape: (ny, nx).

@@ -3,6 +3,9 @@
 use super::place::Place;
 use super::small::Small;
 
+/// Angle between the axes of two maps, degrees.
+const TURN: f64 = 30.0;
+
 /// Radius of WRF's Earth, m.
 const RADIUS: f64 = 6_370_000.0;
 
@@ -192,7 +195,6 @@ fn winds_are_turned_to_the_axes_of_the_target() {
         is_near(&u.1, 20.0);
         is_near(&v.1, 0.0);
         // The same cells on a globe that is turned by 30 degrees around the pole: so are the axes of the map.
-        const TURN: f64 = 30.0;
         std::fs::copy(place.path("w.nc"), place.path("turned.nc")).expect("a copy");
         let mut file = netcdf::append(place.path("turned.nc")).expect("weights");
         for name in ["dst_grid_center_lon", "dst_grid_corner_lon"] {

@@ -34,7 +34,9 @@ fn user_defined_types_cannot_be_compared() {
         assert_eq!(report(&facts, "sky")["verdict"], "not_comparable");
         let stderr = tools.program(&["a.nc", "b.nc"]).stderr;
         let stderr = String::from_utf8_lossy(&stderr);
-        words.iter().for_each(|word| assert!(stderr.contains(word), "{word:?} is not in {stderr}"));
+        for word in words {
+            assert!(stderr.contains(word), "{word:?} is not in {stderr}");
+        }
     };
     compare(
         "a.nc",
