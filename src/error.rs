@@ -29,6 +29,8 @@ pub enum Advice {
     ChooseDevice,
     /// Choose another architecture to compile for.
     ChooseArchitecture,
+    /// Give the value of a quantity that is the same in all cells, or code that defines it.
+    GiveRateConstant,
     /// Take another time step.
     ChangeTimeStep,
     /// Take a shorter run, or a longer time step.
@@ -88,6 +90,9 @@ impl Advice {
             Self::UseOlderCompiler => "give the path of an older NVRTC, or compute on the CPU",
             Self::ChooseDevice => "choose another one",
             Self::ChooseArchitecture => "choose another architecture",
+            Self::GiveRateConstant => {
+                "where it is the same in all cells, give it as a constant of the rates"
+            }
             Self::ChangeTimeStep => "take another time step",
             Self::ShortenRun => "make the run shorter or the time step longer",
             Self::LengthenRun => "make the run longer",

@@ -204,10 +204,13 @@ def words(dimensions):
 
 def compare_variable(name, a, b, tolerances):
     limits = tolerances and tolerances["variables"].get(name, tolerances["default"])
-    types, dims = [cdl_type(a), cdl_type(b)], [extents(a), extents(b)]
+    types, dims, units = [cdl_type(a), cdl_type(b)], [extents(a), extents(b)], [units_of(a), units_of(b)]
+    if None not in units and units[0] != units[1]:
+        raise Unreadable(f"variable {name} has the units {units[0]!r} in A and {units[1]!r} in B, which this "
+                         "script does not convert; nwp-mini diff does")
     report = {"name": name, "types": types, "dimensions": list(a.dimensions),
-              "shape": list(a.shape), "verdict": "not_comparable", "pass": False, "note": None,
-              "figures": None, "limits": limits}
+              "shape": list(a.shape), "units": units, "units_differ": units[0] != units[1],
+              "verdict": "not_comparable", "pass": False, "note": None, "figures": None, "limits": limits}
     texts = {"char", "string"}
     same_class = types[0] == types[1] if texts & set(types) else "user-defined" not in types
     shape = common_shape(*dims)
@@ -231,6 +234,13 @@ def compare_variable(name, a, b, tolerances):
     return report
 
 
+def units_of(variable):
+    """The units of a numeric variable, if it states any."""
+    text = str(getattr(variable, "units", "")).strip().strip("\0")
+    is_text = cdl_type(variable) in {"char", "string", "user-defined"}
+    return None if is_text or text in {"", "-"} or text.lower() == "none" else text
+
+
 def judge(figures, rms_a, types, limits):
     if figures["differing"] == 0:
         return "identical"
@@ -246,7 +256,8 @@ def judge(figures, rms_a, types, limits):
 def one_sided(name, variable, side):
     types = [cdl_type(variable), None] if side == "A" else [None, cdl_type(variable)]
     return {"name": name, "types": types, "dimensions": list(variable.dimensions),
-            "shape": list(variable.shape), "verdict": f"only_in_{side.lower()}", "pass": False,
+            "shape": list(variable.shape), "units": [None, None], "units_differ": False,
+            "verdict": f"only_in_{side.lower()}", "pass": False,
             "note": f"only in {side}", "figures": None, "limits": None}
 
 

@@ -78,7 +78,8 @@ coupling_gather(const __grid_constant__ CouplingArgs args)
     args.temperature[cell] = t;
     args.air_factor[cell] = m / PER_AIR_FACTOR;
     args.air_density[cell] = m;
-    args.hydrolysis[cell] = hydrolysis(relative_humidity(air(2), t, qv));
+    const double humidity = relative_humidity(air(2), t, qv);
+    args.hydrolysis[cell] = hydrolysis(humidity);
     for (int n = 0; n < args.frequencies; ++n) {
         double frequency = args.daylight[static_cast<long long>(n) * args.plane + spot.column];
         if (args.light_before != nullptr) {
@@ -91,14 +92,16 @@ coupling_gather(const __grid_constant__ CouplingArgs args)
     for (int n = 0; n < args.variables; ++n) {
         args.variable[n * cells + cell] = number_density(field(args.places[n]), m);
     }
-    for (int n = 0; n < args.fixed_species; ++n) {
+    for (int n = 0; n < args.fixed_species + args.named_quantities; ++n) {
         const int origin = args.places[args.variables + n];
         double y = m;
         if (origin == OF_OXYGEN) y = OXYGEN * m;
         if (origin == OF_NITROGEN) y = NITROGEN * m;
         if (origin == OF_WATER) y = WATER_PER_DENSITY * positive(qv) * rho;
+        if (origin == OF_HUMIDITY) y = humidity;
         if (origin >= 0) y = number_density(field(origin), m);
-        args.fixed[n * cells + cell] = y;
+        if (n < args.fixed_species) args.fixed[n * cells + cell] = y;
+        else args.quantities[(n - args.fixed_species) * cells + cell] = y;
     }
 }
 

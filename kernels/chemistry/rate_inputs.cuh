@@ -27,6 +27,7 @@ struct Quantities {
             const double frequency = args.photolysis[i * args.cells + cell];
             is_good = is_good && frequency >= 0 && isfinite(frequency);
         }
+        for (int i = 0; i < QUANTITIES; ++i) is_good = is_good && isfinite(args.quantities[i * args.cells + cell]);
         return is_good;
     }
 };

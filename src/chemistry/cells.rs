@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::kinetics::Kinetics;
 use super::lanes::{CELLS, Row, each};
 use super::mechanism::expression::Input;
+use super::rates::Program;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
 use crate::chemistry::rates::sun::sunlight;
 use crate::simd::{Instructions, Task};
@@ -56,6 +57,8 @@ pub struct Cells {
     pub hydrolysis: Vec<f64>,
     /// Photolysis frequencies in the order of the mechanism, s-1.
     pub photolysis: Vec<f64>,
+    /// The mechanism's quantities, cell by cell.
+    pub quantities: Vec<f64>,
     /// Local solar time at the start, s.
     pub start: Vec<f64>,
     /// First step of each cell, s, 0 for that of the settings; empty for that of the settings in all cells.
@@ -74,16 +77,21 @@ impl Cells {
     }
 
     /// The first array that does not have values for all cells, in words: those of the conditions, which may have more
-    /// than this number of photolysis frequencies, and those of so many variable and fixed species.
-    pub(super) fn misfit(&self, species: Option<[usize; 2]>, frequencies: usize) -> Option<String> {
+    /// than the numbers of photolysis frequencies and of quantities that a program needs, and those of so many variable and
+    /// fixed species.
+    pub(super) fn misfit(&self, species: Option<[usize; 2]>, program: &Program) -> Option<String> {
         let count = self.len();
-        let least = frequencies * count;
-        let found = self.photolysis.len();
-        if found < least || (count > 0 && !found.is_multiple_of(count)) {
-            let needed = "or more, as many for each";
-            return Some(format!(
-                "{found} values of photolysis; {count} cells have {least} {needed}"
-            ));
+        for (name, values, each) in [
+            ("photolysis", &self.photolysis, program.frequencies()),
+            ("quantities", &self.quantities, program.quantities()),
+        ] {
+            let (least, found) = (each * count, values.len());
+            if found < least || (count > 0 && !found.is_multiple_of(count)) {
+                let needed = "or more, as many for each";
+                return Some(format!(
+                    "{found} values of {name}; {count} cells have {least} {needed}"
+                ));
+            }
         }
         let first_step = usize::from(!self.first_step.is_empty());
         let conditions = [
@@ -167,7 +175,7 @@ pub fn integrate_with(
 ) -> Vec<Outcome> {
     let count = cells.len();
     let species = [kinetics.variables(), kinetics.fixed.len()];
-    let misfit = cells.misfit(Some(species), kinetics.rates.frequencies());
+    let misfit = cells.misfit(Some(species), &kinetics.rates);
     assert!(misfit.is_none(), "{}", misfit.unwrap_or_default());
     let Settings { interval, .. } = settings;
     assert!(*interval > 0.0 && interval.is_finite(), "an interval of {interval} s");
@@ -202,7 +210,7 @@ pub fn integrate_with(
 ///
 /// If an array of conditions does not have values for all cells.
 pub fn rate_constants(kinetics: &Kinetics, cells: &Cells) -> Vec<f64> {
-    let misfit = cells.misfit(None, kinetics.rates.frequencies());
+    let misfit = cells.misfit(None, &kinetics.rates);
     assert!(misfit.is_none(), "{}", misfit.unwrap_or_default());
     let mut results = vec![Row::default(); kinetics.rates.operations.len()];
     let mut constants = Vec::with_capacity(cells.len() * kinetics.reactions());
@@ -231,6 +239,9 @@ fn condition(cells: &Cells, first: usize, input: Input) -> Row {
             Input::Hydrolysis => cells.hydrolysis[cell],
             Input::Photolysis(number) => {
                 cells.photolysis[cell * (cells.photolysis.len() / cells.len()) + number]
+            }
+            Input::Quantity(number) => {
+                cells.quantities[cell * (cells.quantities.len() / cells.len()) + number]
             }
         }
     })
@@ -267,7 +278,9 @@ impl CellRange<'_> {
             cells.start[cell].is_finite(),
         ];
         let per_cell = cells.photolysis.len() / cells.len();
-        is_good.iter().zip(&self.uses).all(|(is_good, is_used)| *is_good || !is_used)
+        let quantities = cells.quantities.len() / cells.len();
+        cells.quantities[cell * quantities..][..quantities].iter().all(|x| x.is_finite())
+            && is_good.iter().zip(&self.uses).all(|(is_good, is_used)| *is_good || !is_used)
             && cells.photolysis[cell * per_cell..][..per_cell].iter().all(|&j| is_rate(j))
     }
 }

@@ -9,6 +9,7 @@ use super::coupling::{
     NITROGEN, OXYGEN, air, hydrolysis, number_density, relative_humidity, water,
 };
 use super::kinetics::Kinetics;
+use super::mechanism::quantity::{Origin, Quantity};
 use super::mechanism::{Mechanism, Role};
 use super::rates::PER_AIR_FACTOR;
 use super::rosenbrock::{Tolerances, methods};
@@ -34,6 +35,8 @@ pub enum FixedSource {
     Nitrogen,
     /// Its water vapour.
     Water,
+    /// Its relative humidity, 0 to 1; of a quantity that rates name.
+    Humidity,
     /// A field of the state.
     Field(usize),
 }
@@ -182,6 +185,24 @@ impl Coupled {
         self.kinetics.fixed.iter().map(given).collect()
     }
 
+    /// Origins of the quantities that the rates name.
+    pub fn quantities(&self) -> Vec<FixedSource> {
+        let of_species = |species: usize| match self.fields[species] {
+            Some(field) => FixedSource::Field(field),
+            None => FixedSource::of_air(&self.mechanism.species[species].name)
+                .unwrap_or(FixedSource::Air),
+        };
+        let one = |quantity: &Quantity| match quantity.origin {
+            Origin::Water => FixedSource::Water,
+            Origin::Humidity => FixedSource::Humidity,
+            Origin::Oxygen => FixedSource::Oxygen,
+            Origin::Nitrogen => FixedSource::Nitrogen,
+            Origin::Species(species) => of_species(species),
+            Origin::Air | Origin::Host(_) => FixedSource::Air,
+        };
+        self.mechanism.quantities.iter().map(one).collect()
+    }
+
     /// The light of the columns of a grid of (ny, nx), `seconds` after the date.
     pub fn daylight(&self, [ny, nx]: [usize; 2], seconds: f64) -> Daylight {
         let sun = Sun::at(self.date, seconds);
@@ -239,12 +260,13 @@ impl Coupled {
         };
         let variable = self.variable();
         let fields: Vec<&[R]> = variable.iter().map(|&n| memory(&state.fields()[n])).collect();
-        let fixed = self.fixed();
+        let (fixed, quantities) = (self.fixed(), self.quantities());
         let given = |origin: &FixedSource, cell: usize, m: f64| match *origin {
             FixedSource::Air => m,
             FixedSource::Oxygen => OXYGEN * m,
             FixedSource::Nitrogen => NITROGEN * m,
             FixedSource::Water => water(value(qv, cell), value(rho, cell)),
+            FixedSource::Humidity => humidity(cell),
             FixedSource::Field(n) => number_density(memory(&state.fields()[n])[cell].f64(), m),
         };
         let pairs = || cells.iter().zip(&density);
@@ -256,6 +278,9 @@ impl Coupled {
                 .collect(),
             fixed: pairs()
                 .flat_map(|(&cell, &m)| fixed.iter().map(move |origin| given(origin, cell, m)))
+                .collect(),
+            quantities: pairs()
+                .flat_map(|(&cell, &m)| quantities.iter().map(move |origin| given(origin, cell, m)))
                 .collect(),
             temperature: of(&temperature),
             air_factor: density.iter().map(|m| m / PER_AIR_FACTOR).collect(),

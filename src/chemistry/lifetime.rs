@@ -8,6 +8,8 @@ use super::cells::{Cells, rate_constants};
 use super::clear_sky::ClearSky;
 use super::kinetics::Kinetics;
 use super::mechanism::Mechanism;
+use super::mechanism::expression::Input;
+use super::mechanism::quantity::{Origin, Quantity};
 
 /// Temperature of the reference state, K.
 pub const TEMPERATURE: f64 = 298.15;
@@ -19,6 +21,11 @@ pub const ZENITH_COSINE: f64 = std::f64::consts::FRAC_1_SQRT_2;
 const NOON: f64 = 43_200.0;
 /// Hydrolysis of N2O5 in half-saturated air, s-1.
 const HYDROLYSIS: f64 = 2.8e-3;
+
+/// Number density of water vapour in it, molecules cm-3.
+const WATER: f64 = 3.9e17;
+/// Relative humidity, 1.
+const HUMIDITY: f64 = 0.5;
 
 /// Typical concentrations at noon in clean continental air, molecules cm-3, and the names of the species in mechanisms;
 /// orders of magnitude as in Seinfeld and Pandis (Atmospheric Chemistry and Physics, chapter 6).
@@ -33,7 +40,7 @@ const CONCENTRATIONS: [(&[&str], f64); 14] = [
     (&["ACO3", "C2O3", "CCO_O2"], 1e7),
     (&["CO"], 3e12),
     (&["CH4"], 4.4e13),
-    (&["H2O"], 3.9e17),
+    (&["H2O"], WATER),
     (&["M", "AIR"], AIR),
     (&["O2"], 0.209 * AIR),
     (&["H2"], 1.3e13),
@@ -70,6 +77,48 @@ pub(crate) fn concentration(mechanism: &Mechanism, species: usize) -> f64 {
     known.map_or_else(|| species.initial.unwrap_or(0.0).max(0.0), |&(_, value)| value)
 }
 
+/// A quantity that rates name, in the reference state; not a number if only the host knows it.
+pub(crate) fn quantity_in_reference(mechanism: &Mechanism, quantity: &Quantity) -> f64 {
+    match quantity.origin {
+        Origin::Water => WATER,
+        Origin::Humidity => HUMIDITY,
+        Origin::Air => AIR,
+        Origin::Oxygen => super::coupling::OXYGEN * AIR,
+        Origin::Nitrogen => super::coupling::NITROGEN * AIR,
+        Origin::Species(species) => concentration(mechanism, species),
+        Origin::Host(_) => f64::NAN,
+    }
+}
+
+/// A cell in the reference state, without species.
+pub(crate) fn reference_cell(mechanism: &Mechanism) -> Cells {
+    let frequency =
+        |name: &String| ClearSky::named(name).map_or(0.0, |j| j.frequency(ZENITH_COSINE));
+    let quantity = |quantity: &Quantity| quantity_in_reference(mechanism, quantity);
+    Cells {
+        temperature: vec![TEMPERATURE],
+        air_factor: vec![AIR / super::rates::PER_AIR_FACTOR],
+        air_density: vec![AIR],
+        hydrolysis: vec![HYDROLYSIS],
+        photolysis: mechanism.photolysis.iter().map(frequency).collect(),
+        quantities: mechanism.quantities.iter().map(quantity).collect(),
+        start: vec![NOON],
+        first_step: Vec::new(),
+        ..Cells::default()
+    }
+}
+
+/// True of the reactions whose rates depend on what only the host knows.
+pub(crate) fn uses_of_host(mechanism: &Mechanism, kinetics: &Kinetics) -> Vec<bool> {
+    let is_host = |input: Input| match input {
+        Input::Quantity(number) => {
+            matches!(mechanism.quantities[number].origin, Origin::Host(_))
+        }
+        _ => false,
+    };
+    kinetics.rates.users(is_host)
+}
+
 /// Lifetimes of all variable species that take part in a reaction.
 pub fn lifetimes(mechanism: &Mechanism, kinetics: &Kinetics) -> Reference {
     let dark: Vec<String> = mechanism
@@ -78,29 +127,23 @@ pub fn lifetimes(mechanism: &Mechanism, kinetics: &Kinetics) -> Reference {
         .filter(|name| ClearSky::named(name).is_none())
         .cloned()
         .collect();
-    let frequency =
-        |name: &String| ClearSky::named(name).map_or(0.0, |j| j.frequency(ZENITH_COSINE));
-    let cell = Cells {
-        temperature: vec![TEMPERATURE],
-        air_factor: vec![AIR / super::rates::PER_AIR_FACTOR],
-        air_density: vec![AIR],
-        hydrolysis: vec![HYDROLYSIS],
-        photolysis: mechanism.photolysis.iter().map(frequency).collect(),
-        start: vec![NOON],
-        first_step: Vec::new(),
-        ..Cells::default()
-    };
+    let cell = reference_cell(mechanism);
     let rates = rate_constants(kinetics, &cell);
     let y: Vec<f64> = (0..mechanism.species.len()).map(|s| concentration(mechanism, s)).collect();
 
     let mut order: Vec<usize> = kinetics.variable.clone();
     order.sort_unstable();
+    let mut losses = vec![Vec::new(); mechanism.species.len()];
+    for (number, reaction) in mechanism.reactions.iter().enumerate() {
+        reaction.reactants.iter().for_each(|&(species, _)| losses[species].push(number));
+    }
     let lifetimes = order
         .into_iter()
         .map(|species| {
             let mut loss = 0.0;
             let mut largest = (0.0, None);
-            for (r, reaction) in mechanism.reactions.iter().enumerate() {
+            for &r in &losses[species] {
+                let reaction = &mechanism.reactions[r];
                 let Some(&(_, own)) = reaction.reactants.iter().find(|&&(s, _)| s == species)
                 else {
                     continue;

@@ -58,6 +58,7 @@ pub mod lanes;
 pub mod lifetime;
 pub mod mechanism;
 pub mod ordering;
+pub mod plausibility;
 pub mod rates;
 pub mod rosenbrock;
 pub mod sparse_lu;

@@ -8,63 +8,101 @@
 //! a bound of its fill. *Diagonal* Markowitz takes pivots from the diagonal only, since the diagonal of I/(hγ) - J is
 //! large; the order then depends on the pattern only, and is determined once for a mechanism.
 
-use ndarray::{Array2, Axis, s};
-
 use super::mechanism::Mechanism;
 
-/// The pattern of a square matrix: true where it has entries.
+/// Bits of a word.
+const BITS: usize = u64::BITS as usize;
+
+/// The pattern of a square matrix, true where it has entries: a bit for each, in words, row by row.
 #[derive(Clone, Debug)]
-pub struct Pattern(Array2<bool>);
+pub struct Pattern {
+    size: usize,
+    /// Words of a row.
+    words: usize,
+    bits: Vec<u64>,
+}
 
 impl Pattern {
     /// An empty pattern.
     pub fn new(size: usize) -> Self {
-        Self(Array2::from_elem((size, size), false))
+        let words = size.div_ceil(BITS);
+        Self { size, words, bits: vec![0; size * words] }
     }
 
     /// Number of rows.
     pub fn size(&self) -> usize {
-        self.0.nrows()
+        self.size
     }
 
     /// Adds an entry.
     pub fn insert(&mut self, row: usize, column: usize) {
-        self.0[[row, column]] = true;
+        self.bits[row * self.words + column / BITS] |= 1 << (column % BITS);
     }
 
     /// True if there is an entry.
     pub fn contains(&self, row: usize, column: usize) -> bool {
-        self.0[[row, column]]
+        self.bits[row * self.words + column / BITS] >> (column % BITS) & 1 == 1
     }
 
     /// Columns of a row's entries, ascending.
     pub fn row(&self, row: usize) -> Vec<usize> {
-        (0..self.size()).filter(|&column| self.contains(row, column)).collect()
+        columns_of(self.words_of(row)).collect()
     }
 
     /// Number of entries.
     pub fn entries(&self) -> usize {
-        self.0.iter().filter(|is_entry| **is_entry).count()
+        self.bits.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    fn words_of(&self, row: usize) -> &[u64] {
+        &self.bits[row * self.words..][..self.words]
     }
 
     /// The matrix with rows and columns in another order: entry (i, j) is the old (order\[i\], order\[j\]).
     pub(crate) fn permuted(&self, order: &[usize]) -> Self {
-        let shape = self.0.dim();
-        Self(Array2::from_shape_fn(shape, |(i, j)| self.contains(order[i], order[j])))
+        let mut place = vec![0; self.size];
+        order.iter().enumerate().for_each(|(i, &old)| place[old] = i);
+        let mut permuted = Self::new(self.size);
+        for (i, &old) in order.iter().enumerate() {
+            columns_of(self.words_of(old)).for_each(|column| permuted.insert(i, place[column]));
+        }
+        permuted
     }
 
     /// The combined pattern of the factors L and U of a matrix with this pattern.
     pub(crate) fn with_fill(&self) -> Self {
         let mut filled = self.clone();
-        for pivot in 0..self.size() {
-            let (above, mut below) = filled.0.view_mut().split_at(Axis(0), pivot + 1);
-            let entries = above.slice(s![pivot, pivot..]);
-            for mut row in below.rows_mut().into_iter().filter(|row| row[pivot]) {
-                row.slice_mut(s![pivot..]).zip_mut_with(&entries, |is, inherited| *is |= inherited);
+        let words = self.words;
+        for pivot in 0..self.size {
+            let (above, below) = filled.bits.split_at_mut((pivot + 1) * words);
+            let first = pivot / BITS;
+            let inherited = &above[pivot * words..][first..];
+            // Columns from the pivot on.
+            let mask = u64::MAX << (pivot % BITS);
+            for row in below.chunks_exact_mut(words) {
+                if row[first] >> (pivot % BITS) & 1 == 0 {
+                    continue;
+                }
+                row[first] |= inherited[0] & mask;
+                for (word, inherited) in row[first + 1..].iter_mut().zip(&inherited[1..]) {
+                    *word |= inherited;
+                }
             }
         }
         filled
     }
+}
+
+/// Columns of the entries of a row, ascending.
+fn columns_of(words: &[u64]) -> impl Iterator<Item = usize> {
+    words.iter().enumerate().flat_map(|(number, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let column = (rest != 0).then(|| number * BITS + rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(column)
+        })
+    })
 }
 
 /// Species that take part in a mechanism, before reordering: variable ones that react, then variable ones that are only
@@ -119,7 +157,9 @@ pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
             in_column[column] += 1;
         }
     }
-    let mut is_left = vec![true; n];
+    let words = work.words;
+    // A bit for each column that has not been eliminated.
+    let mut left = vec![u64::MAX; words];
     for step in 0..n.saturating_sub(1) {
         let cost = |place: &usize| {
             let species = order[*place];
@@ -129,18 +169,22 @@ pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
         let best = (step..n).min_by_key(cost).expect("places are left");
         order.swap(step, best);
         let pivot = order[step];
-        let pivot_columns: Vec<usize> =
-            work.row(pivot).into_iter().filter(|&column| is_left[column]).collect();
-        for row in (0..n).filter(|&row| is_left[row] && row != pivot) {
+        let pivot_row: Vec<u64> =
+            work.words_of(pivot).iter().zip(&left).map(|(word, left)| word & left).collect();
+        let pivot_columns = pivot_row.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        for &row in &order[step + 1..] {
             if !work.contains(row, pivot) {
                 continue;
             }
-            products += pivot_columns.len() - 1;
-            for &column in &pivot_columns {
-                if !work.contains(row, column) {
-                    work.insert(row, column);
-                    in_row[row] += 1;
-                    in_column[column] += 1;
+            products += pivot_columns - 1;
+            let entries = &mut work.bits[row * words..][..words];
+            for (number, (entry, pivot)) in entries.iter_mut().zip(&pivot_row).enumerate() {
+                let mut fill = pivot & !*entry;
+                *entry |= fill;
+                in_row[row] += fill.count_ones() as usize;
+                while fill != 0 {
+                    in_column[number * BITS + fill.trailing_zeros() as usize] += 1;
+                    fill &= fill - 1;
                 }
             }
             in_row[row] -= 1;
@@ -148,10 +192,8 @@ pub(crate) fn markowitz(pattern: &Pattern, most: usize) -> Option<Vec<usize>> {
         if products > most {
             return None;
         }
-        is_left[pivot] = false;
-        for &column in &pivot_columns {
-            in_column[column] -= 1;
-        }
+        left[pivot / BITS] &= !(1 << (pivot % BITS));
+        columns_of(&pivot_row).for_each(|column| in_column[column] -= 1);
     }
     Some(order)
 }

@@ -13,8 +13,8 @@ use std::ops::Range;
 use super::lanes::{Row, each};
 use super::ordering::Pattern;
 
-/// Maximum number of products of a factorisation, that of a full matrix of 180 rows.
-pub const MOST_PRODUCTS: usize = 2_000_000;
+/// Maximum number of products of a factorisation, that of a full matrix of 390 rows.
+pub const MOST_PRODUCTS: usize = 20_000_000;
 
 /// The message for a mechanism whose factors are too large.
 pub(crate) fn too_dense() -> String {

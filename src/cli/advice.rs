@@ -33,6 +33,9 @@ pub(super) fn by_option(advice: Advice) -> &'static str {
         }
         Advice::ChooseDevice => "choose another one with --device",
         Advice::ChooseArchitecture => "choose another one with --arch",
+        Advice::GiveRateConstant => {
+            "where it is the same in all cells, give it by --rate-constant NAME=VALUE"
+        }
         Advice::ChangeTimeStep => "choose another --dt",
         Advice::ShortenRun => "reduce --hours or increase --dt",
         Advice::LengthenRun => "increase --hours",

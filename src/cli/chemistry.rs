@@ -11,11 +11,13 @@ use crate::chemistry::cells::{Outcome, RateUpdate, Settings, integrate};
 use crate::chemistry::gpu::{self as on_device, Mapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
-use crate::chemistry::mechanism::{self, Mechanism};
+use crate::chemistry::mechanism::{self, Mechanism, RateCode};
+use crate::chemistry::plausibility::{ImpossibleRate, impossible_rates, rate_units};
 use crate::chemistry::rosenbrock::{Method, Status, Tolerances};
 use crate::cli::BackendChoice;
 use crate::cli::device::GpuChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
+use crate::cli::rate_code::{RateOptions, unreadable};
 use crate::error::{Error, Result};
 use crate::io::cases::chemistry::CellFile;
 use crate::io::store::writer::Writer;
@@ -43,6 +45,8 @@ pub(super) struct Chemistry {
     /// NetCDF file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    rates: RateOptions,
     #[command(flatten)]
     pub(super) solver: Solver,
     /// Mapping of cells to the threads of the GPU
@@ -138,18 +142,16 @@ pub(super) struct MechanismFiles {
 }
 
 /// Reads a mechanism and logs its warnings.
-pub(super) fn read_mechanism(path: &Path) -> Result<(Mechanism, Kinetics)> {
-    read_mechanism_and_files(path).map(|(mechanism, kinetics, _)| (mechanism, kinetics))
+pub(super) fn read_mechanism(path: &Path, code: &RateCode) -> Result<(Mechanism, Kinetics)> {
+    read_mechanism_and_files(path, code).map(|(mechanism, kinetics, _)| (mechanism, kinetics))
 }
 
 /// The same with the files.
 pub(super) fn read_mechanism_and_files(
     path: &Path,
+    code: &RateCode,
 ) -> Result<(Mechanism, Kinetics, MechanismFiles)> {
-    let reading = mechanism::read(path).map_err(|reason| match path.metadata() {
-        Err(e) => Error::cannot_read(path, &e),
-        Ok(_) => Error::input(path, reason),
-    })?;
+    let reading = mechanism::read_with(path, code).map_err(|reason| unreadable(path, reason))?;
     let text = reading.text.clone();
     let (mechanism, diagnostics) =
         reading.mechanism().map_err(|message| Error::input(path, message))?;
@@ -157,8 +159,25 @@ pub(super) fn read_mechanism_and_files(
         warn!("{}", diagnostics.text(Severity::Warning));
     }
     let kinetics = Kinetics::new(&mechanism).map_err(|message| Error::input(path, message))?;
+    warn_of_impossible_rates(&mechanism, &kinetics);
     let paths = diagnostics.sources.into_iter().map(|source| source.path).collect();
     Ok((mechanism, kinetics, MechanismFiles { text, paths }))
+}
+
+/// Warns of rate constants that nature does not allow.
+fn warn_of_impossible_rates(mechanism: &Mechanism, kinetics: &Kinetics) {
+    for ImpossibleRate { reaction, rate, temperature, limit, reason } in
+        impossible_rates(mechanism, kinetics)
+    {
+        let units = rate_units(mechanism.reactions[reaction].order());
+        warn!(
+            "the rate constant of {} is {rate:.1e} {units} at {temperature} K, beyond {limit:.0e} \
+             {units}, as {reason}; check its signs and units: {} : {}",
+            mechanism.reaction_name(reaction),
+            mechanism.equation(reaction),
+            mechanism.reactions[reaction].rate_text
+        );
+    }
 }
 
 impl Chemistry {
@@ -174,7 +193,7 @@ impl Chemistry {
         )?;
         // Invalid options are reported before any file is read.
         self.solver.settings(None)?;
-        let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
+        let (mechanism, kinetics) = read_mechanism(&self.mechanism, &self.rates.read()?)?;
         let follows_sun = self.solver.rates == RateUpdate::Updated;
         let mut file = CellFile::read(&self.input, &mechanism, &kinetics, follows_sun)?;
         let settings = self.solver.settings(file.dt)?;

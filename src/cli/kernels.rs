@@ -10,7 +10,7 @@ use serde::Serialize;
 use tracing::debug;
 
 use crate::chemistry::kinetics::Kinetics;
-use crate::chemistry::mechanism;
+use crate::chemistry::mechanism::{self, RateCode};
 use crate::cli::Precision;
 use crate::cli::chemistry::read_mechanism;
 use crate::cli::device::CompilerPlace;
@@ -148,7 +148,8 @@ impl Kernels {
         let all: Vec<Kinetics> = if self.mechanism.is_empty() {
             shipped.into_iter().map(of_shipped).collect::<Result<_>>()?
         } else {
-            let given = self.mechanism.iter().map(|path| Ok(read_mechanism(path)?.1));
+            let given =
+                self.mechanism.iter().map(|path| Ok(read_mechanism(path, &RateCode::default())?.1));
             given.collect::<Result<_>>()?
         };
         catalogue_of(&all)

@@ -15,6 +15,7 @@ mod kernels;
 mod mechanism;
 mod option_values;
 mod plot;
+mod rate_code;
 mod report_page;
 mod run;
 mod transport;

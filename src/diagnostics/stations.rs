@@ -5,6 +5,7 @@ use std::path::Path;
 use super::locate::Locator;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::io::grid_north;
 use crate::io::out::station_series::PlacedStation;
 use crate::io::out::stations::{Station, Stations};
 use crate::io::weights::Coordinates;
@@ -53,12 +54,22 @@ pub(crate) fn locate(
             Coordinates::Degrees => (Some([*x, *y]), None),
             Coordinates::Metres => (locator.earth_of_map(*x, *y), Some([*x, *y])),
         };
-        places.push(PlacedStation { name: name.clone(), on_earth, on_map, altitude });
+        places.push(PlacedStation { name: name.clone(), on_earth, on_map, altitude, angle: None });
         let parts = around.into_iter().filter(|(_, weight)| *weight > 0.0);
         triplets.extend(parts.map(|(cell, weight)| (row, cell, weight)));
         tracing::debug!("{}: line {line}, {name} is between the cells {around:?}", path.shown());
     }
     let matrix = Csr::from_triplets(places.len(), domain.grid.shape.columns(), &triplets)?;
+    let on_earth: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_earth).collect();
+    let angles = on_earth.and_then(|on_earth| {
+        let [x, y] = [0, 1].map(|n| on_earth.iter().map(|place| place[n]).collect::<Vec<f64>>());
+        grid_north::at_places(domain, [&x, &y], &matrix)
+    });
+    if let Some([sine, cosine]) = angles {
+        for ((place, sine), cosine) in places.iter_mut().zip(sine).zip(cosine) {
+            place.angle = Some([sine, cosine]);
+        }
+    }
     Ok((places, matrix))
 }
 

@@ -9,9 +9,9 @@
 
 use ndarray::Array2;
 
-use crate::domain::Attribute;
-use crate::io::mapping;
-use crate::io::mapping::GeoPoint;
+use crate::domain::{Attribute, Domain};
+use crate::io::mapping::{self, GeoPoint};
+use crate::primitives::csr::Csr;
 
 /// Sine and cosine of the angle α of each cell. Shape of each: (ny, nx).
 pub(crate) type Rotation = [Array2<f64>; 2];
@@ -113,11 +113,47 @@ pub(crate) fn rotation(
     [0, 1].map(|n| pairs.mapv(|pair| pair[n]))
 }
 
+/// Sine and cosine of α at places, to which the rows of `matrix` interpolate: from the projection if it is known, else
+/// between those of the cells; `None` if the run is not on Earth.
+///
+/// Units: longitude and latitude of the places in degrees.
+pub(crate) fn at_places(
+    domain: &Domain,
+    [longitudes, latitudes]: [&[f64]; 2],
+    matrix: &Csr<f64>,
+) -> Option<[Vec<f64>; 2]> {
+    let [latitude, longitude] =
+        [domain.latitude.as_ref()?, domain.longitude.as_ref()?].map(|p| p.mapv(f64::from));
+    if let Some(axes) = Axes::of(&domain.projection) {
+        let places = longitudes.iter().zip(latitudes);
+        let (sine, cosine) = places.map(|(&x, &y)| axes.at([x, y])).map(|[s, c]| (s, c)).unzip();
+        return Some([sine, cosine]);
+    }
+    let [sine, cosine] = rotation(&domain.projection, &latitude, &longitude).map(|field| {
+        let mut mean = vec![0.0; matrix.rows()];
+        matrix.multiply(field.as_slice().expect("standard layout"), &mut mean);
+        mean
+    });
+    let pairs = sine.iter().zip(&cosine).map(|(&sine, &cosine)| {
+        let length = f64::hypot(sine, cosine);
+        if length > 0.0 { (sine / length, cosine / length) } else { (0.0, 1.0) }
+    });
+    let (sine, cosine) = pairs.unzip();
+    Some([sine, cosine])
+}
+
 /// A point on the unit sphere. Units: degrees.
 pub(crate) fn unit_vector([longitude, latitude]: [f64; 2]) -> [f64; 3] {
     let (sin_x, cos_x) = longitude.to_radians().sin_cos();
     let (sin_y, cos_y) = latitude.to_radians().sin_cos();
     [cos_y * cos_x, cos_y * sin_x, sin_y]
+}
+
+/// Unit vectors to the east and to the north at a point. Units: degrees.
+pub(crate) fn east_and_north([longitude, latitude]: [f64; 2]) -> [[f64; 3]; 2] {
+    let (sin_x, cos_x) = longitude.to_radians().sin_cos();
+    let (sin_y, cos_y) = latitude.to_radians().sin_cos();
+    [[-sin_x, cos_x, 0.0], [-sin_y * cos_x, -sin_y * sin_x, cos_y]]
 }
 
 /// Longitude and latitude of a vector from the centre of the sphere, degrees.
@@ -132,10 +168,7 @@ fn along_cells(
     (j, i): (usize, usize),
 ) -> [f64; 2] {
     let (ny, nx) = latitude.dim();
-    let (sin_x, cos_x) = longitude[[j, i]].to_radians().sin_cos();
-    let (sin_y, cos_y) = latitude[[j, i]].to_radians().sin_cos();
-    let east = [-sin_x, cos_x, 0.0];
-    let north = [-sin_y * cos_x, -sin_y * sin_x, cos_y];
+    let [east, north] = east_and_north([longitude[[j, i]], latitude[[j, i]]]);
     let vector = |j: usize, i: usize| unit_vector([longitude[[j, i]], latitude[[j, i]]]);
     // Direction from one cell to another, eastward and northward, as a unit vector.
     let way = |a: [f64; 3], b: [f64; 3]| {

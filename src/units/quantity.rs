@@ -71,6 +71,8 @@ impl Quantity {
         Self { ratios: &[Ratio::Plain, Ratio::Mass, Ratio::Amount], ..quantity("1", "no other") };
     /// Direction and position on Earth, degrees.
     pub const DEGREES: Self = quantity("degrees", "degrees_north, degrees_east, radians");
+    /// A number whose unit only a mechanism knows; taken as it is.
+    pub const UNASKED: Self = quantity("", "any");
     /// Reflectivity, dBZ.
     pub const REFLECTIVITY: Self = quantity("dBZ", "no other");
     /// Rate of change of a temperature, K s⁻¹.
@@ -119,7 +121,7 @@ impl Quantity {
     ///
     /// [`Refusal`] when the units are not known, or are those of another quantity.
     pub fn conversion(&self, stated: &str) -> Result<Conversion, Refusal> {
-        if is_absent(stated) {
+        if is_absent(stated) || *self == Self::UNASKED {
             return Ok(Conversion::IDENTITY);
         }
         let refusal = || Refusal {

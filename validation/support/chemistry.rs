@@ -115,6 +115,7 @@ impl Case {
             air_density,
             hydrolysis: self.optional("rc_n2o5").unwrap_or_else(|| vec![0.0; count]),
             photolysis,
+            quantities: Vec::new(),
             start: self.optional("tstart").unwrap_or_else(|| vec![0.0; count]),
             first_step: Vec::new(),
         }
@@ -161,6 +162,7 @@ pub fn picked(cells: &Cells, order: &[usize]) -> Cells {
         air_density: pick(&cells.air_density),
         hydrolysis: pick(&cells.hydrolysis),
         photolysis: pick(&cells.photolysis),
+        quantities: pick(&cells.quantities),
         start: pick(&cells.start),
         first_step: Vec::new(),
     }

@@ -26,6 +26,7 @@ pub mod text;
 pub mod truth;
 pub mod wsm5;
 
+pub use larger::needed;
 pub use reference::{Substepped, reference, reference_path, substepped, yardstick};
 
 /// The folder of the project: that of cargo if it runs the test, so that an executable that was built elsewhere finds

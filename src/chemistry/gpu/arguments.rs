@@ -20,6 +20,8 @@ shared_struct! {
         hydrolysis: ReadPointer<f64>, "s⁻¹";
         /// Photolysis frequencies.
         photolysis: ReadPointer<f64>, "s⁻¹";
+        /// Quantities that the rates name beside these.
+        quantities: ReadPointer<f64>, "any";
         /// Local solar time at the start.
         start: ReadPointer<f64>, "s";
         /// First step of every cell, 0 for the default; null without such steps.

@@ -23,11 +23,12 @@ const THREADS: u32 = 256;
 /// Blocks that share the cells where something is added up.
 const SUM_BLOCKS: usize = 64;
 
-/// Origins of fixed species, in the place of the number of a field.
+/// Origins of fixed species and of quantities, in the place of the number of a field.
 const OF_AIR: i32 = -1;
 const OF_OXYGEN: i32 = -2;
 const OF_NITROGEN: i32 = -3;
 const OF_WATER: i32 = -4;
+const OF_HUMIDITY: i32 = -5;
 
 /// Values that are kept of a column, see `where_columns_are`, and parameters of a photolysis frequency under a clear
 /// sky.
@@ -56,6 +57,7 @@ pub fn source(precision: Precision) -> KernelSource {
         ("OF_OXYGEN", OF_OXYGEN),
         ("OF_NITROGEN", OF_NITROGEN),
         ("OF_WATER", OF_WATER),
+        ("OF_HUMIDITY", OF_HUMIDITY),
         ("TALLY_STEPS", 0),
         ("TALLY_MOST", 1),
         ("TALLY_FAILED", 2),
@@ -119,6 +121,7 @@ impl<R: Real + Element> Coupling<R> {
 
         let (variables, fixed) = (kinetics.variables(), kinetics.fixed.len());
         let frequencies = coupled.mechanism.photolysis.len();
+        let quantities = coupled.mechanism.quantities.len();
         let zeros = |each: usize| vec![0.0; each * count];
         let cells = integrator.upload(&Cells {
             variable: zeros(variables),
@@ -128,6 +131,7 @@ impl<R: Real + Element> Coupling<R> {
             air_density: zeros(1),
             hydrolysis: zeros(1),
             photolysis: zeros(frequencies),
+            quantities: zeros(quantities),
             start: zeros(1),
             first_step: if coupled.keeps_steps { zeros(1) } else { Vec::new() },
         })?;
@@ -169,6 +173,7 @@ impl<R: Real + Element> Coupling<R> {
             air_density,
             hydrolysis,
             photolysis: cells.photolysis.pointer(),
+            quantities: cells.quantities.pointer(),
             start,
             status: cells.status.pointer().read(),
             counters: cells.counters.pointer().read(),
@@ -188,6 +193,7 @@ impl<R: Real + Element> Coupling<R> {
             frequencies: frequencies as i32,
             variables: variables as i32,
             fixed_species: fixed as i32,
+            named_quantities: quantities as i32,
             temperature_field: place(0) as i32,
             vapour: place(1) as i32,
             ..CouplingArgs::default()
@@ -227,7 +233,8 @@ impl<R: Real + Element> Coupling<R> {
         let doubles = of_columns + of_skies + (frequencies + 1) * plane;
         let first_steps = if coupled.keeps_steps { cells } else { 0 };
         let sums = variables * 2 * SUM_BLOCKS + TALLY + first_steps;
-        let places = (variables + kinetics.fixed.len()) * size_of::<i32>();
+        let given = kinetics.fixed.len() + coupled.mechanism.quantities.len();
+        let places = (variables + given) * size_of::<i32>();
         let light = frames(coupled, has_sequence) * frequencies * layout.cells() * size_of::<R>();
         Ok(integration + (doubles + sums) * size_of::<f64>() + places + light)
     }
@@ -344,17 +351,19 @@ fn frames(coupled: &Coupled, has_sequence: bool) -> usize {
     }
 }
 
-/// Places of the variable species among the fields, and origins of the fixed ones.
+/// Places of the variable species among the fields, and origins of the fixed ones and of the quantities that rates name.
 fn places(coupled: &Coupled, place: &dyn Fn(usize) -> usize) -> Vec<i32> {
     let variable = coupled.variable().into_iter().map(|field| place(field) as i32);
-    let fixed = coupled.fixed().into_iter().map(|given| match given {
+    let given = coupled.fixed().into_iter().chain(coupled.quantities());
+    let given = given.map(|given| match given {
         FixedSource::Air => OF_AIR,
         FixedSource::Oxygen => OF_OXYGEN,
         FixedSource::Nitrogen => OF_NITROGEN,
         FixedSource::Water => OF_WATER,
+        FixedSource::Humidity => OF_HUMIDITY,
         FixedSource::Field(field) => place(field) as i32,
     });
-    variable.chain(fixed).collect()
+    variable.chain(given).collect()
 }
 
 /// Sine and cosine of the latitude, and the clock by the longitude, of every place of a plane.

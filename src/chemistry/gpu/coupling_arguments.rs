@@ -14,7 +14,7 @@ shared_struct! {
         air: ReadPointer<R>, "SI";
         /// Mass of the cells.
         mass: LayeredPointers<R>, "kg";
-        /// Places among the fields of the variable species, then origins of the fixed ones.
+        /// Places among the fields of the variable species, then origins of the fixed ones and of named quantities.
         places: ReadPointer<i32>, "1";
         /// Sine and cosine of the latitude, and the clock by the longitude, of every column.
         columns: ReadPointer<f64>, "1 and s";
@@ -43,6 +43,8 @@ shared_struct! {
         hydrolysis: DevicePointer<f64>, "s⁻¹";
         /// Photolysis frequencies.
         photolysis: DevicePointer<f64>, "s⁻¹";
+        /// Quantities that the rates name beside these.
+        quantities: DevicePointer<f64>, "any";
         /// True solar time.
         start: DevicePointer<f64>, "s";
         /// The end of every cell's integration.
@@ -91,7 +93,7 @@ shared_struct! {
         temperature_field: i32, "1";
         /// See `temperature_field`.
         vapour: i32, "1";
-        /// Nothing: the size is a multiple of the largest member's.
-        filler: i32, "1";
+        /// Number of quantities that the rates name, whose origins follow those of the fixed species.
+        named_quantities: i32, "1";
     }
 }

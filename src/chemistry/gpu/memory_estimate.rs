@@ -25,6 +25,7 @@ pub(super) fn bytes(
         + kinetics.fixed.len()
         + CONDITIONS
         + photolysis.max(kinetics.rates.frequencies())
+        + kinetics.rates.quantities()
         + kinetics.rates.kept.len()
         + TIMES;
     let words = 1 + Counters::NAMES.len();

@@ -37,6 +37,7 @@ use self::arguments::ChemistryArgs;
 use self::thread_mapping::ArraySlots;
 use crate::chemistry::cells::{Cells, Outcome, RateUpdate, Settings};
 use crate::chemistry::kinetics::Kinetics;
+use crate::chemistry::rates::Program;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
 use crate::cuda_abi::ReadPointer;
 use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
@@ -138,8 +139,8 @@ pub struct Integrator {
     blocks: usize,
     /// Numbers of variable species, of fixed species, and of stored results of the rates.
     sizes: [usize; 3],
-    /// Photolysis frequencies of a cell.
-    frequencies: usize,
+    /// Rate constants.
+    program: Program,
     rates: Kernel,
     integrate: Kernel,
     scratch: Buffer<f64>,
@@ -156,6 +157,7 @@ pub struct CellsOnDevice {
     /// Temperature, 1e-6 of the density of air, density of air, hydrolysis, start.
     conditions: [Buffer<f64>; 5],
     photolysis: Buffer<f64>,
+    quantities: Buffer<f64>,
     rates: Buffer<f64>,
     status: Buffer<i32>,
     counters: Buffer<i32>,
@@ -207,7 +209,7 @@ impl Integrator {
             shared_bytes,
             blocks,
             sizes: [kinetics.variables(), kinetics.fixed.len(), kinetics.rates.kept.len()],
-            frequencies: kinetics.rates.frequencies(),
+            program: kinetics.rates.clone(),
             rates,
             integrate,
             scratch: gpu.zeros(scratch * blocks)?,
@@ -235,7 +237,7 @@ impl Integrator {
     /// [`Error::Gpu`], and [`Error::Usage`] if an array does not have values for all cells.
     pub fn upload(&self, cells: &Cells) -> Result<CellsOnDevice> {
         let (gpu, count, [variable, fixed, _]) = (&self.gpu, cells.len(), self.sizes);
-        if let Some(misfit) = cells.misfit(Some([variable, fixed]), self.frequencies) {
+        if let Some(misfit) = cells.misfit(Some([variable, fixed]), &self.program) {
             return Err(Error::Usage(misfit));
         }
         let initial = gpu.upload(&by_quantity(&cells.variable, count))?;
@@ -254,6 +256,7 @@ impl Integrator {
                 gpu.upload(&cells.start)?,
             ],
             photolysis: gpu.upload(&by_quantity(&cells.photolysis, count))?,
+            quantities: gpu.upload(&by_quantity(&cells.quantities, count))?,
             rates: gpu.zeros(self.sizes[2] * count)?,
             status: gpu.zeros(count)?,
             counters: gpu.zeros(Counters::NAMES.len() * count)?,
@@ -304,6 +307,7 @@ impl Integrator {
             air_density,
             hydrolysis,
             photolysis: cells.photolysis.pointer().read(),
+            quantities: cells.quantities.pointer().read(),
             start,
             first_steps: pointer(cells.first_steps.as_ref()),
             order: pointer(cells.order.as_ref()),

@@ -32,6 +32,7 @@ fn expression(operation: Operation) -> String {
             Input::Hydrolysis => "quantities.hydrolysis".to_owned(),
             Input::Sun => "sun".to_owned(),
             Input::Photolysis(number) => format!("args.photolysis[{number} * args.cells + cell]"),
+            Input::Quantity(number) => format!("args.quantities[{number} * args.cells + cell]"),
         },
         Operation::Unary(function, a) => match function {
             Unary::Negate => format!("-r{a}"),
@@ -39,6 +40,8 @@ fn expression(operation: Operation) -> String {
             Unary::Ln => format!("ln_of(r{a})"),
             Unary::Log10 => format!("log10_of(r{a})"),
             Unary::Sqrt => format!("sqrt(r{a})"),
+            Unary::Absolute => format!("fabs(r{a})"),
+            Unary::Truncate => format!("trunc(r{a})"),
         },
         Operation::Binary(operator, a, b) => match operator {
             Operator::Add => format!("r{a} + r{b}"),
@@ -46,7 +49,14 @@ fn expression(operation: Operation) -> String {
             Operator::Multiply => format!("__dmul_rn(r{a}, r{b})"),
             Operator::Divide => format!("r{a} / r{b}"),
             Operator::Power => format!("power_of(r{a}, r{b})"),
+            Operator::Minimum => format!("r{a} < r{b} ? r{a} : r{b}"),
+            Operator::Maximum => format!("r{a} > r{b} ? r{a} : r{b}"),
+            Operator::Sign => format!("copysign(fabs(r{a}), r{b})"),
+            Operator::Less => format!("r{a} < r{b} ? 1.0 : 0.0"),
+            Operator::LessEqual => format!("r{a} <= r{b} ? 1.0 : 0.0"),
+            Operator::Equal => format!("r{a} == r{b} ? 1.0 : 0.0"),
         },
+        Operation::Select(condition, a, b) => format!("r{condition} == 0.0 ? r{b} : r{a}"),
     }
 }
 
@@ -62,6 +72,7 @@ pub(super) fn write(text: &mut Declarations, program: &Program) {
         text.whole(&format!("USES_{name}"), u8::from(program.uses(input)));
     }
     text.whole("PHOTOLYSIS", program.frequencies());
+    text.whole("QUANTITIES", program.quantities());
     text.0 += "#include \"chemistry/functions.cuh\"\n#include \"chemistry/sun.cuh\"\n\
                #include \"chemistry/rate_inputs.cuh\"\n\
                __device__ inline void evaluate_rates(const Quantities& quantities, \

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::diagnostics::{Severity, Span};
-use super::expression::{ErrorRecorded, Expression, Parser, describe};
-use super::lexer::{Kind, Lexer};
+use super::fortran::{Expr, Fault, read_rate};
+use super::lexer::{Kind, Lexer, describe};
+use super::rates::UnresolvedRate;
 use super::sections::MechanismParser;
 use super::tables::Reaction;
 use super::{MOST_REACTIONS, add_up};
@@ -19,10 +20,13 @@ const LARGEST_ORDER: u32 = 9;
 const MOST_TERMS: usize = 500;
 
 /// Maximum number of terms of all equations.
-const MOST_TERMS_IN_ALL: usize = 100_000;
+const MOST_TERMS_IN_ALL: usize = 300_000;
 
 /// Reserved words, which are not names of species.
 const DUMMIES: [&str; 2] = ["hv", "PROD"];
+
+/// An error was noted.
+struct ErrorRecorded;
 
 /// One side of an equation.
 #[derive(Default)]
@@ -41,6 +45,12 @@ impl MechanismParser {
                 Kind::End => return,
                 Kind::Sign(b';') => {
                     body.next_token();
+                }
+                // As KPP's own scanner does.
+                Kind::Sign(b')') => {
+                    body.next_token();
+                    let message = "a stray ) is skipped";
+                    self.diagnostics.warning(token.span, message, "take it away");
                 }
                 _ if self.diagnostics.is_hopeless() => return,
                 _ if self.mechanism.reactions.len() >= MOST_REACTIONS => {
@@ -72,10 +82,8 @@ impl MechanismParser {
         };
         let left = self.side(body, b'=', "= and the products")?;
         let right = self.side(body, b':', ": and the rate")?;
-        body.set_rate(true);
-        let rate = self.rate(body);
-        body.set_rate(false);
-        let (rate, rate_text) = rate?;
+        let (expression, rate_text) = self.rate(body)?;
+        self.rates.push(UnresolvedRate { expression, reaction: None });
         let Some(reactants) = self.reactants(&left) else { return Ok(None) };
         if left.is_bad || right.is_bad {
             return Ok(None);
@@ -85,6 +93,10 @@ impl MechanismParser {
             add_up(&mut products, species, coefficient);
         }
         let is_photolytic = left.has_light;
+        if let Some(rate) = self.rates.last_mut() {
+            rate.reaction = Some(self.mechanism.reactions.len());
+        }
+        let rate = 0;
         Ok(Some(Reaction { tag, reactants, products, is_photolytic, rate, rate_text }))
     }
 
@@ -119,6 +131,11 @@ impl MechanismParser {
         expected: &str,
     ) -> Result<Side, ErrorRecorded> {
         let mut side = Side::default();
+        // A right side without products, as older exports of MCM have it.
+        if end == b':' && body.peek().kind == Kind::Sign(b':') {
+            body.next_token();
+            return Ok(side);
+        }
         let mut sign = 1.0;
         if let Kind::Sign(byte @ (b'+' | b'-')) = body.peek().kind {
             body.next_token();
@@ -189,18 +206,28 @@ impl MechanismParser {
     }
 
     /// A rate and its text, up to the semicolon.
-    fn rate(&mut self, body: &mut Lexer<'_>) -> Result<(Expression, String), ErrorRecorded> {
+    fn rate(&mut self, body: &mut Lexer<'_>) -> Result<(Expr, String), ErrorRecorded> {
         let start = body.position();
         let next = body.peek();
-        let rate = body.rest().iter().take_while(|byte| **byte != b';');
+        let length = body.rest().iter().take_while(|byte| **byte != b';').count();
+        let rate = body.rest()[..length].iter();
         if rate.filter(|byte| !byte.is_ascii_whitespace()).count() > LONGEST_RATE {
             let message = format!("a rate of more than {LONGEST_RATE} characters");
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
             return Err(ErrorRecorded);
         }
-        let photolysis = &mut self.mechanism.photolysis;
-        let mut parser = Parser { lexer: body, diagnostics: &mut self.diagnostics, photolysis };
-        let rate = parser.expression(0)?;
+        let (text, file, _) = body.whole();
+        let (rate, end) = read_rate(text, file, [start, start + length]);
+        let rate = match rate {
+            Ok(rate) => rate,
+            Err(fault) => {
+                let Fault { span, message, help } = *fault;
+                self.diagnostics.error(span, message, help);
+                body.set_position(end.max(start));
+                return Err(ErrorRecorded);
+            }
+        };
+        body.set_position(end);
         let end = body.position();
         if !self.semicolon(body, [" the rate", "expected ; or an operator after this"]) {
             return Err(ErrorRecorded);

@@ -1,11 +1,7 @@
-//! Rate expressions as trees, and their parser.
+//! Rates as a list of expressions, each of which refers to earlier ones: what a function of a mechanism works out once
+//! occurs once, however often it is used.
 
-use super::diagnostics::{Diagnostics, Span, nearest};
 use super::functions::Function;
-use super::lexer::{Kind, Lexer, Token};
-
-/// Maximum nesting of parentheses, calls, signs and powers.
-const DEEPEST: usize = 64;
 
 /// A quantity that a rate depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +18,8 @@ pub enum Input {
     Hydrolysis,
     /// `j(name)`: photolysis frequency with this index, s-1.
     Photolysis(usize),
+    /// One of [`Mechanism::quantities`](super::Mechanism::quantities), by its index.
+    Quantity(usize),
 }
 
 impl Input {
@@ -33,24 +31,74 @@ impl Input {
         ("SUN", Self::Sun),
         ("rc_n2o5", Self::Hydrolysis),
     ];
+
+    /// True of a quantity that is positive in every cell whose conditions are good.
+    fn is_positive(self) -> bool {
+        matches!(self, Self::Temperature | Self::AirFactor | Self::AirDensity)
+    }
 }
 
-/// An operation on two numbers.
+/// An operation on two numbers. Truth is 1, falsehood 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// Sum.
     Add,
     /// Difference.
     Subtract,
-    /// Product.
+    /// Product; of truths, both.
     Multiply,
     /// Quotient.
     Divide,
     /// Power.
     Power,
+    /// The smaller number, the second if they are not ordered.
+    Minimum,
+    /// The larger number, the second if they are not ordered; of truths, either.
+    Maximum,
+    /// The magnitude of the first with the sign of the second.
+    Sign,
+    /// Truth if the first is smaller.
+    Less,
+    /// Truth if the first is not larger.
+    LessEqual,
+    /// Truth if they are equal.
+    Equal,
 }
 
-/// A rate expression.
+impl Operator {
+    /// Its result.
+    pub fn value(self, a: f64, b: f64) -> f64 {
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Power => a.powf(b),
+            Self::Minimum => {
+                if a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::Maximum => {
+                if a > b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::Sign => a.abs().copysign(b),
+            Self::Less => truth(a < b),
+            Self::LessEqual => truth(a <= b),
+            #[expect(clippy::float_cmp, reason = "the comparison of Fortran")]
+            Self::Equal => truth(a == b),
+        }
+    }
+}
+
+/// A rate expression; operands are the indices of earlier ones.
 #[derive(Clone, Debug)]
 pub enum Expression {
     /// A number.
@@ -58,215 +106,115 @@ pub enum Expression {
     /// A quantity of the cell.
     Input(Input),
     /// The negative of an expression.
-    Negative(Box<Expression>),
+    Negative(u32),
     /// An operation.
-    Operation(Operator, Box<[Expression; 2]>),
+    Operation(Operator, [u32; 2]),
+    /// The second if the first is true, else the third.
+    Select([u32; 3]),
     /// A named function and its arguments.
-    Call(Function, Vec<Expression>),
+    Call(Function, Vec<u32>),
 }
 
-/// An error was noted.
-pub(super) struct ErrorRecorded;
-
-/// Parser of one rate.
-pub(super) struct Parser<'a, 'b> {
-    /// Source of tokens, in the mode for rates.
-    pub(super) lexer: &'b mut Lexer<'a>,
-    /// Receiver of errors.
-    pub(super) diagnostics: &'b mut Diagnostics,
-    /// Names of the photolysis frequencies so far.
-    pub(super) photolysis: &'b mut Vec<String>,
+/// Expressions, each of which has only earlier ones as operands.
+#[derive(Clone, Debug, Default)]
+pub struct Expressions {
+    all: Vec<Expression>,
+    /// Values of those that depend on no quantity of the cell, where they are known.
+    known: Vec<Option<f64>>,
+    /// True of those that are positive in every cell.
+    is_positive: Vec<bool>,
 }
 
-impl Parser<'_, '_> {
-    /// An expression up to the first token that does not continue it.
-    pub(super) fn expression(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let signs = [(b'+', Operator::Add), (b'-', Operator::Subtract)];
-        self.chain(signs, |parser| parser.product(depth))
+impl Expressions {
+    /// Number of expressions.
+    pub fn len(&self) -> usize {
+        self.all.len()
     }
 
-    fn product(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let signs = [(b'*', Operator::Multiply), (b'/', Operator::Divide)];
-        self.chain(signs, |parser| parser.signed(depth))
+    /// True without expressions.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
-    /// Operands between operators of one precedence, which bind from the left.
-    fn chain(
-        &mut self,
-        signs: [(u8, Operator); 2],
-        operand: impl Fn(&mut Self) -> Result<Expression, ErrorRecorded>,
-    ) -> Result<Expression, ErrorRecorded> {
-        let mut left = operand(self)?;
-        loop {
-            let next = self.lexer.peek().kind;
-            let Some(&(_, operator)) = signs.iter().find(|(sign, _)| next == Kind::Sign(*sign))
-            else {
-                return Ok(left);
-            };
-            self.lexer.next_token();
-            left = Expression::Operation(operator, Box::new([left, operand(self)?]));
-        }
+    /// An expression.
+    pub fn get(&self, number: u32) -> &Expression {
+        &self.all[number as usize]
     }
 
-    /// A power with signs before it: `**` binds tighter than a sign.
-    fn signed(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let next = self.lexer.peek();
-        if depth > DEEPEST {
-            let help = format!("expected at most {DEEPEST} levels");
-            return self.refuse(next.span, "the rate is nested too deeply", help);
-        }
-        match next.kind {
-            Kind::Sign(b'-') => {
-                self.lexer.next_token();
-                Ok(Expression::Negative(Box::new(self.signed(depth + 1)?)))
-            }
-            Kind::Sign(b'+') => {
-                self.lexer.next_token();
-                self.signed(depth + 1)
-            }
-            _ => self.power(depth),
-        }
+    /// The value of an expression that depends on no quantity of the cell, as far as it is known.
+    pub fn known(&self, number: u32) -> Option<f64> {
+        self.known[number as usize]
     }
 
-    fn power(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let base = self.primary(depth)?;
-        if self.lexer.peek().kind != Kind::Power {
-            return Ok(base);
-        }
-        self.lexer.next_token();
-        let exponent = self.signed(depth + 1)?;
-        Ok(Expression::Operation(Operator::Power, Box::new([base, exponent])))
+    /// True of an expression that is known to be positive in every cell.
+    pub(super) fn is_positive(&self, number: u32) -> bool {
+        self.is_positive[number as usize]
     }
 
-    fn primary(&mut self, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let token = self.lexer.next_token();
-        match token.kind {
-            Kind::Number(value) if value.is_finite() => Ok(Expression::Number(value)),
-            Kind::Number(_) => {
-                let message =
-                    format!("{} is beyond the range of numbers", self.lexer.text_of(token));
-                self.refuse(token.span, message, "expected a number below 1.8e308")
+    /// Adds an expression.
+    pub fn add(&mut self, expression: Expression) -> u32 {
+        let of = |number: u32| self.known[number as usize];
+        let positive = |number: u32| self.is_positive[number as usize];
+        let known = match &expression {
+            Expression::Number(value) => Some(*value),
+            Expression::Input(_) => None,
+            Expression::Negative(a) => of(*a).map(|a| -a),
+            Expression::Operation(operator, [a, b]) => match (of(*a), of(*b)) {
+                (Some(a), Some(b)) => Some(operator.value(a, b)),
+                _ => None,
+            },
+            Expression::Select([condition, a, b]) => {
+                of(*condition).and_then(|condition| of(if condition == 0.0 { *b } else { *a }))
             }
-            Kind::Sign(b'(') => {
-                let inner = self.expression(depth + 1)?;
-                self.closing(token)?;
-                Ok(inner)
-            }
-            Kind::Name if self.lexer.peek().kind == Kind::Sign(b'(') => self.call(token, depth),
-            Kind::Name => self.input(token),
-            _ => {
-                let message = format!("{} in a rate", self.found(token));
-                let help = "expected a number, TEMP, a function or (";
-                self.refuse(token.span, message, help)
-            }
-        }
-    }
-
-    fn input(&mut self, name: Token) -> Result<Expression, ErrorRecorded> {
-        let text = self.lexer.text_of(name);
-        let known = Input::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(text));
-        if let Some(&(_, input)) = known {
-            return Ok(Expression::Input(input));
-        }
-        let names = Input::NAMES.map(|(name, _)| name);
-        let expected = format!("expected one of {}", names.join(", "));
-        let help = match nearest(text, names) {
-            Some(near) => format!("{expected}; nearest known name: {near}"),
-            None if Function::named(text).is_some() => {
-                "expected its arguments in parentheses".to_owned()
-            }
-            None => expected,
+            Expression::Call(function, arguments) => match arguments[..] {
+                [a] => of(a).and_then(|a| function.value(a)),
+                _ => None,
+            },
         };
-        self.refuse(name.span, format!("{text} is not a quantity that a rate can depend on"), help)
+        let is_positive = match &expression {
+            Expression::Number(value) => *value > 0.0,
+            Expression::Input(input) => input.is_positive(),
+            Expression::Operation(
+                Operator::Add
+                | Operator::Multiply
+                | Operator::Divide
+                | Operator::Power
+                | Operator::Minimum
+                | Operator::Maximum,
+                [a, b],
+            ) => {
+                let is_power = matches!(expression, Expression::Operation(Operator::Power, _));
+                positive(*a) && (is_power || positive(*b))
+            }
+            Expression::Select([_, a, b]) => positive(*a) && positive(*b),
+            Expression::Call(Function::Exp, _) => true,
+            _ => false,
+        };
+        self.all.push(expression);
+        self.known.push(known);
+        self.is_positive.push(is_positive);
+        (self.all.len() - 1) as u32
     }
 
-    fn call(&mut self, name: Token, depth: usize) -> Result<Expression, ErrorRecorded> {
-        let text = self.lexer.text_of(name);
-        let open = self.lexer.next_token();
-        if text.eq_ignore_ascii_case("j") {
-            return self.photolysis(open);
+    /// True of the expressions that some of them depend on, and of these themselves.
+    pub fn needed(&self, roots: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut is_needed = vec![false; self.all.len()];
+        for root in roots {
+            is_needed[root as usize] = true;
         }
-        let Some(function) = Function::named(text) else {
-            let help = match nearest(text, Function::names().chain(["j"])) {
-                Some(near) => format!("nearest known name: {near}"),
-                None => "expected a rate function of KPP or WRF, EXP, LOG10 or j; write others \
-                         out as arithmetic"
-                    .to_owned(),
-            };
-            return self.refuse(name.span, format!("{text} is not a known function"), help);
-        };
-        let mut arguments = Vec::new();
-        if self.lexer.peek().kind != Kind::Sign(b')') {
-            loop {
-                arguments.push(self.expression(depth + 1)?);
-                if self.lexer.peek().kind != Kind::Sign(b',') {
-                    break;
-                }
-                self.lexer.next_token();
+        for number in (0..self.all.len()).rev() {
+            if !is_needed[number] {
+                continue;
+            }
+            let mut mark = |operand: u32| is_needed[operand as usize] = true;
+            match &self.all[number] {
+                Expression::Number(_) | Expression::Input(_) => {}
+                Expression::Negative(a) => mark(*a),
+                Expression::Operation(_, operands) => operands.iter().for_each(|&a| mark(a)),
+                Expression::Select(operands) => operands.iter().for_each(|&a| mark(a)),
+                Expression::Call(_, operands) => operands.iter().for_each(|&a| mark(a)),
             }
         }
-        self.closing(open)?;
-        let (given, counts) = (arguments.len(), function.arguments());
-        if !counts.contains(&given) {
-            let counts: Vec<_> = counts.iter().map(usize::to_string).collect();
-            let message = format!("{} has {given} arguments", function.name());
-            let help = format!("expected {}: {}", counts.join(" or "), function.form());
-            return self.refuse(name.span, message, help);
-        }
-        Ok(Expression::Call(function, arguments))
-    }
-
-    fn photolysis(&mut self, open: Token) -> Result<Expression, ErrorRecorded> {
-        let token = self.lexer.next_token();
-        if token.kind != Kind::Name {
-            let message = format!("{} as the argument of j()", self.found(token));
-            let help = "expected the name of a photolysis frequency, as in j(Pj_no2)";
-            return self.refuse(token.span, message, help);
-        }
-        self.closing(open)?;
-        let name = self.lexer.text_of(token);
-        let number = self.photolysis.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let number = number.unwrap_or_else(|| {
-            self.photolysis.push(name.to_owned());
-            self.photolysis.len() - 1
-        });
-        Ok(Expression::Input(Input::Photolysis(number)))
-    }
-
-    fn closing(&mut self, open: Token) -> Result<(), ErrorRecorded> {
-        let token = self.lexer.peek();
-        if token.kind == Kind::Sign(b')') {
-            self.lexer.next_token();
-            return Ok(());
-        }
-        let message =
-            format!("the parenthesis that opens here is followed by {}", self.found(token));
-        self.refuse(open.span, message, "expected ) before it")
-    }
-
-    /// A token in words.
-    fn found(&self, token: Token) -> String {
-        describe(self.lexer, token)
-    }
-
-    fn refuse<T>(
-        &mut self,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Result<T, ErrorRecorded> {
-        self.diagnostics.error(span, message, help);
-        Err(ErrorRecorded)
-    }
-}
-
-/// A token in words.
-pub(super) fn describe(lexer: &Lexer<'_>, token: Token) -> String {
-    match token.kind {
-        Kind::End => "the end of the section".to_owned(),
-        Kind::Tag => format!("the tag {}", lexer.text_of(token)),
-        Kind::Name | Kind::Number(_) | Kind::Power => lexer.text_of(token).to_owned(),
-        Kind::Sign(byte) if byte.is_ascii_graphic() => char::from(byte).to_string(),
-        Kind::Sign(_) => "a character outside of ASCII".to_owned(),
+        is_needed
     }
 }

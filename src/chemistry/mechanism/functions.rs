@@ -14,6 +14,10 @@ pub enum Function {
     Log10,
     /// √x.
     Sqrt,
+    /// |x|.
+    Abs,
+    /// x without its fraction.
+    Truncate,
     /// A e^(-B/T).
     ArrAb,
     /// A (T/300)^C.
@@ -22,8 +26,10 @@ pub enum Function {
     ArrAbc,
     /// A e^(-B/T) (T/300)^C, with the temperature as the last argument.
     Arr,
-    /// A e^(-B/T), with the temperature as the last argument.
+    /// A e^(-B/T), with the temperature as the last argument; without it A e^(B/T), as in KPP before version 3.
     Arr2,
+    /// k e^(b (1/T - 3.3540e-3)), of KPP before version 3.
+    KArr,
     /// T² C e^(-D/T).
     ThermalT2,
     /// q₀ + q₃ M / (1 + q₃ M / q₂) with qᵢ = Aᵢ e^(-Cᵢ/T).
@@ -46,16 +52,19 @@ pub enum Function {
 
 /// All functions with their names and arguments, of which those in brackets may be omitted, and the numbers of those that
 /// may not and that may.
-const FORMS: [(Function, &str, usize, usize); 18] = [
+const FORMS: [(Function, &str, usize, usize); 21] = [
     (Function::Exp, "EXP(x)", 1, 0),
     (Function::Log, "LOG(x)", 1, 0),
     (Function::Log10, "LOG10(x)", 1, 0),
     (Function::Sqrt, "SQRT(x)", 1, 0),
+    (Function::Abs, "ABS(x)", 1, 0),
+    (Function::Truncate, "AINT(x)", 1, 0),
     (Function::ArrAb, "ARR_ab(A, B)", 2, 0),
     (Function::ArrAc, "ARR_ac(A, C)", 2, 0),
     (Function::ArrAbc, "ARR_abc(A, B, C)", 3, 0),
     (Function::Arr, "ARR(A, B, C, TEMP)", 4, 0),
-    (Function::Arr2, "ARR2(A, B, TEMP)", 3, 0),
+    (Function::Arr2, "ARR2(A, B [, TEMP])", 2, 1),
+    (Function::KArr, "k_arr(k298, b, TEMP)", 3, 0),
     (Function::ThermalT2, "THERMAL_T2(C, D, TEMP)", 3, 0),
     (Function::Ep2, "EP2(A0, C0, A2, C2, A3, C3 [, TEMP, C_M])", 6, 2),
     (Function::Ep3, "EP3(A1, C1, A2, C2 [, TEMP, C_M])", 4, 2),
@@ -73,10 +82,27 @@ impl Function {
         FORMS.iter().map(|(function, ..)| function.name())
     }
 
-    /// The function with a name, ignoring case.
+    /// The function with a name, ignoring case, and with the `_dp` that KPP 3 adds to the names of its functions for
+    /// arguments of double precision.
     pub fn named(name: &str) -> Option<Self> {
-        let found = FORMS.iter().find(|(function, ..)| function.name().eq_ignore_ascii_case(name));
-        found.map(|&(function, ..)| function)
+        let is = |wanted: &str| {
+            FORMS.iter().find(|(function, ..)| function.name().eq_ignore_ascii_case(wanted))
+        };
+        let bare = || name.to_ascii_lowercase().strip_suffix("_dp").and_then(is);
+        is(name).or_else(bare).map(|&(function, ..)| function)
+    }
+
+    /// The value of a function of one number; `None` of others.
+    pub fn value(self, x: f64) -> Option<f64> {
+        Some(match self {
+            Self::Exp => x.exp(),
+            Self::Log => x.ln(),
+            Self::Log10 => x.log10(),
+            Self::Sqrt => x.sqrt(),
+            Self::Abs => x.abs(),
+            Self::Truncate => x.trunc(),
+            _ => return None,
+        })
     }
 
     /// Its name.
@@ -84,7 +110,7 @@ impl Function {
         self.form().split('(').next().unwrap_or_default()
     }
 
-    /// Possible numbers of arguments; the larger one includes temperature and air.
+    /// Possible numbers of arguments; the larger one includes temperature, and air where it is needed.
     pub fn arguments(self) -> Vec<usize> {
         let &(.., own, optional) = self.row();
         if optional > 0 { vec![own, own + optional] } else { vec![own] }

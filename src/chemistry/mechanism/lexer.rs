@@ -73,6 +73,11 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
+    /// The whole text, blanked, with the index of its file and the end of the part that is read.
+    pub(super) fn whole(&self) -> (&'a [u8], usize, usize) {
+        (self.text, self.file, self.end)
+    }
+
     /// The bytes from the current position on.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.text[self.position..self.end]
@@ -173,9 +178,24 @@ pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Code of another language in a mechanism, between `#INLINE` and `#ENDINLINE`.
+#[derive(Clone, Debug)]
+pub(super) struct InlineBlock {
+    /// What KPP does with it, in capitals: `F90_RATES` and the like.
+    pub(super) key: String,
+    /// File, and first byte and the one after the last of the code.
+    pub(super) file: usize,
+    pub(super) range: [usize; 2],
+}
+
 /// Replaces comments, `{...}` and `//...`, and the code between `#INLINE` and `#ENDINLINE` by blanks; line breaks are
-/// kept.
-pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) -> Vec<u8> {
+/// kept. The blocks of code are added to a list.
+pub(super) fn blanked(
+    text: &str,
+    file: usize,
+    diagnostics: &mut Diagnostics,
+    blocks: &mut Vec<InlineBlock>,
+) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut i = 0;
     while i < bytes.len() {
@@ -184,8 +204,10 @@ pub(super) fn blanked(text: &str, file: usize, diagnostics: &mut Diagnostics) ->
             b'/' if bytes.get(i + 1) == Some(&b'/') => {
                 Ok(find(&bytes, i, b'\n').unwrap_or(bytes.len()))
             }
-            b'#' if is_word(&bytes, i + 1, b"INLINE") => {
-                end_of_inline(&bytes, i).ok_or(("#INLINE", "code", "add #ENDINLINE after the code"))
+            b'#' if is_word(&bytes, after_blanks(&bytes, i + 1), b"INLINE") => {
+                let end = end_of_inline(&bytes, i);
+                blocks.extend(end.map(|end| inline_block(&bytes, file, [i, end])));
+                end.ok_or(("#INLINE", "code", "add #ENDINLINE after the code"))
             }
             _ => {
                 i += 1;
@@ -214,12 +236,29 @@ fn is_word(bytes: &[u8], start: usize, word: &[u8]) -> bool {
         && !bytes.get(end).is_some_and(|&byte| is_name_byte(byte))
 }
 
+/// The position of the first byte that is no blank.
+pub(super) fn after_blanks(bytes: &[u8], start: usize) -> usize {
+    let blanks = bytes[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    start + blanks.count()
+}
+
+/// The block from `#INLINE` to the end of `#ENDINLINE`.
+fn inline_block(bytes: &[u8], file: usize, [start, end]: [usize; 2]) -> InlineBlock {
+    let word = after_blanks(bytes, start + 1) + b"INLINE".len();
+    let line = find(&bytes[..end], word, b'\n').unwrap_or(end);
+    let key = String::from_utf8_lossy(&bytes[word..line]);
+    let key = key.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
+    let last = bytes[..end].iter().rposition(|&byte| byte == b'#').unwrap_or(end);
+    InlineBlock { key, file, range: [line.min(last), last] }
+}
+
 fn end_of_inline(bytes: &[u8], start: usize) -> Option<usize> {
     const END: &[u8] = b"ENDINLINE";
     let mut from = start + 1;
     while let Some(mark) = find(bytes, from, b'#') {
-        if is_word(bytes, mark + 1, END) {
-            return Some(mark + 1 + END.len());
+        let word = after_blanks(bytes, mark + 1);
+        if is_word(bytes, word, END) {
+            return Some(word + END.len());
         }
         from = mark + 1;
     }
@@ -228,4 +267,15 @@ fn end_of_inline(bytes: &[u8], start: usize) -> Option<usize> {
 
 fn find(bytes: &[u8], from: usize, what: u8) -> Option<usize> {
     bytes[from..].iter().position(|byte| *byte == what).map(|i| from + i)
+}
+
+/// A token in words.
+pub(super) fn describe(lexer: &Lexer<'_>, token: Token) -> String {
+    match token.kind {
+        Kind::End => "the end of the section".to_owned(),
+        Kind::Tag => format!("the tag {}", lexer.text_of(token)),
+        Kind::Name | Kind::Number(_) | Kind::Power => lexer.text_of(token).to_owned(),
+        Kind::Sign(byte) if byte.is_ascii_graphic() => char::from(byte).to_string(),
+        Kind::Sign(_) => "a character outside of ASCII".to_owned(),
+    }
 }

@@ -1,16 +1,20 @@
 //! Mechanisms in the language of KPP, in the dialects of KPP and of WRF-Chem: parsed, checked, and converted to plain
 //! tables.
 //!
-//! `diagnostics` holds errors and warnings, `lexer` tokens, `sections` the commands, `equations` the reactions,
-//! `expression` and `functions` the rates, `atoms` the atom balance, `tables` the result.
+//! `diagnostics` holds errors and warnings, `lexer` tokens, `sections` the commands, `equations` the reactions, `fortran`
+//! the code of functions, variables and rates, `rates` what becomes of it: `expression`, `functions` and `quantity`;
+//! `atoms` the atom balance, `tables` the result.
 
 pub mod atoms;
 pub mod conserved_sums;
 pub mod diagnostics;
 mod equations;
 pub mod expression;
+mod fortran;
 pub mod functions;
 mod lexer;
+pub mod quantity;
+mod rates;
 mod sections;
 pub mod tables;
 
@@ -23,11 +27,11 @@ use sections::MechanismParser;
 pub use tables::{Mechanism, Reaction, Role, Species};
 
 /// Maximum length of a mechanism with all its files, bytes.
-pub const LONGEST_TEXT: u64 = 4 << 20;
+pub const LONGEST_TEXT: u64 = 16 << 20;
 /// Maximum number of species.
-pub const MOST_SPECIES: usize = 2_000;
+pub const MOST_SPECIES: usize = 8_000;
 /// Maximum number of reactions.
-pub const MOST_REACTIONS: usize = 10_000;
+pub const MOST_REACTIONS: usize = 30_000;
 /// Maximum number of atoms.
 pub const MOST_ATOMS: usize = 200;
 /// Maximum number of files of a mechanism.
@@ -72,18 +76,55 @@ impl ParsedMechanism {
 ///
 /// A message if the file itself cannot be read; errors in its text are part of the [`ParsedMechanism`].
 pub fn read(path: &Path) -> Result<ParsedMechanism, String> {
+    read_with(path, &RateCode::default())
+}
+
+/// Reads a mechanism from a file and the files that it includes, with code for its rates that it does not hold.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_with(path: &Path, code: &RateCode) -> Result<ParsedMechanism, String> {
     let text = load(path, LONGEST_TEXT)?;
-    Ok(understand(path, text, true))
+    Ok(understand(path, text, true, code))
 }
 
 /// Reads a mechanism from a text; `#INCLUDE` is rejected.
 pub fn parse(name: &str, text: &str) -> ParsedMechanism {
-    understand(Path::new(name), text.to_owned(), false)
+    parse_with(name, text, &RateCode::default())
 }
 
-fn understand(path: &Path, text: String, may_include: bool) -> ParsedMechanism {
+/// Reads a mechanism from a text with code for its rates; `#INCLUDE` is rejected.
+pub fn parse_with(name: &str, text: &str, code: &RateCode) -> ParsedMechanism {
+    understand(Path::new(name), text.to_owned(), false, code)
+}
+
+/// What the rates of a mechanism need and its files do not hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RateCode {
+    /// Files with functions and variables, in Fortran, or in C if their names end in `.c`: paths and texts.
+    pub files: Vec<(PathBuf, String)>,
+    /// Values of names that no code defines, the same in all cells.
+    pub constants: Vec<(String, f64)>,
+}
+
+impl RateCode {
+    /// Reads a file with functions.
+    ///
+    /// # Errors
+    ///
+    /// A message if it cannot be read.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
+        let text = load(path, LONGEST_TEXT)?;
+        self.files.push((path.to_owned(), text));
+        Ok(())
+    }
+}
+
+fn understand(path: &Path, text: String, may_include: bool, code: &RateCode) -> ParsedMechanism {
     let mut reader = MechanismParser::new(stem(path), may_include);
     reader.file(path.to_owned(), text);
+    reader.code(code);
     reader.finish()
 }
 

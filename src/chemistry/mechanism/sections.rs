@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::diagnostics::{Diagnostics, SourceFile, Span, nearest};
-use super::expression::describe;
-use super::lexer::{Kind, Lexer, Token, blanked, is_name_byte};
+use super::lexer::{
+    InlineBlock, Kind, Lexer, Token, after_blanks, blanked, describe, is_name_byte,
+};
+use super::rates::UnresolvedRate;
 use super::tables::{Mechanism, Role, Species};
 use super::{
-    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, add_up,
-    atoms, candidates, load,
+    DEEPEST_INCLUDE, LONGEST_TEXT, MOST_ATOMS, MOST_FILES, MOST_SPECIES, ParsedMechanism, RateCode,
+    add_up, atoms, candidates, load,
 };
 use crate::os_text::Shown;
 
@@ -18,12 +20,12 @@ const LONGEST_NAME: usize = 29;
 
 /// Commands that have an effect here.
 const COMMANDS: &str = "\
-    INCLUDE MODEL ATOMS DEFVAR DEFFIX SETVAR SETFIX EQUATIONS INITVALUES REORDER";
+    INCLUDE MODEL ATOMS DEFVAR DEFFIX SETVAR SETFIX EQUATIONS INITVALUES LANGUAGE REORDER";
 
 /// Commands of KPP that concern its generated code or its output.
 const SKIPPED: &str = "\
     AUTOREDUCE CHECK CHECKALL DECLARE DOUBLE DRIVER DUMMYINDEX ENDINLINE EQNTAGS FAMILIES FLUX \
-    FUNCTION GRAPH HESSIAN INLINE INTEGRATOR INTFILE JACOBIAN LANGUAGE LOOKAT LOOKATALL MEX \
+    FUNCTION GRAPH HESSIAN INLINE INTEGRATOR INTFILE JACOBIAN LOOKAT LOOKATALL MEX \
     MINVERSION MONITOR RUN SPARSEDATA STOCHASTIC STOICMAT TRANSPORT UPPERCASEF90 USE";
 
 /// Names that stand for all species of a kind.
@@ -35,7 +37,15 @@ pub(super) struct MechanismParser {
     pub(super) diagnostics: Diagnostics,
     pub(super) mechanism: Mechanism,
     /// Indices of the species by their names in capitals.
-    species: HashMap<String, usize>,
+    pub(super) species: HashMap<String, usize>,
+    /// Code of other languages.
+    pub(super) blocks: Vec<InlineBlock>,
+    /// Rates in the order of the file.
+    pub(super) rates: Vec<UnresolvedRate>,
+    /// Code and values beyond those of the files.
+    pub(super) rate_code: RateCode,
+    /// The word after `#LANGUAGE`, in capitals.
+    pub(super) language: String,
     may_include: bool,
     /// Files that are being read, each included by the preceding one.
     stack: Vec<PathBuf>,
@@ -56,7 +66,7 @@ impl MechanismParser {
     pub(super) fn file(&mut self, path: PathBuf, text: String) {
         let file = self.diagnostics.sources.len();
         self.bytes_left = self.bytes_left.saturating_sub(text.len() as u64);
-        let bytes = blanked(&text, file, &mut self.diagnostics);
+        let bytes = blanked(&text, file, &mut self.diagnostics, &mut self.blocks);
         self.diagnostics.sources.push(SourceFile { path: path.clone(), text });
         self.stack.push(path);
         let next_command = |from: usize| {
@@ -65,7 +75,7 @@ impl MechanismParser {
         let mut position = next_command(0);
         self.refuse_text(&mut Lexer::new(&bytes, file, 0, position));
         while position < bytes.len() && !self.diagnostics.is_hopeless() {
-            let name_start = position + 1;
+            let name_start = after_blanks(&bytes, position + 1);
             let length = bytes[name_start..].iter().take_while(|&&b| is_name_byte(b)).count();
             let end = next_command(name_start);
             let command = Span { file, start: position, end: name_start + length };
@@ -79,6 +89,7 @@ impl MechanismParser {
 
     /// The mechanism, if there was no error.
     pub(super) fn finish(mut self) -> ParsedMechanism {
+        self.resolve_rates();
         if self.diagnostics.errors() == 0 {
             if self.mechanism.reactions.is_empty() {
                 self.diagnostics
@@ -128,6 +139,10 @@ impl MechanismParser {
                         "expected ON or OFF",
                     ),
                 }
+            }
+            "LANGUAGE" => {
+                let word = body.next_token();
+                self.language = body.text_of(word).to_ascii_uppercase();
             }
             "" => self.diagnostics.error(span, "# without a command", "expected a name after it"),
             _ if SKIPPED.split(' ').any(|known| known == name) => {}

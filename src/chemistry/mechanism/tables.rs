@@ -2,7 +2,8 @@
 //!
 //! Names are compared ignoring case; the spelling of the declaration is kept.
 
-use super::expression::Expression;
+use super::expression::Expressions;
+use super::quantity::Quantity;
 
 /// Role of a species in the integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +40,8 @@ pub struct Reaction {
     pub products: Vec<(usize, f64)>,
     /// True if `hv` is on the left side.
     pub is_photolytic: bool,
-    /// Rate constant: molecules, cm3 and s.
-    pub rate: Expression,
+    /// Rate constant, molecules, cm3 and s: its index among [`Mechanism::expressions`].
+    pub rate: u32,
     /// Text of the rate without comments.
     pub rate_text: String,
 }
@@ -75,6 +76,10 @@ pub struct Mechanism {
     pub species: Vec<Species>,
     /// Reactions in the order of the file.
     pub reactions: Vec<Reaction>,
+    /// Expressions that the rates are made of.
+    pub expressions: Expressions,
+    /// Quantities of a cell that the rates name beyond those of [`Input::NAMES`](super::expression::Input::NAMES).
+    pub quantities: Vec<Quantity>,
     /// Names of the photolysis frequencies, the arguments of `j()`, in the order of first use.
     pub photolysis: Vec<String>,
     /// True if species are reordered to keep the factors of the Jacobian sparse.

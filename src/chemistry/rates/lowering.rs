@@ -1,7 +1,7 @@
 //! Rate expressions and named functions as operations.
 
 use super::program::{Builder, Operation, Unary};
-use crate::chemistry::mechanism::expression::{Expression, Input, Operator};
+use crate::chemistry::mechanism::expression::{Expression, Expressions, Input, Operator};
 use crate::chemistry::mechanism::functions::Function;
 
 /// Temperature to which powers of the temperature refer, K.
@@ -15,26 +15,52 @@ const IUPAC_WIDTH: f64 = 0.75;
 /// Its slope in log₁₀F.
 const IUPAC_SLOPE: f64 = 1.27;
 
+/// Inverse of the temperature that `k_arr` refers to, in KPP's digits, K-1.
+const INVERSE_OF_ROOM: f64 = 3.3540e-3;
+
 /// Molecules cm-3 in a unit of `CFACTOR`.
 pub const PER_AIR_FACTOR: f64 = 1e6;
 
 impl Builder {
-    /// Index of the operation whose result is an expression.
-    pub(super) fn expression(&mut self, expression: &Expression) -> u32 {
+    /// Indices of the operations whose results are expressions, of those that some of them need.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than `most` different operations.
+    pub(super) fn expressions(
+        &mut self,
+        expressions: &Expressions,
+        roots: &[u32],
+        most: usize,
+    ) -> Result<Vec<u32>, ()> {
+        let is_needed = expressions.needed(roots.iter().copied());
+        let mut found = vec![u32::MAX; expressions.len()];
+        for (number, _) in is_needed.iter().enumerate().filter(|(_, is_needed)| **is_needed) {
+            found[number] = self.expression(expressions.get(number as u32), &found);
+            if self.len() > most {
+                return Err(());
+            }
+        }
+        Ok(roots.iter().map(|&root| found[root as usize]).collect())
+    }
+
+    /// Index of the operation whose result is an expression, with those of earlier expressions.
+    fn expression(&mut self, expression: &Expression, found: &[u32]) -> u32 {
+        let of = |number: u32| found[number as usize];
         match expression {
             Expression::Number(value) => self.constant(*value),
             Expression::Input(input) => self.add(Operation::Input(*input)),
-            Expression::Negative(inner) => {
-                let inner = self.expression(inner);
-                self.apply(Unary::Negate, inner)
-            }
+            Expression::Negative(inner) => self.apply(Unary::Negate, of(*inner)),
             Expression::Operation(operator, operands) => {
-                let [a, b] = [&operands[0], &operands[1]].map(|operand| self.expression(operand));
+                let [a, b] = operands.map(of);
                 self.operate(*operator, a, b)
             }
+            Expression::Select(operands) => {
+                let [condition, a, b] = operands.map(of);
+                self.add(Operation::Select(condition, a, b))
+            }
             Expression::Call(function, arguments) => {
-                let arguments: Vec<u32> =
-                    arguments.iter().map(|argument| self.expression(argument)).collect();
+                let arguments: Vec<u32> = arguments.iter().map(|&argument| of(argument)).collect();
                 self.call(*function, &arguments)
             }
         }
@@ -57,6 +83,8 @@ impl Builder {
             (Function::Log, &[x]) => self.apply(Unary::Ln, x),
             (Function::Log10, &[x]) => self.apply(Unary::Log10, x),
             (Function::Sqrt, &[x]) => self.apply(Unary::Sqrt, x),
+            (Function::Abs, &[x]) => self.apply(Unary::Absolute, x),
+            (Function::Truncate, &[x]) => self.apply(Unary::Truncate, x),
             (Function::ArrAb, &[a, b]) => {
                 let t = self.temperature();
                 self.arrhenius(a, b, t)
@@ -72,6 +100,21 @@ impl Builder {
             }
             (Function::Arr, &[a, b, c, t]) => self.modified_arrhenius(a, b, c, t),
             (Function::Arr2, &[a, b, t]) => self.arrhenius(a, b, t),
+            (Function::Arr2, &[a, b]) => {
+                let t = self.temperature();
+                let exponent = self.divide(b, t);
+                let exponential = self.apply(Unary::Exp, exponent);
+                self.multiply(a, exponential)
+            }
+            (Function::KArr, &[k, b, t]) => {
+                let one = self.constant(1.0);
+                let inverse = self.divide(one, t);
+                let reference = self.constant(INVERSE_OF_ROOM);
+                let distance = self.operate(Operator::Subtract, inverse, reference);
+                let exponent = self.multiply(b, distance);
+                let exponential = self.apply(Unary::Exp, exponent);
+                self.multiply(k, exponential)
+            }
             (Function::ThermalT2, &[c, d, t]) => {
                 let square = self.multiply(t, t);
                 let rate = self.arrhenius(c, d, t);

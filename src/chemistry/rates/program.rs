@@ -8,7 +8,7 @@ use crate::chemistry::mechanism::expression::{Input, Operator};
 use crate::simd::double;
 
 /// Maximum number of operations of a program.
-pub(super) const MOST_OPERATIONS: usize = 200_000;
+pub(super) const MOST_OPERATIONS: usize = 1_000_000;
 
 /// A function of one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,10 @@ pub enum Unary {
     Log10,
     /// Square root.
     Sqrt,
+    /// Magnitude.
+    Absolute,
+    /// Without its fraction.
+    Truncate,
 }
 
 /// An operation; operands are the indices of earlier operations.
@@ -36,17 +40,20 @@ pub enum Operation {
     Unary(Unary, u32),
     /// An operation on two.
     Binary(Operator, u32, u32),
+    /// The second operand if the first is not 0, else the third.
+    Select(u32, u32, u32),
 }
 
 impl Operation {
     /// The operands.
     pub fn operands(self) -> impl Iterator<Item = u32> {
-        let (first, second) = match self {
-            Self::Constant(_) | Self::Input(_) => (None, None),
-            Self::Unary(_, a) => (Some(a), None),
-            Self::Binary(_, a, b) => (Some(a), Some(b)),
+        let (first, second, third) = match self {
+            Self::Constant(_) | Self::Input(_) => (None, None, None),
+            Self::Unary(_, a) => (Some(a), None, None),
+            Self::Binary(_, a, b) => (Some(a), Some(b), None),
+            Self::Select(condition, a, b) => (Some(condition), Some(a), Some(b)),
         };
-        first.into_iter().chain(second)
+        first.into_iter().chain(second).chain(third)
     }
 }
 
@@ -71,13 +78,10 @@ impl Program {
     /// A message if they have more than `MOST_OPERATIONS` different operations.
     pub fn new(mechanism: &Mechanism) -> Result<Self, String> {
         let mut builder = Builder::default();
-        let mut rate = Vec::with_capacity(mechanism.reactions.len());
-        for reaction in &mechanism.reactions {
-            rate.push(builder.expression(&reaction.rate));
-            if builder.operations.len() > MOST_OPERATIONS {
-                return Err(format!("its rates need more than {MOST_OPERATIONS} operations"));
-            }
-        }
+        let roots: Vec<u32> = mechanism.reactions.iter().map(|reaction| reaction.rate).collect();
+        let rate = builder
+            .expressions(&mechanism.expressions, &roots, MOST_OPERATIONS)
+            .map_err(|()| format!("its rates need more than {MOST_OPERATIONS} operations"))?;
         Ok(Self::finished(builder.operations, rate))
     }
 
@@ -103,18 +107,32 @@ impl Program {
 
     /// The first reaction whose rate depends on a quantity.
     pub fn first_user(&self, input: Input) -> Option<usize> {
+        self.users(|other| other == input).into_iter().position(|depends| depends)
+    }
+
+    /// True of the reactions whose rates depend on one of some quantities.
+    pub fn users(&self, is_meant: impl Fn(Input) -> bool) -> Vec<bool> {
         let mut depends = vec![false; self.operations.len()];
         for (number, operation) in self.operations.iter().enumerate() {
-            depends[number] = *operation == Operation::Input(input)
+            depends[number] = matches!(*operation, Operation::Input(input) if is_meant(input))
                 || operation.operands().any(|operand| depends[operand as usize]);
         }
-        self.rate.iter().position(|&number| depends[number as usize])
+        self.rate.iter().map(|&number| depends[number as usize]).collect()
     }
 
     /// Number of photolysis frequencies of a cell that the rates need.
     pub fn frequencies(&self) -> usize {
         let numbers = self.operations.iter().map(|operation| match operation {
             Operation::Input(Input::Photolysis(number)) => number + 1,
+            _ => 0,
+        });
+        numbers.max().unwrap_or(0)
+    }
+
+    /// Number of the mechanism's quantities of a cell that the rates need.
+    pub fn quantities(&self) -> usize {
+        let numbers = self.operations.iter().map(|operation| match operation {
+            Operation::Input(Input::Quantity(number)) => number + 1,
             _ => 0,
         });
         numbers.max().unwrap_or(0)
@@ -154,6 +172,8 @@ fn value(operation: Operation, results: &[Row], input: &impl Fn(Input) -> Row) -
             Unary::Ln => one(of(a), double::ln),
             Unary::Log10 => one(of(a), double::log10),
             Unary::Sqrt => one(of(a), f64::sqrt),
+            Unary::Absolute => one(of(a), f64::abs),
+            Unary::Truncate => one(of(a), f64::trunc),
         },
         Operation::Binary(operator, a, b) => match operator {
             Operator::Add => two(of(a), of(b), |a, b| a + b),
@@ -161,7 +181,12 @@ fn value(operation: Operation, results: &[Row], input: &impl Fn(Input) -> Row) -
             Operator::Multiply => two(of(a), of(b), |a, b| a * b),
             Operator::Divide => two(of(a), of(b), |a, b| a / b),
             Operator::Power => two(of(a), of(b), double::powf),
+            operator => two(of(a), of(b), |a, b| operator.value(a, b)),
         },
+        Operation::Select(condition, a, b) => {
+            let [condition, a, b] = [of(condition), of(a), of(b)];
+            each(|lane| if condition[lane] == 0.0 { b[lane] } else { a[lane] })
+        }
     }
 }
 
@@ -195,6 +220,11 @@ impl Builder {
         number
     }
 
+    /// Number of operations.
+    pub(super) fn len(&self) -> usize {
+        self.operations.len()
+    }
+
     /// The index of a constant.
     pub(super) fn constant(&mut self, value: f64) -> u32 {
         self.add(Operation::Constant(value.to_bits()))
@@ -223,20 +253,17 @@ impl Builder {
         let of = |number| self.known_value(number);
         Some(match operation {
             Operation::Constant(_) | Operation::Input(_) => return None,
+            Operation::Select(condition, a, b) => of(if of(condition)? == 0.0 { b } else { a })?,
             Operation::Unary(function, a) => match function {
                 Unary::Negate => -of(a)?,
                 Unary::Exp => of(a)?.exp(),
                 Unary::Ln => of(a)?.ln(),
                 Unary::Log10 => of(a)?.log10(),
                 Unary::Sqrt => of(a)?.sqrt(),
+                Unary::Absolute => of(a)?.abs(),
+                Unary::Truncate => of(a)?.trunc(),
             },
-            Operation::Binary(operator, a, b) => match (operator, of(a)?, of(b)?) {
-                (Operator::Add, a, b) => a + b,
-                (Operator::Subtract, a, b) => a - b,
-                (Operator::Multiply, a, b) => a * b,
-                (Operator::Divide, a, b) => a / b,
-                (Operator::Power, a, b) => a.powf(b),
-            },
+            Operation::Binary(operator, a, b) => operator.value(of(a)?, of(b)?),
         })
     }
 }

@@ -11,8 +11,8 @@ use crate::chemistry::cells::{Cells, RateUpdate, Settings, integrate};
 use crate::chemistry::clear_sky::ClearSky;
 use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source};
 use crate::chemistry::kinetics::Kinetics;
-use crate::chemistry::lifetime::{AIR, concentration, lifetimes};
-use crate::chemistry::mechanism::Mechanism;
+use crate::chemistry::lifetime::{AIR, concentration, lifetimes, quantity_in_reference};
+use crate::chemistry::mechanism::{Mechanism, RateCode};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Tolerances, methods};
 use crate::cli::BackendChoice;
@@ -22,6 +22,9 @@ use crate::counter_rng::Random;
 use crate::device::Gpu;
 use crate::error::Result;
 use crate::simd::Instructions;
+
+/// Value of a quantity that only the host of a mechanism knows: an index as well as a concentration.
+const OF_HOST: f64 = 1.0;
 
 /// Interval, s, as in a weather model.
 pub(in crate::cli) const INTERVAL: f64 = 60.0;
@@ -101,7 +104,7 @@ impl Bench {
     /// Measures the chemistry on one thread and on all of them.
     pub(super) fn chemistry(&self, record: &mut Record) -> Result<()> {
         let gpu = self.backend.open(&self.gpu)?;
-        let (mechanism, kinetics) = read_mechanism(&self.mechanism)?;
+        let (mechanism, kinetics) = read_mechanism(&self.mechanism, &RateCode::default())?;
         let warm = warm_cells(&mechanism, &kinetics);
         let cold = cooled(&mechanism, &kinetics, &warm);
         let count = self.cells.0;
@@ -268,6 +271,11 @@ fn warm_cells(mechanism: &Mechanism, kinetics: &Kinetics) -> Cells {
         cells.air_factor.push(AIR * thinner / PER_AIR_FACTOR);
         cells.hydrolysis.push(2e-3);
         cells.start.push(3_600.0 * (6.0 + 6.0 * part));
+        let of_cell = mechanism.quantities.iter().map(|quantity| {
+            let value = quantity_in_reference(mechanism, quantity);
+            if value.is_finite() { value } else { OF_HOST }
+        });
+        cells.quantities.extend(of_cell);
         let cosine = 0.1 + 0.8 * part;
         cells.photolysis.extend(
             mechanism.photolysis.iter().map(|name| {
@@ -317,6 +325,7 @@ fn picked<'a>(list: impl Iterator<Item = (&'a Cells, usize)>) -> Cells {
             (&mut picked.air_density, &from.air_density),
             (&mut picked.hydrolysis, &from.hydrolysis),
             (&mut picked.photolysis, &from.photolysis),
+            (&mut picked.quantities, &from.quantities),
             (&mut picked.start, &from.start),
         ] {
             let each = values.len() / from.len();

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::TuningFacts;
 use crate::chemistry::coupled::Light;
 use crate::chemistry::gpu::{ThreadMapping, check, tuning};
+use crate::chemistry::mechanism::RateCode;
 use crate::cli::chemistry::read_mechanism;
 use crate::device;
 use crate::error::Result;
@@ -62,7 +63,7 @@ impl MechanismFacts {
         devices: &[device::Device],
         tunings: &[TuningFacts],
     ) -> Result<Self> {
-        let (mechanism, kinetics) = read_mechanism(path)?;
+        let (mechanism, kinetics) = read_mechanism(path, &RateCode::default())?;
         let (clear_sky, unknown_light) = match Light::clear_sky(&mechanism) {
             Ok((_, words)) => (Some(words), Vec::new()),
             Err(unknown) => (None, unknown),

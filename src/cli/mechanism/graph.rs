@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::Subject;
 use crate::chemistry::mechanism::Role;
 use crate::chemistry::mechanism::atoms::imbalance;
+use crate::chemistry::mechanism::quantity::Origin;
 
 impl Subject {
     /// The graph in DOT (Graphviz): an arrow from every reactant to every product.
@@ -42,8 +43,9 @@ impl Subject {
         let Self { mechanism, kinetics, reference } = self;
         let name = |species: usize| mechanism.species[species].name.as_str();
         let lifetime = |number: usize| {
-            let found = reference.lifetimes.iter().find(|lifetime| lifetime.species == number);
-            found.map(|lifetime| lifetime.time).filter(|time| time.is_finite())
+            // In the order of the species.
+            let found = reference.lifetimes.binary_search_by_key(&number, |life| life.species);
+            found.ok().map(|place| reference.lifetimes[place].time).filter(|time| time.is_finite())
         };
         let species: Vec<Value> = mechanism
             .species
@@ -96,6 +98,18 @@ impl Subject {
                 })
             })
             .collect();
+        let quantities: Vec<Value> = mechanism
+            .quantities
+            .iter()
+            .map(|quantity| {
+                let origin = match quantity.origin {
+                    Origin::Host(_) => "host",
+                    Origin::Species(_) => "species",
+                    _ => "air",
+                };
+                json!({ "name": quantity.label(), "origin": origin })
+            })
+            .collect();
         let lu = &kinetics.lu;
         let (quotients, products) = lu.operations();
         let names = |list: &[usize]| -> Vec<&str> { list.iter().map(|&s| name(s)).collect() };
@@ -106,6 +120,7 @@ impl Subject {
             "species": species,
             "reactions": reactions,
             "photolysis": mechanism.photolysis,
+            "quantities": quantities,
             "order_variable": names(&kinetics.variable),
             "order_fixed": names(&kinetics.fixed),
             "nnz_jac": kinetics.is_jacobian.iter().filter(|&&is| is).count(),

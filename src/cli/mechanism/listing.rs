@@ -7,6 +7,7 @@ use crate::chemistry::lifetime::in_words;
 use crate::chemistry::mechanism::Role;
 use crate::chemistry::mechanism::atoms::imbalance;
 use crate::chemistry::mechanism::expression::Operator;
+use crate::chemistry::mechanism::quantity::{Origin, Quantity};
 use crate::chemistry::rates::{Operation, Unary};
 
 /// Most unbalanced reactions that are listed.
@@ -66,15 +67,19 @@ impl Subject {
              {:<16} {:<14} {:>5} {:>5}  {:>12}  largest loss",
             "name", "atoms", "made", "lost", "lifetime"
         )?;
+        let count = mechanism.species.len();
+        let (mut making, mut losing, mut lifetimes) =
+            (vec![0_usize; count], vec![0_usize; count], vec![None; count]);
+        for reaction in &mechanism.reactions {
+            reaction.products.iter().for_each(|&(species, _)| making[species] += 1);
+            reaction.reactants.iter().for_each(|&(species, _)| losing[species] += 1);
+        }
+        for lifetime in &self.reference.lifetimes {
+            lifetimes[lifetime.species] = Some(lifetime);
+        }
         for (number, species) in mechanism.species.iter().enumerate() {
-            let is_in = |terms: &[(usize, f64)]| terms.iter().any(|&(s, _)| s == number);
-            let made = mechanism.reactions.iter().filter(|r| is_in(&r.products)).count();
-            let lost = mechanism
-                .reactions
-                .iter()
-                .filter(|r| r.reactants.iter().any(|&(s, _)| s == number))
-                .count();
-            let found = self.reference.lifetimes.iter().find(|l| l.species == number);
+            let [made, lost] = [&making, &losing].map(|counts| counts[number]);
+            let found = lifetimes[number];
             let time = match (species.role, found) {
                 (Role::Fixed, _) => "fixed".to_owned(),
                 (Role::Variable, Some(lifetime)) => in_words(lifetime.time),
@@ -88,6 +93,16 @@ impl Subject {
                 self.formula(number)
             );
             writeln!(text, "{}", line.trim_end())?;
+        }
+        let named: Vec<String> = mechanism
+            .quantities
+            .iter()
+            .filter(|quantity| matches!(quantity.origin, Origin::Host(_)))
+            .map(Quantity::label)
+            .collect();
+        if !named.is_empty() {
+            let named = named.join(", ");
+            writeln!(text, "set by the model that the mechanism was written for: {named}")?;
         }
         if !self.reference.dark.is_empty() {
             let dark = self.reference.dark.join(", ");

@@ -12,6 +12,7 @@ use tracing::warn;
 
 use super::chemistry::read_mechanism;
 use super::distinct_files::refuse_one_file_twice;
+use super::rate_code::RateOptions;
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::lifetime::{Reference, lifetimes};
 use crate::chemistry::mechanism::Mechanism as Declared;
@@ -30,6 +31,8 @@ pub(super) struct Mechanism {
     /// Mechanism in the language of KPP: .kpp, .def, .eqn or .spc
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    rates: RateOptions,
     /// Write all tables to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -61,7 +64,7 @@ impl Mechanism {
             ],
             &[("the input file", &self.file)],
         )?;
-        let (mechanism, kinetics) = read_mechanism(&self.file)?;
+        let (mechanism, kinetics) = read_mechanism(&self.file, &self.rates.read()?)?;
         let unbalanced = |number: &usize| {
             let reaction = &mechanism.reactions[*number];
             imbalance(&mechanism, reaction).is_some_and(|off| !off.is_empty())

@@ -153,7 +153,14 @@ impl Scene<'_> {
 
     /// The hydrometeors that the file has.
     fn hydrometeors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        HYDROMETEORS.into_iter().filter(|(name, _)| self.input.missing(&[name]).is_empty())
+        let has = |name: &str| self.input.missing(&[name]).is_empty();
+        let words = |name, words| match name {
+            "QCLOUD" if self.input.holds_all_phases() => "cloud water and ice",
+            "QRAIN" if self.input.holds_all_phases() => "rain and snow",
+            _ => words,
+        };
+        let all = HYDROMETEORS.into_iter().filter(move |(name, _)| has(name));
+        all.map(move |(name, usual)| (name, words(name, usual)))
     }
 
     /// Means of the levels.

@@ -11,10 +11,13 @@ use tracing::info;
 use crate::calendar;
 use crate::chemistry::coupled::{Coupled, Degrees, Light};
 use crate::chemistry::kinetics::Kinetics;
-use crate::chemistry::mechanism::{self, Mechanism};
+use crate::chemistry::mechanism::expression::Input;
+use crate::chemistry::mechanism::quantity::Origin;
+use crate::chemistry::mechanism::{self, Mechanism, RateCode};
 use crate::chemistry::zenith::latitude_of_coriolis;
 use crate::cli::chemistry::read_mechanism_and_files;
 use crate::cli::option_values::{check_positive, value_name};
+use crate::cli::rate_code::{self, RateOptions};
 use crate::cli::run::photolysis::{Photolysis, RunLight};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -35,6 +38,8 @@ pub(in crate::cli) struct Coupling {
     /// reactions in every cell
     #[arg(long, value_name = "FILE.kpp", conflicts_with = "restart")]
     chemistry: Option<PathBuf>,
+    #[command(flatten)]
+    rates: RateOptions,
     /// Time between calls of the chemistry in seconds [default: every step]
     #[arg(long, value_name = "S", requires = "chemistry")]
     chem_dt: Option<f64>,
@@ -115,8 +120,22 @@ const LIGHT: &str = "chemistry_photolysis";
 const LATITUDE: &str = "chemistry_latitude";
 const LONGITUDE: &str = "chemistry_longitude";
 const DATE: &str = "chemistry_date";
-const ATTRIBUTES: [&str; 10] =
-    [MECHANISM, NAME, BACKGROUND, FIELDS, INTERVAL, FIRST_STEP, LIGHT, LATITUDE, LONGITUDE, DATE];
+const RATE_FUNCTIONS: &str = "chemistry_rate_functions";
+const RATE_CONSTANTS: &str = "chemistry_rate_constants";
+const ATTRIBUTES: [&str; 12] = [
+    MECHANISM,
+    NAME,
+    BACKGROUND,
+    FIELDS,
+    INTERVAL,
+    FIRST_STEP,
+    LIGHT,
+    LATITUDE,
+    LONGITUDE,
+    DATE,
+    RATE_FUNCTIONS,
+    RATE_CONSTANTS,
+];
 
 /// Default date, for runs whose input has none.
 const USUAL_DAY: time::Date = date!(2005 - 06 - 21);
@@ -138,6 +157,10 @@ impl Coupling {
             return self.of_restart(from, tracers);
         }
         let Some(path) = &self.chemistry else {
+            if !self.rates.is_empty() {
+                let message = "--rate-functions and --rate-constant need --chemistry";
+                return Err(Error::Usage(message.to_owned()));
+            }
             if self.chem_output == "all" {
                 return Ok(None);
             }
@@ -154,7 +177,9 @@ impl Coupling {
             }
         }
         let date = self.date.as_deref().map(parse_date).transpose()?;
-        let (mechanism, kinetics, files) = read_mechanism_and_files(path)?;
+        let code = self.rates.read()?;
+        let (mechanism, kinetics, files) = read_mechanism_and_files(path, &code)?;
+        refuse_quantities_of_host(path, &mechanism, &kinetics)?;
         let background = self.chem_background.clone().or_else(|| background_of(path));
         let background_text =
             background.as_deref().map(text::read).transpose()?.unwrap_or_default();
@@ -185,9 +210,12 @@ impl Coupling {
             (LATITUDE, text_of(self.latitude)),
             (LONGITUDE, text_of(self.longitude)),
             (DATE, date.map_or_else(String::new, calendar::format)),
+            (RATE_FUNCTIONS, rate_code::text_of_files(&code.files)),
+            (RATE_CONSTANTS, rate_code::text_of_constants(&code.constants)),
         ];
         let config = self.settled(path, kept, (mechanism, kinetics), carried, lit)?;
-        let files = files.paths.into_iter().chain(background).collect();
+        let files = files.paths.into_iter().chain(background);
+        let files = files.chain(self.rates.rate_functions.iter().cloned()).collect();
         Ok(Some(ChemistryConfig { files, input: Some(inputs[0].clone()), ..config }))
     }
 
@@ -206,7 +234,14 @@ impl Coupling {
                 from.path().shown()
             )));
         };
-        let reading = mechanism::parse(&from.text(NAME)?, &text);
+        if !self.rates.is_empty() {
+            return Err(Error::Usage(format!(
+                "--rate-functions and --rate-constant: {} has the rates of its run",
+                from.path().shown()
+            )));
+        }
+        let code = code_of_restart(from)?;
+        let reading = mechanism::parse_with(&from.text(NAME)?, &text, &code);
         let (mechanism, _) = reading
             .mechanism()
             .map_err(|why| Error::input(from.path(), format!("its mechanism {why}")))?;
@@ -336,6 +371,44 @@ fn carried(
     }
     let is_taken = |name: &str| is_taken(name).is_some();
     PassiveTracers::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
+}
+
+/// Code and constants of the rates of the run that a restart file comes from.
+fn code_of_restart(from: &RestartFile) -> Result<RateCode> {
+    let [files, constants] =
+        [RATE_FUNCTIONS, RATE_CONSTANTS].map(|name| from.text(name).unwrap_or_default());
+    Ok(RateCode {
+        files: rate_code::files_of(&files)
+            .ok_or_else(|| damaged(from.path(), RATE_FUNCTIONS, &files))?,
+        constants: rate_code::constants_of(&constants)
+            .ok_or_else(|| damaged(from.path(), RATE_CONSTANTS, &constants))?,
+    })
+}
+
+/// Fails if rates need what neither the air nor the species give.
+fn refuse_quantities_of_host(
+    path: &Path,
+    mechanism: &Mechanism,
+    kinetics: &Kinetics,
+) -> Result<()> {
+    for (number, quantity) in mechanism.quantities.iter().enumerate() {
+        let user = kinetics.rates.first_user(Input::Quantity(number));
+        if let (Origin::Host(_), Some(reaction)) = (quantity.origin, user) {
+            return Err(Error::input(
+                path,
+                format!(
+                    "the rate of {} needs {}, which the model sets that the mechanism was written \
+                     for: {}; give its value by --rate-constant {}=VALUE, or code that sets it by \
+                     --rate-functions",
+                    mechanism.reaction_name(reaction),
+                    quantity.label(),
+                    mechanism.reactions[reaction].rate_text,
+                    quantity.name
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The background beside a mechanism, where there is one.

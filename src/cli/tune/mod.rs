@@ -19,6 +19,7 @@ use super::device::CompilerPlace;
 use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
 use crate::backend::gpu::GpuPrecision;
+use crate::chemistry::mechanism::RateCode;
 use crate::cli::FilePrecision;
 use crate::device::tuning::{Choice, Tuning};
 use crate::device::{Gpu, Options};
@@ -124,7 +125,8 @@ impl Tune {
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let output = AtomicFile::if_asked(self.output.as_deref(), self.force)?;
         // Before the weather is measured, which takes minutes.
-        let mechanism = self.mechanism().map(read_mechanism).transpose()?;
+        let mechanism =
+            self.mechanism().map(|path| read_mechanism(path, &RateCode::default())).transpose()?;
         let options = Options { device: self.device, tuning: None, ..self.place.options() };
         let gpu = Gpu::open(&options)?;
         let mut out = io::stdout().lock();

@@ -14,13 +14,14 @@ use crate::chemistry::mechanism::{Mechanism, Role};
 use crate::chemistry::rates::PER_AIR_FACTOR;
 use crate::chemistry::rosenbrock::{Counters, Status};
 use crate::error::Result;
+use crate::io::cases::cell_quantities::CellQuantities;
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::Writer;
 use crate::os_text::Shown;
 use crate::units::{Quantity, Refusal};
 
 /// The dimension of all variables.
-const CELL: &str = "cell";
+pub(super) const CELL: &str = "cell";
 
 /// Local solar time if the file has none: noon, s.
 const NOON: f64 = 43_200.0;
@@ -29,7 +30,7 @@ const NOON: f64 = 43_200.0;
 const ANY_TEMPERATURE: f64 = 298.15;
 
 /// Names of conditions, which cannot be species.
-const CONDITIONS: [&str; 7] = ["temp", "cfactor", "c_m", "rc_n2o5", "rh", "p", "tstart"];
+const CONDITIONS: [&str; 8] = ["temp", "cfactor", "c_m", "c_h2o", "rc_n2o5", "rh", "p", "tstart"];
 
 /// Cells of a file.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl CellFile {
         let mut read = |species: usize| -> Result<Vec<f64>> {
             let name = &mechanism.species[species].name;
             if let Some(name) = name_of_species(name, &names) {
-                let values = source.number_density(name, density.as_deref())?;
+                let values = number_density(&reader, name, density.as_deref())?;
                 faults.check_gas(name, &values, density.as_deref());
                 return Ok(values);
             }
@@ -104,6 +105,25 @@ impl CellFile {
             ));
         }
         let (air_factor, air_density) = source.air()?;
+        let quantities = {
+            let of_species = |wanted: usize| {
+                let among = |list: &[usize], values: &[f64]| {
+                    let place = list.iter().position(|species| *species == wanted)?;
+                    Some(values.iter().skip(place).step_by(list.len()).copied().collect())
+                };
+                among(&kinetics.variable, &variable)
+                    .or_else(|| among(&kinetics.fixed, &fixed))
+                    .or_else(|| inert.iter().find(|(n, _)| *n == wanted).map(|x| x.1.clone()))
+            };
+            let cells = CellQuantities {
+                reader: &reader,
+                mechanism,
+                kinetics,
+                air: &air_density,
+                of_species: &of_species,
+            };
+            cells.read(&mut source.notes)?
+        };
         let mut cells = Cells {
             variable,
             fixed,
@@ -112,6 +132,7 @@ impl CellFile {
             air_density,
             hydrolysis: source.hydrolysis(&mut faults)?,
             photolysis: source.photolysis(&mut faults)?,
+            quantities,
             start: source.start(follows_sun)?,
             first_step: Vec::new(),
         };
@@ -256,6 +277,31 @@ impl Faults {
     }
 }
 
+/// Number densities of a species, molecules cm⁻³, from those of the file or from mixing ratios in air of known `density`.
+pub(super) fn number_density(
+    reader: &Reader,
+    name: &str,
+    density: Option<&[f64]>,
+) -> Result<Vec<f64>> {
+    let stated = reader.units(name).unwrap_or_default();
+    let refusal = match Quantity::NUMBER_DENSITY.conversion(&stated) {
+        Ok(_) => return reader.row(name, CELL, Quantity::NUMBER_DENSITY),
+        Err(refusal) => refusal,
+    };
+    if Quantity::GAS_RATIO.conversion(&stated).is_err() {
+        let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);
+        return Err(reader.other_units(name, &Refusal { needed, ..refusal }));
+    }
+    let Some(density) = density else {
+        return Err(reader.error(format!(
+            "variable {name} has the units {stated:?}, which need the air of the cell; give cfactor or c_m, or \
+             convert {name} to molecules cm-3"
+        )));
+    };
+    let ratios = reader.row(name, CELL, Quantity::GAS_RATIO)?;
+    Ok(ratios.iter().zip(density).map(|(ppmv, air)| PPM * ppmv * air).collect())
+}
+
 /// The conditions of a file that the rates need.
 struct Conditions<'a> {
     reader: &'a Reader,
@@ -271,28 +317,6 @@ impl Conditions<'_> {
             return Ok(None);
         }
         self.reader.row(name, CELL, quantity).map(Some)
-    }
-
-    /// Number densities of a species, molecules cm⁻³, from those of the file or from mixing ratios in air of known
-    /// `density`.
-    fn number_density(&self, name: &str, density: Option<&[f64]>) -> Result<Vec<f64>> {
-        let stated = self.reader.units(name).unwrap_or_default();
-        let refusal = match Quantity::NUMBER_DENSITY.conversion(&stated) {
-            Ok(_) => return self.reader.row(name, CELL, Quantity::NUMBER_DENSITY),
-            Err(refusal) => refusal,
-        };
-        if Quantity::GAS_RATIO.conversion(&stated).is_err() {
-            let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);
-            return Err(self.reader.other_units(name, &Refusal { needed, ..refusal }));
-        }
-        let Some(density) = density else {
-            return Err(self.reader.error(format!(
-                "variable {name} has the units {stated:?}, which need the air of the cell; give cfactor or c_m, or \
-                 convert {name} to molecules cm-3"
-            )));
-        };
-        let ratios = self.reader.row(name, CELL, Quantity::GAS_RATIO)?;
-        Ok(ratios.iter().zip(density).map(|(ppmv, air)| PPM * ppmv * air).collect())
     }
 
     /// `CFACTOR`, which is a number density for each part per million.

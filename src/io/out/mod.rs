@@ -6,6 +6,7 @@ pub(crate) mod ideal_input;
 pub mod output;
 pub(crate) mod profiles;
 pub(crate) mod regridded;
+mod sampled_wind;
 pub mod samples;
 pub(crate) mod selection;
 pub(crate) mod station_series;

@@ -1,16 +1,16 @@
 //! The fields of a run on another grid, in a CF file.
 
+use std::borrow::Cow;
+
 use tracing::warn;
 
-use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::PointSample;
 use crate::grid::Shape;
-use crate::io::grid_north;
-use crate::io::grid_north::Axes as GridAxes;
 use crate::io::layout::{SAMPLED, Variable};
 use crate::io::out::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::out::output::Header;
+use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::existing;
@@ -33,17 +33,10 @@ pub(crate) struct Regridded {
     operator: usize,
     /// `true` if a cell of the run contributes to the cell.
     is_reached: Vec<bool>,
-    /// Sine and cosine of the angle of the run's axes at each cell, if winds are rotated to meridians and parallels.
-    rotation: Option<[Vec<f64>; 2]>,
+    wind: SampledWind,
     /// The passive tracers.
     passive: Vec<Variable>,
 }
-
-/// Indices of the wind components among the sampled fields.
-const WIND: [usize; 2] = [6, 7];
-/// Unit, description and CF name of the rotated components.
-const TURNED: [[&str; 2]; 2] =
-    [["eastward wind", "eastward_wind"], ["northward wind", "northward_wind"]];
 
 /// Fraction of a cell that the run covers, for weights that spread the content of that part over the whole cell.
 const COVERED: &str = "covered_fraction";
@@ -85,21 +78,16 @@ impl Regridded {
         }
         let horizontal = define_grid(&mut file, grid)?;
         let names: Vec<&str> = horizontal.dimensions.clone();
-        let rotation = rotation(&header.domain, weights);
+        let wind = SampledWind::on_grid(&header.domain, grid, matrix);
         let passive = Variable::passive(&header.tracers);
         for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
-            let turned =
-                WIND.iter().position(|wind| *wind == number).filter(|_| rotation.is_some());
             let [levels @ .., _, _] = variable.axes.names() else {
                 unreachable!("samples have planes")
             };
             let dimensions = [&["time"], levels, &names].concat();
             let mut about = VariableInfo::of(variable, &dimensions, horizontal.coordinates);
             about.has_gaps = true;
-            if let Some(axis) = turned {
-                let [long_name, standard_name] = TURNED[axis];
-                (about.long_name, about.standard_name) = (long_name.into(), Some(standard_name));
-            }
+            wind.describe(number, &mut about);
             file.variable::<R>(&about)?;
             if variable.name == "RAINNC" {
                 file.attribute(variable.name, "cell_methods", "time: sum")?;
@@ -127,7 +115,7 @@ impl Regridded {
             define_covered(&mut file, weights, (&names, &passive), horizontal.coordinates)?;
         }
         let arrangement = grid.arrangement;
-        Ok(Self { file, shape, arrangement, operator, is_reached, rotation, passive })
+        Ok(Self { file, shape, arrangement, operator, is_reached, wind, passive })
     }
 }
 
@@ -138,17 +126,10 @@ impl<R: Stored> AuxOutput<R> for Regridded {
         }
         self.file.begin(sample.seconds)?;
         let missing = R::of(MISSING);
-        let turned = self.rotation.as_ref().map(|rotation| {
-            let [u, v] = WIND.map(|wind| &sample.fields[wind]);
-            turned(u, v, rotation)
-        });
-        let fields = SAMPLED.iter().zip(&sample.fields);
-        let fields = fields.chain(self.passive.iter().zip(&sample.passive));
-        for (number, (variable, field)) in fields.enumerate() {
-            let wind = turned.as_ref().and_then(|turned| {
-                WIND.iter().position(|wind| *wind == number).map(|axis| &turned[axis])
-            });
-            let mut values = wind.unwrap_or(field).clone();
+        let fields = SAMPLED.iter().zip(self.wind.fields(sample));
+        let passive = sample.passive.iter().map(|field| Cow::Borrowed(&**field));
+        for (variable, field) in fields.chain(self.passive.iter().zip(passive)) {
+            let mut values = field.into_owned();
             for level in values.chunks_mut(self.is_reached.len()) {
                 for (value, is_reached) in level.iter_mut().zip(&self.is_reached) {
                     *value = if *is_reached { *value } else { missing };
@@ -172,48 +153,6 @@ impl<R: Stored> AuxOutput<R> for Regridded {
     fn commit(self: Box<Self>) -> Result<()> {
         self.file.commit()
     }
-}
-
-/// Winds along the axes of the run, rotated to eastward and northward.
-fn turned<R: Stored>(u: &[R], v: &[R], [sine, cosine]: &[Vec<f64>; 2]) -> [Vec<R>; 2] {
-    let angles = || sine.iter().zip(cosine).cycle();
-    let pairs = u.iter().zip(v).zip(angles()).map(|((&u, &v), (&sine, &cosine))| {
-        let wind = [u, v].map(|x| x.to_f64().unwrap_or(f64::NAN));
-        grid_north::earth_relative(wind, [sine, cosine]).map(R::of)
-    });
-    let (east, north) = pairs.map(|[east, north]| (east, north)).unzip();
-    [east, north]
-}
-
-/// Sine and cosine of the angle between the axes of the run and meridians and parallels at the cells of the target;
-/// `None` if the axes of the target are not meridians and parallels, or the run is not on Earth.
-fn rotation(domain: &Domain, weights: &WeightFile) -> Option<[Vec<f64>; 2]> {
-    let target = &weights.weights.target;
-    let has_own_axes =
-        matches!(target.arrangement, Arrangement::Rows { .. }) && target.axes().is_none();
-    if target.coordinates != Coordinates::Degrees || has_own_axes {
-        return None;
-    }
-    let [latitude, longitude] =
-        [domain.latitude.as_ref()?, domain.longitude.as_ref()?].map(|p| p.mapv(f64::from));
-    let places = target.x.iter().zip(&target.y);
-    if let Some(axes) = GridAxes::of(&domain.projection) {
-        let (sine, cosine) = places.map(|(&x, &y)| axes.at([x, y])).map(|[s, c]| (s, c)).unzip();
-        return Some([sine, cosine]);
-    }
-    let matrix = &weights.weights.matrix;
-    let [sine, cosine] =
-        grid_north::rotation(&domain.projection, &latitude, &longitude).map(|field| {
-            let mut mean = vec![0.0; matrix.rows()];
-            matrix.multiply(field.as_slice().expect("standard layout"), &mut mean);
-            mean
-        });
-    let pairs = sine.iter().zip(&cosine).map(|(&sine, &cosine)| {
-        let length = f64::hypot(sine, cosine);
-        if length > 0.0 { (sine / length, cosine / length) } else { (0.0, 1.0) }
-    });
-    let (sine, cosine) = pairs.unzip();
-    Some([sine, cosine])
 }
 
 /// Adds the fraction of each cell that the run covers, and warns of partly covered cells.

@@ -1,12 +1,15 @@
 //! Time series at stations: two CF files of discrete sampling geometry, one of precipitation and the largest
 //! reflectivity, and one of profiles.
 
+use std::borrow::Cow;
+
 use crate::error::Result;
 use crate::frame::PointSample;
 use crate::grid::Shape;
 use crate::io::layout::{Axes, SAMPLED, Variable};
 use crate::io::out::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::out::output::Header;
+use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{describe, existing};
@@ -23,6 +26,8 @@ pub(crate) struct PlacedStation {
     pub on_earth: Option<[f64; 2]>,
     /// x and y on the map, m.
     pub on_map: Option<[f64; 2]>,
+    /// Sine and cosine of the angle from true east to the x axis of the run.
+    pub angle: Option<[f64; 2]>,
     /// Terrain height of the model, m.
     pub altitude: f64,
 }
@@ -40,6 +45,7 @@ pub(crate) struct Points {
     /// Number of the operator that interpolates to the stations.
     operator: usize,
     places: usize,
+    wind: SampledWind,
     /// The passive tracers.
     passive: Vec<Variable>,
 }
@@ -77,9 +83,14 @@ impl Points {
         let coordinates = format!("{coordinates} height");
         let chunks = [places.len(), times_together(places.len() * shape.nz), shape.nz];
         let passive = Variable::passive(&header.tracers);
-        let volumes = SAMPLED.iter().filter(|variable| variable.axes != Axes::Plane);
-        for variable in volumes.chain(&passive) {
+        let angles: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.angle).collect();
+        let angles =
+            angles.map(|angles| [0, 1].map(|n| angles.iter().map(|pair| pair[n]).collect()));
+        let wind = SampledWind::at_places(angles.as_ref());
+        let all = SAMPLED.iter().chain(&passive).enumerate();
+        for (number, variable) in all.filter(|(_, variable)| variable.axes != Axes::Plane) {
             let mut about = VariableInfo::of(variable, &PROFILE, &coordinates);
+            wind.describe(number, &mut about);
             about.chunks = &chunks;
             if variable.name == "height" {
                 about.coordinates = "";
@@ -89,7 +100,7 @@ impl Points {
         }
         profiles.attribute("height", "positive", "up")?;
         profiles.attribute("height", "axis", "Z")?;
-        Ok(Self { ground, profiles, shape, operator, places: places.len(), passive })
+        Ok(Self { ground, profiles, shape, operator, places: places.len(), wind, passive })
     }
 }
 
@@ -158,12 +169,13 @@ impl<R: Stored> AuxOutput<R> for Points {
             return Ok(());
         }
         let Self { shape, places, .. } = *self;
-        let passive = self.passive.iter().zip(&sample.passive);
+        let passive = sample.passive.iter().map(|field| Cow::Borrowed(&**field));
+        let passive = self.passive.iter().zip(passive);
         self.ground.begin(sample.seconds)?;
         self.profiles.begin(sample.seconds)?;
-        for (variable, field) in SAMPLED.iter().zip(&sample.fields).chain(passive) {
+        for (variable, field) in SAMPLED.iter().zip(self.wind.fields(sample)).chain(passive) {
             if variable.axes == Axes::Plane {
-                self.ground.now(variable.name, 1, &[places], field)?;
+                self.ground.now(variable.name, 1, &[places], &field)?;
                 continue;
             }
             // Levels of a station are made contiguous; values on faces are averaged to the layers.

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use ndarray::{Array2, Array3, Ix2, Ix3, Zip, s};
 use time::PrimitiveDateTime;
+use tracing::warn;
 
 use super::source::TimeReader;
 use super::theta::{self, Origin};
 use super::times::{self, TimeSource, Times};
-use super::{Attribute, Domain, air, grid, projection, spacing};
+use super::{Attribute, Domain, air, grid, projection, spacing, species};
 use crate::constants::Constants;
 use crate::error::Result;
 use crate::grid::Shape;
@@ -25,6 +26,8 @@ pub(crate) struct PlotInput {
     cell: [f64; 2],
     times: Vec<PrimitiveDateTime>,
     has_times: bool,
+    /// `true` for a file of WSM3, whose cloud water and rain are ice and snow where it is cold.
+    is_wsm3: bool,
 }
 
 /// Variables of one kind of precipitation, and the variable with its bucket counts.
@@ -44,7 +47,13 @@ impl PlotInput {
         let cell = spacing(&reader)?;
         let Times { moments: times, time_source } = times::read(&reader)?;
         let has_times = !matches!(time_source, TimeSource::Nothing | TimeSource::XtimeAlone);
-        Ok(Self { reader, shape, cell, times, has_times })
+        let is_wsm3 = species::is_wsm3(&reader)?;
+        let input = Self { reader, shape, cell, times, has_times, is_wsm3 };
+        if is_wsm3 {
+            let split = if input.has_temperature() { species::SPLIT } else { species::UNSPLIT };
+            warn!("{}: {split}", path.display());
+        }
+        Ok(input)
     }
 
     /// The file.
@@ -74,9 +83,44 @@ impl PlotInput {
 
     /// The given variables that the file lacks; `A|B` means either.
     pub(crate) fn missing<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
-        let source = self.at(0);
-        let has = |name: &str| source.shows(name);
+        let has = |name: &str| self.shows(name) || self.split_of(name).is_some();
         names.iter().copied().filter(|names| !names.split('|').any(has)).collect()
+    }
+
+    fn shows(&self, name: &str) -> bool {
+        self.at(0).shows(name)
+    }
+
+    /// Returns `true` if cloud water and rain of the file contain ice and snow that cannot be told from them, for want
+    /// of the temperature.
+    pub(crate) fn holds_all_phases(&self) -> bool {
+        self.is_wsm3 && !self.has_temperature()
+    }
+
+    fn has_temperature(&self) -> bool {
+        (self.shows("T") || self.shows("THM")) && self.shows("P") && self.shows("PB")
+    }
+
+    /// The variable of WSM3 with both phases, and whether the frozen one is asked for; `None` if the variable of this
+    /// name is as it is in the file.
+    fn split_of(&self, name: &str) -> Option<(&'static str, bool)> {
+        if !self.is_wsm3 || !self.has_temperature() {
+            return None;
+        }
+        let [both, frozen] = species::ONE_OF_WSM3.into_iter().find(|pair| pair.contains(&name))?;
+        self.shows(both).then_some((both, name == frozen))
+    }
+
+    /// Returns `true` if the file has ice or snow in variables of their own.
+    fn has_frozen(&self, time: usize) -> Result<bool> {
+        for [_, frozen] in species::ONE_OF_WSM3 {
+            if self.shows(frozen)
+                && self.staggered(frozen, time, Axes::Volume)?.iter().any(|q| *q != 0.0)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The grid at a time, as a single layer without air.
@@ -100,9 +144,28 @@ impl PlotInput {
         Ok(plane.mapv(f64::from))
     }
 
-    /// A field of the cells; non-finite values are NaN. Shape: (nz, ny, nx).
+    /// A field of the cells; non-finite values are NaN. Water of WSM3 is split as for a run: what is colder than 273.15 K
+    /// is ice and snow. Shape: (nz, ny, nx).
     pub(crate) fn volume(&self, name: &str, time: usize) -> Result<Array3<f32>> {
-        self.staggered(name, time, Axes::Volume)
+        let Some((both, is_frozen)) = self.split_of(name) else {
+            return self.staggered(name, time, Axes::Volume);
+        };
+        if self.has_frozen(time)? {
+            return if self.shows(name) {
+                self.staggered(name, time, Axes::Volume)
+            } else {
+                Ok(Array3::zeros(self.shape.centre()))
+            };
+        }
+        let mut water = self.staggered(both, time, Axes::Volume)?;
+        let pressure = try_map(["P", "PB"], |name| self.staggered(name, time, Axes::Volume))?;
+        let cold = species::below_freezing(&self.theta_less_base(time)?, &pressure);
+        Zip::from(&mut water).and(&cold).for_each(|q, &is_cold| {
+            if is_cold != is_frozen {
+                *q = 0.0;
+            }
+        });
+        Ok(water)
     }
 
     fn staggered(&self, name: &str, time: usize, axes: Axes) -> Result<Array3<f32>> {
@@ -134,16 +197,20 @@ impl PlotInput {
     /// Potential temperature, K. Shape: (nz, ny, nx).
     pub(crate) fn theta(&self, time: usize) -> Result<Array3<f32>> {
         let base = <f64 as Constants>::THETA_BASE as f32;
+        Ok(self.theta_less_base(time)?.mapv_into(|x| x + base))
+    }
+
+    /// The same less 300 K.
+    fn theta_less_base(&self, time: usize) -> Result<Array3<f32>> {
         let (theta, origin) = theta::choose(&self.reader, |name| {
             if self.at(time).shows(name) { self.volume(name, time).map(Some) } else { Ok(None) }
         })?;
-        let theta = match origin {
+        Ok(match origin {
             Origin::Thm { is_moist: true, .. } => {
                 air::dry_theta(theta, &self.volume("QVAPOR", time)?)
             }
             _ => theta,
-        };
-        Ok(theta.mapv_into(|x| x + base))
+        })
     }
 
     /// Temperature, K. Shape: (nz, ny, nx).

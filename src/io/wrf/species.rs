@@ -26,9 +26,16 @@ const KNOWN: [u8; 40] = [
     30, 32, 38, 40, 50, 51, 52, 53, 55, 56, 85, 95, 97, 98,
 ];
 
+/// The variables of liquid and of frozen water that WSM3 has in one, the first.
+pub(super) const ONE_OF_WSM3: [[&str; 2]; 2] = [["QCLOUD", "QICE"], ["QRAIN", "QSNOW"]];
+
 /// Message about a file of WSM3.
 pub(super) const SPLIT: &str =
     "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
+
+/// Message about a file of WSM3 without temperature.
+pub(super) const UNSPLIT: &str = "QCLOUD and QRAIN contain ice and snow, as in WSM3 (MP_PHYSICS 3), and without T (or THM), P and PB they \
+                                  cannot be told apart";
 
 /// The microphysics of a file, as its attributes state it.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,20 +69,25 @@ pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
     if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
         return Ok(());
     }
-    let [p, pb] = &frame.pressure;
-    let t = Zip::from(frame.state.theta()).and(p).and(pb).map_collect(|&theta, &p, &pb| {
-        (f64::from(theta) + f64::THETA_BASE) * thermo::exner(f64::from(p) + f64::from(pb))
-    });
+    let cold = below_freezing(frame.state.theta(), &frame.pressure);
     let state = &mut frame.state;
     let [_, _, cloud, rain, ice, snow] = state.moist_air_mut();
     for (liquid, frozen) in [(cloud, ice), (rain, snow)] {
-        Zip::from(liquid).and(frozen).and(&t).for_each(|liquid, frozen, &t| {
-            if t < f64::FREEZING {
+        Zip::from(liquid).and(frozen).and(&cold).for_each(|liquid, frozen, &is_cold| {
+            if is_cold {
                 *frozen = std::mem::take(liquid);
             }
         });
     }
     Ok(())
+}
+
+/// True where WSM3's water is frozen: by potential temperature less 300 K, and perturbation and base pressure, Pa.
+pub(super) fn below_freezing(theta: &Array3<f32>, [p, pb]: &[Array3<f32>; 2]) -> Array3<bool> {
+    Zip::from(theta).and(p).and(pb).map_collect(|&theta, &p, &pb| {
+        let exner = thermo::exner(f64::from(p) + f64::from(pb));
+        (f64::from(theta) + f64::THETA_BASE) * exner < f64::FREEZING
+    })
 }
 
 /// Message about the conversion of species; `None` without one.

@@ -158,6 +158,111 @@ fn winds_are_turned_to_meridians_and_parallels() {
     }
 }
 
+/// The name of a component in a file, and all its values that are not missing.
+fn component(file: &super::result::Output, name: &str) -> (String, Vec<f64>) {
+    let values = file.values(name).iter().copied().filter(|x| *x < 1e30).collect();
+    (file.text_of(name, "standard_name"), values)
+}
+
+#[track_caller]
+fn is_near(values: &[f64], expected: f64) {
+    assert!(values.len() > 200, "{}", values.len());
+    for x in values {
+        assert!((x - expected).abs() < 0.1, "{x} instead of {expected}");
+    }
+}
+
+/// A grid with axes of its own has the wind along these: those of the run where it is made for the run's map, and
+/// others where it was made for another map.
+#[test]
+fn winds_are_turned_to_the_axes_of_the_target() {
+    for side in [1.0, -1.0] {
+        let place = Place::with(&polar(side, 100_000.0, [5.3, 4.6]));
+        let made = ["weights", "--input", "small.nc", "--target", "xy", "--spacing", "60000"];
+        let output = place.program(&[&made[..], &["--output", "w.nc"]].concat()).output();
+        assert!(output.expect("the program starts").status.success());
+        let winds = |name: &str| {
+            let step = ["--steps", "1", "--dt", "10", "--force", "--regrid", name];
+            place.run_small(&step).good();
+            let regrid = place.open("small.out.regrid.nc");
+            ["U", "V"].map(|name| component(&regrid, name))
+        };
+        let [u, v] = winds("w.nc");
+        assert_eq!([&*u.0, &*v.0], ["x_wind", "y_wind"]);
+        is_near(&u.1, 20.0);
+        is_near(&v.1, 0.0);
+        // The same cells on a globe that is turned by 30 degrees around the pole: so are the axes of the map.
+        const TURN: f64 = 30.0;
+        std::fs::copy(place.path("w.nc"), place.path("turned.nc")).expect("a copy");
+        let mut file = netcdf::append(place.path("turned.nc")).expect("weights");
+        for name in ["dst_grid_center_lon", "dst_grid_corner_lon"] {
+            let mut variable = file.variable_mut(name).expect(name);
+            let units: String =
+                variable.attribute_value("units").unwrap().unwrap().try_into().unwrap();
+            let turn = if units.starts_with("rad") { TURN.to_radians() } else { TURN };
+            let values = variable.get::<f64, _>(..).expect(name);
+            variable.put(values.mapv(|x| x + turn).view(), ..).expect(name);
+        }
+        file.close().expect("weights");
+        // On the plane over the north pole eastward is counterclockwise, over the south pole clockwise.
+        let (sine, cosine) = (side * TURN).to_radians().sin_cos();
+        let [u, v] = winds("turned.nc");
+        assert_eq!([&*u.0, &*v.0], ["x_wind", "y_wind"]);
+        is_near(&u.1, 20.0 * cosine);
+        is_near(&v.1, -20.0 * sine);
+    }
+}
+
+/// Stations have eastward and northward winds, by latitude and longitude as by x and y; on a plane those of the run.
+#[test]
+fn winds_of_stations_are_eastward_and_northward() {
+    let side = 1.0;
+    let places = [(-120.0, 86.0), (10.0, 87.5), (95.0, 88.0), (170.0, 86.5)];
+    let place = Place::with(&polar(side, 100_000.0, [5.3, 4.6]));
+    let lines = places.map(|(longitude, latitude)| format!("{longitude},{longitude},{latitude}\n"));
+    std::fs::write(place.path("p.csv"), format!("name,lon,lat\n{}", lines.concat())).unwrap();
+    let run = |place: &Place| {
+        place.run_small(&["--steps", "1", "--dt", "10", "--force", "--points", "p.csv"]).good();
+        place.open("small.out.points.profiles.nc")
+    };
+    let check = |points: &super::result::Output| {
+        assert_eq!(points.text_of("U", "standard_name"), "eastward_wind");
+        assert_eq!(points.text_of("V", "standard_name"), "northward_wind");
+        let longitudes = points.values("lon");
+        for (name, axis) in [("U", 0), ("V", 1)] {
+            for (at, found) in points.values(name).indexed_iter() {
+                let (sine, cosine) = longitudes[[at[0]]].to_radians().sin_cos();
+                let expected = [20.0 * cosine, -side * 20.0 * sine][axis];
+                assert!((found - expected).abs() < 0.1, "{name} {at:?}: {found}, not {expected}");
+            }
+        }
+    };
+    let points = run(&place);
+    check(&points);
+    let [x, y] = ["x", "y"].map(|name| {
+        place.open("small.out.nc").values(match name {
+            "x" => "west_east",
+            _ => "south_north",
+        })
+    });
+    std::fs::write(
+        place.path("p.csv"),
+        format!("name,x,y\na,{},{}\nb,{},{}\n", x[[1]], y[[2]], x[[9]], y[[7]]),
+    )
+    .unwrap();
+    check(&run(&place));
+    // A plane has no east.
+    let mut plane = polar(side, 100_000.0, [5.3, 4.6]);
+    plane.remove("XLAT");
+    plane.remove("XLONG");
+    let place = Place::with(&plane);
+    std::fs::write(place.path("p.csv"), "name,x,y\na,300000,400000\n").unwrap();
+    let points = run(&place);
+    let u = points.values("U");
+    assert!(u.iter().all(|u| (u - 20.0).abs() < 0.1), "{u}");
+    assert!(points.text_of("U", "long_name").contains("x axis of the grid of the run"));
+}
+
 /// Cells along meridians and parallels have one longitude for each column and one latitude for each
 /// row, under the names of the dimensions, as readers of maps want it, and as lon and lat.
 #[test]

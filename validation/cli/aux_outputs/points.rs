@@ -94,8 +94,6 @@ fn series_are_the_fields_between_the_centres() {
             "QRAIN",
             "QICE",
             "QSNOW",
-            "U",
-            "V",
             "W",
             "REFL_10CM",
             "RE_CLOUD",

@@ -76,8 +76,8 @@ fn air_of_one_potential_temperature_is_air() {
     assert!(!found.stderr.contains("THM"), "{}", found.stderr);
 }
 
-#[test]
-fn what_is_cold_in_wsm3_is_frozen() {
+/// A file of WSM3, and the same with ice and snow in variables of their own.
+fn wsm3_and_split() -> [Cut; 2] {
     let mut three = Cut::new();
     let mut five = Cut::new();
     let get = |name: &str| Cut::new().values(name).mapv(f64::from);
@@ -100,12 +100,61 @@ fn what_is_cold_in_wsm3_is_frozen() {
     three.remove(&["QICE", "QSNOW"]);
     three.numbers.insert("MP_PHYSICS", 3.0);
     five.numbers.insert("MP_PHYSICS", 4.0);
+    [three, five]
+}
+
+#[test]
+fn what_is_cold_in_wsm3_is_frozen() {
+    let [three, five] = wsm3_and_split();
     let (three, five) = (outcome(&three), outcome(&five));
     assert!(three.stderr.contains("MP_PHYSICS 3"), "{}", three.stderr);
     assert!(!five.stderr.contains("MP_PHYSICS"), "{}", five.stderr);
     for name in ["T", "QCLOUD", "QRAIN", "QICE", "QSNOW", "RAINNC"] {
         assert!(three.last(name) == five.last(name), "{name}");
     }
+}
+
+/// Pictures have the species that a run has.
+#[test]
+fn pictures_of_wsm3_show_what_is_cold_as_ice_and_snow() {
+    let draw = |cut: &Cut| {
+        let place = place_of(cut);
+        let only = "profiles,section,tracer:QSNOW,tracer-section:QRAIN";
+        let arguments = ["plot", "in.nc", "--format", "svg", "--output", "p", "--only", only];
+        let ended = place.command(&arguments).good();
+        let mut pictures: Vec<_> = std::fs::read_dir(place.path("p"))
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .map(|path| (path.file_name().map(ToOwned::to_owned), std::fs::read_to_string(&path)))
+            .map(|(name, text)| (name, text.expect("a picture")))
+            .collect();
+        pictures.sort();
+        (ended.stderr, pictures)
+    };
+    let [three, five] = wsm3_and_split().map(|cut| draw(&cut));
+    assert_eq!(three.1.len(), 4);
+    for (three, five) in three.1.iter().zip(&five.1) {
+        assert!(three == five, "{:?} differs", three.0);
+    }
+    assert!(three.1.iter().any(|(_, text)| text.contains("snow")));
+    for (words, is_said) in [(&three.0, true), (&five.0, false)] {
+        assert_eq!(
+            words.contains("colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)"),
+            is_said,
+            "{words}"
+        );
+    }
+    // Without temperature the phases cannot be told apart, and the legend says so.
+    let [mut three, _] = wsm3_and_split();
+    three.remove(&["T"]);
+    let place = place_of(&three);
+    let arguments = ["plot", "in.nc", "--format", "svg", "--output", "p", "--only", "profiles"];
+    let ended = place.command(&arguments).good();
+    assert!(ended.stderr.contains("QCLOUD and QRAIN contain ice and snow"), "{}", ended.stderr);
+    let folder = std::fs::read_dir(place.path("p")).expect("a folder");
+    let path = folder.map(|entry| entry.expect("an entry").path()).next().expect("a picture");
+    let text = std::fs::read_to_string(path).expect("a picture");
+    assert!(text.contains("rain and snow") && text.contains("cloud water and ice"));
 }
 
 #[test]

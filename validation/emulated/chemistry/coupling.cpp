@@ -35,6 +35,7 @@ int main(int count, char** arguments)
     args.air_density = input.array<double>("air_density");
     args.hydrolysis = input.array<double>("hydrolysis");
     args.photolysis = input.array<double>("photolysis");
+    args.quantities = input.array<double>("quantities");
     args.start = input.array<double>("start");
     args.status = input.array<int>("status");
     args.counters = input.array<int>("counters");
@@ -61,6 +62,7 @@ int main(int count, char** arguments)
     args.frequencies = input.scalar<int>("frequencies");
     args.variables = input.scalar<int>("variables");
     args.fixed_species = input.scalar<int>("fixed_species");
+    args.named_quantities = input.scalar<int>("named_quantities");
     args.temperature_field = 0;
     args.vapour = 1;
     args.cells = input.scalar<int>("cells");

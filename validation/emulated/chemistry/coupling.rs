@@ -36,7 +36,8 @@ const ROUNDING: f64 = 1e-12;
 const MECHANISM: &str = "#DEFVAR A = IGNORE; B = IGNORE; C = IGNORE; \
     #DEFFIX M = IGNORE; H2O = IGNORE; O2 = IGNORE; N2 = IGNORE; CH4 = IGNORE; \
     #EQUATIONS A = B : j(Pj_no2); B + M = C : rc_n2o5; C + H2O = A : 1e-20; A + O2 = C : j(Pj_o31d); \
-    B + N2 = A : 1e-30; C + CH4 = B : ARR2(1e-14, 500, TEMP)*SUN;";
+    B + N2 = A : 1e-30; C + CH4 = B : ARR2(1e-14, 500, TEMP)*SUN; \
+    C = A : 1e-9*rh + 1e-30*C_H2O; A = C : 1e-20*B + 1e-30*CH4 + 1e-30*O2 + 1e-31*AIR;";
 
 fn values<R: Copy, D: Dimension>(field: &Array<R, D>) -> Vec<R> {
     field.iter().copied().collect()
@@ -85,6 +86,7 @@ fn origin(given: FixedSource) -> i32 {
         FixedSource::Oxygen => -2,
         FixedSource::Nitrogen => -3,
         FixedSource::Water => -4,
+        FixedSource::Humidity => -5,
         FixedSource::Field(field) => field as i32,
     }
 }
@@ -194,7 +196,9 @@ impl<R: Real + Element + Constants> Case<R> {
         records.put("c1", &air.cell.c1);
         records.put("c2", &air.cell.c2);
         let (variable, fixed) = (coupled.variable(), coupled.fixed());
-        let places = variable.iter().map(|n| *n as i32).chain(fixed.iter().map(|x| origin(*x)));
+        let quantities = coupled.quantities();
+        let given = fixed.iter().chain(&quantities).map(|x| origin(*x));
+        let places = variable.iter().map(|n| *n as i32).chain(given);
         records.put("places", &places.collect::<Vec<i32>>());
         let phi = |column: [usize; 2]| coupled.place[0].of(column).to_radians();
         let about = [
@@ -225,6 +229,7 @@ impl<R: Real + Element + Constants> Case<R> {
             ("air_density", 1),
             ("hydrolysis", 1),
             ("photolysis", frequencies),
+            ("quantities", quantities.len()),
             ("start", 1),
         ] {
             records.put(name, &vec![0.0_f64; each * self.cells.len()]);
@@ -238,14 +243,17 @@ impl<R: Real + Element + Constants> Case<R> {
         records.put("tally", &[10_u64, 12, 0, u64::MAX]);
         let sun = Sun::at(coupled.date, 0.0);
         records.put("sun", &[sun.declination[0], sun.declination[1], sun.clock]);
-        let sizes = [frequencies, variable.len(), fixed.len()];
+        let sizes = [frequencies, variable.len(), fixed.len(), quantities.len()];
         for (name, number) in self.numbers(sizes) {
             records.put(name, &[number as i32]);
         }
         records
     }
 
-    fn numbers(&self, [frequencies, variables, fixed]: [usize; 3]) -> [(&'static str, usize); 16] {
+    fn numbers(
+        &self,
+        [frequencies, variables, fixed, quantities]: [usize; 4],
+    ) -> [(&'static str, usize); 17] {
         let Self { layout, region, parts: [rows, columns], .. } = self;
         let [columns, inner] =
             [columns, &region.columns].map(|columns| layout.places(columns.clone()));
@@ -264,6 +272,7 @@ impl<R: Real + Element + Constants> Case<R> {
             ("frequencies", frequencies),
             ("variables", variables),
             ("fixed_species", fixed),
+            ("named_quantities", quantities),
             ("cells", self.cells.len()),
             ("blocks", BLOCKS),
         ]
@@ -292,6 +301,7 @@ impl<R: Real + Element + Constants> Case<R> {
         for (name, expected) in [
             ("variable", self.by_quantity(&expected.variable)),
             ("fixed", self.by_quantity(&expected.fixed)),
+            ("quantities", self.by_quantity(&expected.quantities)),
             ("temperature", expected.temperature.clone()),
             ("air_factor", expected.air_factor.clone()),
             ("air_density", expected.air_density.clone()),

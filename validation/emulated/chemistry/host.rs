@@ -143,6 +143,7 @@ impl<'a> Emulated<'a> {
             air_density: read(memory.array(&cells.air_density)),
             hydrolysis: read(memory.array(&cells.hydrolysis)),
             photolysis: read(memory.array(&by_quantity(&cells.photolysis, count))),
+            quantities: read(memory.array(&by_quantity(&cells.quantities, count))),
             start: read(memory.array(&cells.start)),
             first_steps: ReadPointer::default(),
             order,

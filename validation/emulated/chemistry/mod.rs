@@ -8,6 +8,7 @@ mod host;
 use nwp_mini::chemistry::cells::{Cells, Outcome, Settings, integrate};
 use nwp_mini::chemistry::gpu::ThreadMapping;
 use nwp_mini::chemistry::kinetics::Kinetics;
+use nwp_mini::chemistry::mechanism;
 use nwp_mini_support::chemistry::{Case, picked};
 
 use host::{Circumstances, Emulated};
@@ -116,6 +117,44 @@ fn frozen_rates_have_the_bits_of_the_cpu() {
 fn rates_that_follow_the_sun_have_the_bits_of_the_cpu() {
     let names = ["ros3_600", "rodas3_600", "rodas4_600"];
     has_the_bits_of_the_cpu("small_strato", &names.map(|name| ("na", name)), &[33]);
+}
+
+/// Rates with every operation that functions are made of.
+const OPERATIONS: &str = "#DEFVAR A = IGNORE; B = IGNORE; C = IGNORE;\n#EQUATIONS\n\
+    A = B : 1.D-4*steps(TEMP, C_M) ;\nB = C : 1.D-6*ABS(TEMP - 250.) + 1.D-9*MOD(TEMP, 7.) ;\n\
+    A + B = C : 1.D-18*MIN(TEMP, 260.)*MAX(rh, 0.3) + 1.D-25*PEROXY ;\n\
+    C = A : 1.D-5*SIGN(1., TEMP - 200.)*beyond(TEMP) ;\n\
+    #INLINE F90_RATES\nREAL(dp) FUNCTION steps(t, m)\nREAL(dp) :: t, m\n\
+    IF (t < 240. .or. m > 2.E19) THEN\nsteps = 1.\nELSE IF (t <= 260. .and. .not. t == 250.) THEN\nsteps = 2.\n\
+    ELSE\nsteps = 3. + LOG10(m)*SQRT(t)\nEND IF\nEND FUNCTION\n\
+    REAL(dp) FUNCTION beyond(t)\nREAL(dp) :: t\nINTEGER :: i\nDO i = 1, 5\nIF (t < 220. + 15.*i) EXIT\nEND DO\n\
+    beyond = i + NINT(t)/2\nEND FUNCTION\n#ENDINLINE\n";
+
+#[test]
+fn operations_of_functions_have_the_bits_of_the_cpu() {
+    let (mechanism, _) = mechanism::parse("m", OPERATIONS).mechanism().expect("a mechanism");
+    let kinetics = Kinetics::new(&mechanism).expect("tables");
+    let run = Case::named("small_strato").run("au", "wrf_600", LuPrecision::F64);
+    let settings = run.expect("the run is there").settings;
+    let count = 40;
+    let each = |value: &dyn Fn(usize) -> f64| (0..count).map(value).collect::<Vec<f64>>();
+    let cells = Cells {
+        variable: (0..3 * count).map(|n| 1e8 * (1 + n % 7) as f64).collect(),
+        temperature: each(&|cell| 210.0 + 2.5 * cell as f64),
+        air_factor: vec![1e13; count],
+        air_density: each(&|cell| 1e19 + 5e17 * cell as f64),
+        hydrolysis: vec![0.0; count],
+        quantities: (0..count).flat_map(|cell| [cell as f64 / 40.0, 1e7 * cell as f64]).collect(),
+        start: vec![0.0; count],
+        ..Cells::default()
+    };
+    for (name, form) in forms(&kinetics, LuPrecision::F64).into_iter().take(1) {
+        let program = Emulated::new(&format!("operations-{name}"), &kinetics, &settings, form);
+        let circumstances = Circumstances { seed: 5, blocks: 1, order: None };
+        let result = program.attempt(&settings, &cells, &circumstances).unwrap();
+        let lines = findings(&kinetics, &settings, &cells, &result);
+        assert!(lines.is_empty(), "{name}: {}", lines.join("\n"));
+    }
 }
 
 #[test]

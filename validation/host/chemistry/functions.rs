@@ -39,7 +39,15 @@ fn rates_are_those_of_a_calculator() {
         ("1.0_dp * 3", 3.0),
         ("-2 ** 2 + 5", 1.0),
         ("2 ** 3 ** 2", 512.0),
-        ("2 ** (-1)", 0.5),
+        // Powers and quotients of whole numbers are whole numbers.
+        ("2 ** (-1)", 0.0),
+        ("2. ** (-1)", 0.5),
+        ("7 / 2 + 7. / 2", 6.5),
+        ("-7 / 2", -3.0),
+        ("2 ** 3 / 3 * 1.0", 2.0),
+        ("(TEMP - 253.) ** 2 + (TEMP - 253.) ** 3", -18.0),
+        ("ABS(TEMP - 253.) + SIGN(2., TEMP - 253.) + AINT(-2.5)", -1.0),
+        ("MIN(3., TEMP) + MAX(1, 2, 0)", 5.0),
         ("8 / 4 / 2 - 1 - 1", -1.0),
         ("2 - - 3", 5.0),
         ("TEMP + C_M / 1e19 + CFACTOR / 1e13 + SUN + rc_n2o5 * 1000", 255.0),
@@ -50,6 +58,10 @@ fn rates_are_those_of_a_calculator() {
         ("ARR_abc(3, 500, 1)", 2.5 * e2),
         ("ARR(3, 500, 1, TEMP)", 2.5 * e2),
         ("ARR2(3, 500, TEMP)", 3.0 * e2),
+        // Of two arguments it is KPP's of old, e^(+B/T), and k_arr refers to 298.15 K in KPP's digits.
+        ("ARR2(3, -500)", 3.0 * e2),
+        ("ARR_ab_dp(3, 500._dp) + k3rd_jpl_dp(C_M, 1e-19, 1, 1, 1, 0.5)", 3.0 * e2 + 0.3),
+        ("k_arr(2, 1000, TEMP)", 2.0 * 0.646_0_f64.exp()),
         ("THERMAL_T2(3, 500, TEMP)", 187_500.0 * e2),
         // q0 = 1, q3 = 1e-19 * 1e19 = 1, q2 = 1: 1 + 1/(1 + 1).
         ("EP2(1, 0, 1, 0, 1e-19, 0)", 1.5),

@@ -2,9 +2,11 @@
 
 mod agreement;
 mod faults;
+mod fortran;
 mod functions;
 mod fuzz;
 mod lanes;
 mod mutants;
 mod oracle;
 mod tables;
+mod wrf;

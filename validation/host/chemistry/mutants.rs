@@ -70,10 +70,11 @@ fn every_rate_is_watched() {
     let mut case = Case::named("radm2");
     let cells = case.cells();
     for r in 0..case.mechanism.reactions.len() {
-        let right = case.mechanism.reactions[r].rate.clone();
-        let factor = Expression::Number(ONE_PER_CENT_MORE);
+        let right = case.mechanism.reactions[r].rate;
+        let expressions = &mut case.mechanism.expressions;
+        let factor = expressions.add(Expression::Number(ONE_PER_CENT_MORE));
         case.mechanism.reactions[r].rate =
-            Expression::Operation(Operator::Multiply, Box::new([factor, right.clone()]));
+            expressions.add(Expression::Operation(Operator::Multiply, [factor, right]));
         let kinetics = Kinetics::new(&case.mechanism).unwrap();
         let lines = rate_findings(&case, &rate_constants(&kinetics, &cells));
         let name = case.mechanism.reaction_name(r);

@@ -38,12 +38,12 @@ impl<'a> Oracle<'a> {
 
     /// Rate constants at a time.
     pub(super) fn rates(&self, time: f64) -> Vec<f64> {
-        self.mechanism.reactions.iter().map(|r| self.value(&r.rate, time)).collect()
+        self.mechanism.reactions.iter().map(|r| self.value(r.rate, time)).collect()
     }
 
-    fn value(&self, expression: &Expression, time: f64) -> f64 {
+    fn value(&self, expression: u32, time: f64) -> f64 {
         let (c, cells) = (self.cell, self.cells);
-        match expression {
+        match self.mechanism.expressions.get(expression) {
             Expression::Number(x) => *x,
             Expression::Input(Input::Temperature) => cells.temperature[c],
             Expression::Input(Input::AirFactor) => cells.air_factor[c],
@@ -53,19 +53,32 @@ impl<'a> Oracle<'a> {
             Expression::Input(Input::Photolysis(number)) => {
                 cells.photolysis[c * self.mechanism.photolysis.len() + number]
             }
-            Expression::Negative(inner) => -self.value(inner, time),
+            Expression::Input(Input::Quantity(number)) => {
+                cells.quantities[c * self.mechanism.quantities.len() + number]
+            }
+            Expression::Negative(inner) => -self.value(*inner, time),
+            Expression::Select([condition, a, b]) => {
+                let chosen = if self.value(*condition, time) == 0.0 { b } else { a };
+                self.value(*chosen, time)
+            }
             Expression::Operation(operator, operands) => {
-                let [a, b] = [0, 1].map(|i: usize| self.value(&operands[i], time));
+                let [a, b] = operands.map(|operand| self.value(operand, time));
                 match operator {
                     Operator::Add => a + b,
                     Operator::Subtract => a - b,
                     Operator::Multiply => a * b,
                     Operator::Divide => a / b,
                     Operator::Power => a.powf(b),
+                    Operator::Minimum => a.min(b),
+                    Operator::Maximum => a.max(b),
+                    Operator::Sign => a.abs().copysign(b),
+                    Operator::Less => f64::from(u8::from(a < b)),
+                    Operator::LessEqual => f64::from(u8::from(a <= b)),
+                    Operator::Equal => f64::from(u8::from((a - b).abs() == 0.0)),
                 }
             }
             Expression::Call(function, arguments) => {
-                let x: Vec<f64> = arguments.iter().map(|a| self.value(a, time)).collect();
+                let x: Vec<f64> = arguments.iter().map(|a| self.value(*a, time)).collect();
                 named(*function, &x, cells.temperature[c], cells.air_factor[c] * 1e6)
             }
         }
@@ -249,7 +262,11 @@ fn named(function: Function, x: &[f64], temperature: f64, own_air: f64) -> f64 {
         Function::ArrAc => x[0] * (t / 300.0).powf(x[1]),
         Function::ArrAbc => three(x, t),
         Function::Arr => three(x, x[3]),
+        Function::Arr2 if x.len() == 2 => x[0] * (x[1] / t).exp(),
         Function::Arr2 => arrhenius(x[0], x[1], x[2]),
+        Function::KArr => x[0] * (x[1] * (1.0 / x[2] - 3.3540e-3)).exp(),
+        Function::Abs => x[0].abs(),
+        Function::Truncate => x[0].trunc(),
         Function::ThermalT2 => x[2] * x[2] * arrhenius(x[0], x[1], x[2]),
         Function::Ep2 => {
             let [q0, q2, q3] = [0, 2, 4].map(|i: usize| arrhenius(x[i], x[i + 1], t));
