@@ -38,18 +38,6 @@ __device__ inline void differentiate(const CellArrays& arrays, int worker)
         arrays.partials[p * CELLS] = product_of(arrays.rates, arrays.concentrations, PARTIAL[p]);
 }
 
-// J k reaction by reaction, with k in place of the concentrations.
-__device__ inline void reaction_rates_along(const CellArrays& arrays, int worker)
-{
-    for (int r = worker; r < REACTIONS; r += WORKERS) {
-        double sum = 0;
-        for (int p = PARTIAL_START[r]; p < PARTIAL_START[r + 1]; ++p)
-            sum = fma(PARTIAL_MULTIPLICITY[p] * arrays.partials[p * CELLS],
-                      at(arrays.concentrations, PARTIAL_SPECIES[p]), sum);
-        arrays.reactions[r * CELLS] = sum;
-    }
-}
-
 // dy/dt of a species from the rates of the reactions.
 __device__ inline double net_production(const CellArrays& arrays, int species)
 {

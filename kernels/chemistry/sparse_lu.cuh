@@ -5,7 +5,6 @@
 
 // self - factor * other, rounded once.
 __device__ inline double less_product(double self, double factor, double other) { return fma(-factor, other, self); }
-__device__ inline float less_product(float self, float factor, float other) { return fmaf(-factor, other, self); }
 
 // Factorises; returns false if a pivot of this worker is zero or subnormal.
 //
@@ -24,7 +23,7 @@ __device__ inline bool factorise(const CellArrays& arrays, int worker, double di
             const FactorTask task = FACTOR_TASKS[number];
             const double slope = sum_of(TASK_TERM_ELEMENT, TASK_TERM_COEFFICIENT, term, task.last_term,
                                         arrays.partials);
-            Entry value = static_cast<Entry>(task.kind == ON_DIAGONAL ? diagonal - slope : -slope);
+            double value = task.kind == ON_DIAGONAL ? diagonal - slope : -slope;
 #pragma unroll 4
             for (; pair < task.last_pair; ++pair) {
                 const Pair factors = FACTOR_PAIRS[pair];
@@ -32,7 +31,7 @@ __device__ inline bool factorise(const CellArrays& arrays, int worker, double di
             }
             if (task.kind == ON_DIAGONAL) {
                 // A NaN does not count as singular: it makes the error of the step NaN.
-                is_regular = is_regular && !(fabs(static_cast<double>(value)) < SMALLEST_PIVOT);
+                is_regular = is_regular && !(fabs(value) < SMALLEST_PIVOT);
                 value = 1 / value;
             } else if (task.kind != RIGHT_OF_DIAGONAL) {
                 value *= at(arrays.factors, task.kind);
@@ -58,8 +57,8 @@ __device__ inline void solve(const CellArrays& arrays, int worker)
         int product = list.product;
         for (int number = list.first; number < list.last; ++number) {
             const SolvePiece piece = SOLVE_PIECES[number];
-            Entry& x = at(arrays.x, piece.row);
-            Entry value = x;
+            double& x = at(arrays.x, piece.row);
+            double value = x;
 #pragma unroll 4
             for (; product < piece.last_product; ++product) {
                 const Pair pair = PRODUCTS[product];

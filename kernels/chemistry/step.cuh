@@ -54,28 +54,6 @@ __device__ inline void evaluate_stage(const CellArrays& arrays, Owned& own, int 
     tendencies(arrays, own, worker);
 }
 
-#ifndef STRAIGHT_LINE
-// Corrects a stage once by its residual in double precision, for factors in single precision.
-__device__ inline void refine(const CellArrays& arrays, Owned& own, int worker, int stage, const double (&right)[OWNED],
-                              double diagonal)
-{
-    for_owned(worker, [&](int place, int species) { arrays.concentrations[species * CELLS] = own.k[stage][place]; });
-    wait_for_workers();
-    reaction_rates_along(arrays, worker);
-    wait_for_workers();
-    for_owned(worker, [&](int place, int species) {
-        const double slope = net_production(arrays, species);
-        arrays.x[species * CELLS] = static_cast<Entry>(fma(-diagonal, own.k[stage][place], right[place] + slope));
-    });
-    wait_for_workers();
-    solve(arrays, worker);
-    for_owned(worker, [&](int place, int species) {
-        own.k[stage][place] += static_cast<double>(arrays.x[species * CELLS]);
-    });
-}
-
-#endif
-
 // The stages of a step.
 __device__ inline void advance(const CellArrays& arrays, Owned& own, int worker, double time, double step)
 {
@@ -93,19 +71,12 @@ __device__ inline void advance(const CellArrays& arrays, Owned& own, int worker,
         };
         set_owned(worker, right_side,
                   [&](auto place, int species, double value) {
-                      x_at(arrays, place, species) = static_cast<Entry>(value);
+                      x_at(arrays, place, species) = value;
                   });
         wait_for_workers();
         solve(arrays, worker);
-        set_owned(worker, [&](auto place, int species) { return static_cast<double>(x_at(arrays, place, species)); },
+        set_owned(worker, [&](auto place, int species) { return x_at(arrays, place, species); },
                   [&](auto place, int, double k) { own.k[stage][place] = k; });
-#ifndef STRAIGHT_LINE
-        if constexpr (IS_REFINED) {
-            double right[OWNED] = {};
-            for_owned(worker, [&](int place, int species) { right[place] = right_side(place, species); });
-            refine(arrays, own, worker, stage, right, inverse_step / METHOD_GAMMA[0]);
-        }
-#endif
     }
 }
 

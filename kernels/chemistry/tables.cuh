@@ -5,8 +5,8 @@
 // Arrays of a thread's cell.
 struct CellArrays {
     double* concentrations;   // VARIABLES species, FIXED ones, and a 1
-    Entry* x;                 // right side, then solution
-    Entry* factors;           // LU factors of I/(h gamma) - J; inverses on the diagonal
+    double* x;                 // right side, then solution
+    double* factors;           // LU factors of I/(h gamma) - J; inverses on the diagonal
     double* reactions;        // rates of the reactions
     double* partials;         // their derivatives
     double* rates;            // rate constants
@@ -28,8 +28,8 @@ __device__ inline CellArrays arrays_of(double* all_scratch, int cell)
     double* scratch = scratch_of_block(all_scratch);
     return {
         array_of<double, CONCENTRATIONS_SHARED>(scratch, CONCENTRATIONS_AT, cell),
-        array_of<Entry, X_SHARED>(scratch, X_AT, cell),
-        array_of<Entry, FACTORS_SHARED>(scratch, FACTORS_AT, cell),
+        array_of<double, X_SHARED>(scratch, X_AT, cell),
+        array_of<double, FACTORS_SHARED>(scratch, FACTORS_AT, cell),
         array_of<double, REACTIONS_SHARED>(scratch, REACTIONS_AT, cell),
         array_of<double, PARTIALS_SHARED>(scratch, PARTIALS_AT, cell),
         array_of<double, RATES_SHARED>(scratch, RATES_AT, cell),
@@ -51,7 +51,7 @@ __device__ inline double& concentration_at(const CellArrays& arrays, int, int sp
 {
     return arrays.concentrations[species * CELLS];
 }
-__device__ inline Entry& x_at(const CellArrays& arrays, int, int species) { return arrays.x[species * CELLS]; }
+__device__ inline double& x_at(const CellArrays& arrays, int, int species) { return arrays.x[species * CELLS]; }
 
 // Calls an action with the index of each of a worker's species, and the species.
 template <class Action>

@@ -14,7 +14,6 @@ use super::mechanism::expression::Input;
 use super::rates::Program;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
 use crate::chemistry::rates::sun::sunlight;
-use crate::real::{Precision, Real};
 use crate::simd::{Instructions, Task};
 
 /// Treatment of rate constants during an integration.
@@ -25,9 +24,6 @@ pub enum RateUpdate {
     /// Rate constants that follow the sun.
     Updated,
 }
-
-/// Precision of factors and of solutions with them.
-pub type LuPrecision = Precision;
 
 /// Settings of an integration.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +38,6 @@ pub struct Settings {
     pub first_step: f64,
     /// Rates during the integration.
     pub rates: RateUpdate,
-    /// Precision of the linear algebra.
-    pub lu: LuPrecision,
 }
 
 /// Cells and their conditions; the values of a cell are contiguous.
@@ -199,11 +193,10 @@ pub fn integrate_with(
         .flat_map_iter(|(number, variable)| {
             let first = number * piece;
             let piece = CellRange { kinetics, settings, cells: conditions, first, variable, uses };
-            match (settings.lu, instructions) {
-                (LuPrecision::F64, Some(set)) => set.run(Integration::<f64>::new(piece)),
-                (LuPrecision::F32, Some(set)) => set.run(Integration::<f32>::new(piece)),
-                (LuPrecision::F64, None) => Integration::<f64>::new(piece).run(),
-                (LuPrecision::F32, None) => Integration::<f32>::new(piece).run(),
+            let integration = Integration::new(piece);
+            match instructions {
+                Some(set) => set.run(integration),
+                None => integration.run(),
             }
         })
         .collect();
@@ -293,10 +286,10 @@ impl CellRange<'_> {
 }
 
 /// The integration of a piece.
-struct Integration<'a, F> {
+struct Integration<'a> {
     piece: CellRange<'a>,
     work: Work,
-    factors: Factors<F>,
+    factors: Factors,
     /// The next cells, in the piece: up to [`CELLS`], whose rates are computed together before lanes take them.
     waiting: Range<usize>,
     /// Their rates; those of a cell are in the lane of its number modulo [`CELLS`].
@@ -307,7 +300,7 @@ struct Integration<'a, F> {
     outcomes: Vec<Outcome>,
 }
 
-impl<'a, F: Real> Integration<'a, F> {
+impl<'a> Integration<'a> {
     fn new(piece: CellRange<'a>) -> Self {
         let nothing = Outcome::failed(Status::BAD_CONDITIONS);
         Self {
@@ -460,7 +453,7 @@ impl<'a, F: Real> Integration<'a, F> {
     }
 }
 
-impl<F: Real> Task for Integration<'_, F> {
+impl Task for Integration<'_> {
     type Output = Vec<Outcome>;
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
-use super::cells::{Cells, LuPrecision, RateUpdate, Settings};
+use super::cells::{Cells, RateUpdate, Settings};
 use super::clear_sky::ClearSky;
 use super::coupling::{
     NITROGEN, OXYGEN, air, hydrolysis, number_density, relative_humidity, water,
@@ -162,7 +162,6 @@ impl Coupled {
             interval,
             first_step: FIRST_STEP * interval,
             rates: RateUpdate::Frozen,
-            lu: LuPrecision::F64,
         }
     }
 

@@ -17,7 +17,7 @@
 //!   species to the fields of a run.
 //!
 //! ```
-//! use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
+//! use nwp_mini::chemistry::cells::{Cells, RateUpdate, Settings, integrate};
 //! use nwp_mini::chemistry::kinetics::Kinetics;
 //! use nwp_mini::chemistry::mechanism;
 //! use nwp_mini::chemistry::rosenbrock::{Tolerances, methods};
@@ -31,7 +31,6 @@
 //!     interval: 100.0,
 //!     first_step: 0.0,
 //!     rates: RateUpdate::Frozen,
-//!     lu: LuPrecision::F64,
 //! };
 //! let mut cells = Cells {
 //!     variable: vec![4e6, 0.0],

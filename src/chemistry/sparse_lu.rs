@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use super::lanes::{Row, each};
 use super::ordering::Pattern;
-use crate::real::Real;
 
 /// Maximum number of products of a factorisation, that of a full matrix of 390 rows.
 pub const MOST_PRODUCTS: usize = 20_000_000;
@@ -138,12 +137,7 @@ impl SparseLu {
     /// Eliminates a row of a matrix, for the cells of all lanes; the rows above are factors already. Returns the
     /// absolute value of the pivot, whose inverse is stored.
     #[inline(always)]
-    pub(crate) fn eliminate<F: Real>(
-        &self,
-        row: usize,
-        matrix: &mut [Row<F>],
-        inverse: &mut [Row<F>],
-    ) -> Row {
+    pub(crate) fn eliminate(&self, row: usize, matrix: &mut [Row], inverse: &mut [Row]) -> Row {
         let start = self.row_start[row] as usize;
         let diagonal = self.diagonal[row] as usize;
         let (above, rest) = matrix.split_at_mut(start);
@@ -152,7 +146,7 @@ impl SparseLu {
         for (place, &column) in self.column[start..diagonal].iter().enumerate() {
             let column = column as usize;
             let (value, pivot) = (current[place], inverse[column]);
-            let multiple: Row<F> = each(|lane| value[lane] * pivot[lane]);
+            let multiple: Row = each(|lane| value[lane] * pivot[lane]);
             current[place] = multiple;
             let upper = &above[self.upper(column)];
             let (now, later) = targets.split_at(upper.len());
@@ -164,13 +158,13 @@ impl SparseLu {
             }
         }
         let pivot = current[diagonal - start];
-        inverse[row] = each(|lane| F::ONE / pivot[lane]);
-        each(|lane| pivot[lane].f64().abs())
+        inverse[row] = each(|lane| 1.0 / pivot[lane]);
+        each(|lane| pivot[lane].abs())
     }
 
     /// Solves L U x = b in place.
     #[inline(always)]
-    pub fn solve<F: Real>(&self, factors: &[Row<F>], inverse: &[Row<F>], x: &mut [Row<F>]) {
+    pub fn solve(&self, factors: &[Row], inverse: &[Row], x: &mut [Row]) {
         for row in 0..self.size() {
             x[row] = self.reduced(factors, x, row, self.lower(row));
         }
@@ -184,13 +178,13 @@ impl SparseLu {
 
     /// x of a row minus the products of entries with the x of their columns.
     #[inline(always)]
-    fn reduced<F: Real>(
+    fn reduced(
         &self,
-        factors: &[Row<F>],
-        x: &[Row<F>],
+        factors: &[Row],
+        x: &[Row],
         row: usize,
         entries: impl Iterator<Item = usize>,
-    ) -> Row<F> {
+    ) -> Row {
         let mut sum = x[row];
         for entry in entries {
             let (factor, before) = (&factors[entry], sum);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use tracing::{info, warn};
 
-use crate::chemistry::cells::{LuPrecision, Outcome, RateUpdate, Settings, integrate};
+use crate::chemistry::cells::{Outcome, RateUpdate, Settings, integrate};
 use crate::chemistry::gpu::{self as on_device, Mapping};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::diagnostics::Severity;
@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::io::cases::chemistry::CellFile;
 use crate::io::store::writer::Writer;
 use crate::os_text::Shown;
+use crate::real::Precision;
 
 /// Integrate the chemistry of independent cells from a NetCDF file.
 ///
@@ -82,9 +83,9 @@ pub(super) struct Solver {
     /// Rate constants during the integration
     #[arg(long, value_name = "RATES", default_value = "frozen")]
     rates: RateUpdate,
-    /// Precision of the factors of the Jacobian; in f32 each solution is improved once by its residual in f64
+    /// Precision of the factors of the Jacobian: f64
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
-    lu: LuPrecision,
+    lu: Precision,
 }
 
 /// Default interval, s.
@@ -116,13 +117,19 @@ impl Solver {
             let message = format!("--hstart {first_step}: a positive number of seconds is needed");
             return Err(Error::Usage(message));
         }
+        if self.lu == Precision::F32 {
+            return Err(Error::Usage(
+                "--lu f32: factors in single precision are no longer computed, as they were slower for every \
+                 mechanism; use --lu f64"
+                    .to_owned(),
+            ));
+        }
         Ok(Settings {
             method: self.method,
             tolerances: Tolerances { relative: rtol, absolute: atol },
             interval,
             first_step,
             rates: self.rates,
-            lu: self.lu,
         })
     }
 }
@@ -223,7 +230,7 @@ impl Chemistry {
             ("atol", number(*atol)),
             ("hstart", number(settings.first_step)),
             ("rates", format!("{:?}", settings.rates).to_lowercase()),
-            ("lu", format!("{:?}", settings.lu).to_lowercase()),
+            ("lu", Precision::F64.name().to_owned()),
         ];
         file.write(writer, &mechanism, &kinetics, &outcomes, &attributes)?;
         let steps: Vec<u32> = outcomes.iter().map(|outcome| outcome.counters.steps).collect();

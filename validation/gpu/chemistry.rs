@@ -1,7 +1,7 @@
 //! The chemistry on the device: the bits and counters of the CPU version with frozen rates, KPP's limits with rates
 //! that follow the sun.
 
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
+use nwp_mini::chemistry::cells::{Cells, Outcome, Settings, integrate};
 use nwp_mini::chemistry::gpu::{Integrator, Mapping, Plan};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::device::Gpu;
@@ -13,9 +13,9 @@ const MAPPINGS: [Mapping; 3] = [Mapping::Auto, Mapping::Thread, Mapping::Warp];
 
 fn integrator(gpu: &Gpu, kinetics: &Kinetics, settings: &Settings, mapping: Mapping) -> Integrator {
     let shared = gpu.device().shared_bytes as usize;
-    let form = mapping.form(kinetics, settings.lu, shared).unwrap();
-    let Settings { method, rates, lu, .. } = *settings;
-    Integrator::new(gpu, kinetics, Plan { method, rates, lu, form }).unwrap()
+    let form = mapping.form(kinetics, shared).unwrap();
+    let Settings { method, rates, .. } = *settings;
+    Integrator::new(gpu, kinetics, Plan { method, rates, form }).unwrap()
 }
 
 /// A number of cells of a case, alternately warm and cold.
@@ -57,38 +57,35 @@ fn frozen_rates_have_the_bits_of_the_cpu() {
     for (name, _) in MECHANISMS {
         let case = Case::named(name);
         for run in ["wrf_60", "ros2_600", "ros4_600", "rodas3_600", "rodas4_600"] {
-            for lu in [LuPrecision::F64, LuPrecision::F32] {
-                // Settings other than WRF's only with one mechanism.
-                if run != "wrf_60" && (name != "small_strato" || lu == LuPrecision::F32) {
-                    continue;
-                }
-                let run = case.run("au", run, lu).expect("the run is there");
-                for mapping in MAPPINGS {
-                    let kernels = integrator(&gpu, &case.kinetics, &run.settings, mapping);
-                    for count in [1, 31, 33, 1_000] {
-                        let mut cells = some(&case, count);
-                        let on_device = kernels.upload(&cells).unwrap();
-                        kernels.integrate(&on_device, &run.settings).unwrap();
-                        let found = on_device.concentrations().unwrap();
-                        let out = on_device.outcomes().unwrap();
-                        let expected = integrate(&case.kinetics, &run.settings, &mut cells);
-                        let n = case.kinetics.variables();
-                        let (wrong, first) =
-                            different(n, (&found, &out), (&cells.variable, &expected));
-                        let all = expected.iter().zip(&out);
-                        for (cell, (expected, found)) in all.enumerate() {
-                            assert_eq!(found.counters, expected.counters, "{name} cell {cell}");
-                        }
-                        let off = found.iter().zip(&cells.variable);
-                        let off = off.map(|(a, b)| (a - b).abs() / b.abs().max(f64::MIN_POSITIVE));
-                        let most = off.fold(0.0, f64::max);
-                        let limit = if ROUNDED.contains(&name) { SOME_ROUNDINGS } else { 0.0 };
-                        assert!(
-                            wrong == 0 || most <= limit,
-                            "{name} {} {mapping:?} {count}, off by {most:e}: {first}",
-                            run.name
-                        );
+            // Settings other than WRF's only with one mechanism.
+            if run != "wrf_60" && name != "small_strato" {
+                continue;
+            }
+            let run = case.run("au", run).expect("the run is there");
+            for mapping in MAPPINGS {
+                let kernels = integrator(&gpu, &case.kinetics, &run.settings, mapping);
+                for count in [1, 31, 33, 1_000] {
+                    let mut cells = some(&case, count);
+                    let on_device = kernels.upload(&cells).unwrap();
+                    kernels.integrate(&on_device, &run.settings).unwrap();
+                    let found = on_device.concentrations().unwrap();
+                    let out = on_device.outcomes().unwrap();
+                    let expected = integrate(&case.kinetics, &run.settings, &mut cells);
+                    let n = case.kinetics.variables();
+                    let (wrong, first) = different(n, (&found, &out), (&cells.variable, &expected));
+                    let all = expected.iter().zip(&out);
+                    for (cell, (expected, found)) in all.enumerate() {
+                        assert_eq!(found.counters, expected.counters, "{name} cell {cell}");
                     }
+                    let off = found.iter().zip(&cells.variable);
+                    let off = off.map(|(a, b)| (a - b).abs() / b.abs().max(f64::MIN_POSITIVE));
+                    let most = off.fold(0.0, f64::max);
+                    let limit = if ROUNDED.contains(&name) { SOME_ROUNDINGS } else { 0.0 };
+                    assert!(
+                        wrong == 0 || most <= limit,
+                        "{name} {} {mapping:?} {count}, off by {most:e}: {first}",
+                        run.name
+                    );
                 }
             }
         }
@@ -100,7 +97,7 @@ fn many_cells_in_any_order_have_the_same_bits() {
     const COUNT: usize = 100_003;
     let Some(gpu) = gpu(true) else { return };
     let case = Case::named("radm2");
-    let run = case.run("au", "wrf_60", LuPrecision::F64).expect("the run is there");
+    let run = case.run("au", "wrf_60").expect("the run is there");
     let n = case.kinetics.variables();
     let mut cells = some(&case, COUNT);
     let start = cells.clone();
@@ -129,7 +126,7 @@ fn rates_that_follow_the_sun_agree_with_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
     for name in ["small_strato", "saprc99"] {
         let case = Case::named(name);
-        let run = case.run("na", "rodas3_600", LuPrecision::F64).expect("the run is there");
+        let run = case.run("na", "rodas3_600").expect("the run is there");
         let n = case.kinetics.variables();
         for mapping in MAPPINGS {
             let kernels = integrator(&gpu, &case.kinetics, &run.settings, mapping);

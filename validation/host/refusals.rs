@@ -7,7 +7,7 @@ use ndarray::{Array2, Array3};
 use nwp_mini::advection::{self, Limiter, Wind, Workspace};
 use nwp_mini::backend::Backend;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
+use nwp_mini::chemistry::cells::{Cells, RateUpdate, Settings, integrate};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism;
 use nwp_mini::chemistry::rosenbrock::{Tolerances, methods};
@@ -217,7 +217,6 @@ fn cells_of_other_mechanisms_are_refused() {
         interval: 100.0,
         first_step: 0.0,
         rates: RateUpdate::Frozen,
-        lu: LuPrecision::F64,
     };
     let cells = |variable: usize, photolysis: usize| Cells {
         variable: vec![4e6; variable],

@@ -1,7 +1,7 @@
 //! A mechanism with the results that KPP has for it.
 
 use netcdf::File;
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings};
+use nwp_mini::chemistry::cells::{Cells, RateUpdate, Settings};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::{self, Mechanism};
 use nwp_mini::chemistry::rosenbrock::{METHODS, Method, Tolerances};
@@ -122,7 +122,7 @@ impl Case {
     }
 
     /// A run, if it is in the reference data.
-    pub fn run(&self, mode: &str, name: &str, lu: LuPrecision) -> Option<Run> {
+    pub fn run(&self, mode: &str, name: &str) -> Option<Run> {
         let named = |what: &str| format!("{mode}_{name}_{what}");
         let y = self.optional(&named("y"))?;
         let variable = self.file.variable(&format!("{}_{mode}_{name}_y", self.name)).unwrap();
@@ -136,7 +136,6 @@ impl Case {
             interval: attribute("dt"),
             first_step: attribute("hstart"),
             rates: if mode == "au" { RateUpdate::Frozen } else { RateUpdate::Updated },
-            lu,
         };
         Some(Run {
             name: format!("{} {mode} {name}", self.name),

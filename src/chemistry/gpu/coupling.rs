@@ -336,9 +336,9 @@ impl<R: Real + Element> Coupling<R> {
 
 /// Choices of the integration.
 fn plan(gpu: &Gpu, coupled: &Coupled, cells: usize) -> Result<Plan> {
-    let Settings { method, rates, lu, .. } = coupled.settings(1.0);
-    let form = Mapping::Auto.form_on(gpu, &coupled.kinetics, lu, cells)?;
-    Ok(Plan { method, rates, lu, form })
+    let Settings { method, rates, .. } = coupled.settings(1.0);
+    let form = Mapping::Auto.form_on(gpu, &coupled.kinetics, cells)?;
+    Ok(Plan { method, rates, form })
 }
 
 /// Frames of the input whose light is held at a time.

@@ -2,8 +2,8 @@
 //!
 //! - `rates` writes the rate constants of a mechanism as straight-line code, `straight_line` its reactions, factorisation
 //!   and solution, for one or several threads for each cell; `rounds` distributes them among the threads.
-//! - `source_text` writes the tables of a mechanism, for mechanisms that are too large for straight-line code and for factors
-//!   in single precision; `schedule` distributes the linear algebra among several threads for each cell.
+//! - `source_text` writes the tables of a mechanism, for mechanisms that are too large for straight-line code; `schedule`
+//!   distributes the linear algebra among several threads for each cell.
 //! - `thread_mapping` is the mapping of cells to threads. The integrator, `kernels/chemistry/rosenbrock.cu`, has the same source
 //!   for all of them: a block has several cells at a time, and one or several threads for each.
 //!
@@ -35,7 +35,7 @@ use rayon::prelude::*;
 
 use self::arguments::ChemistryArgs;
 use self::thread_mapping::ArraySlots;
-use crate::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, Settings};
+use crate::chemistry::cells::{Cells, Outcome, RateUpdate, Settings};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rates::Program;
 use crate::chemistry::rosenbrock::{Counters, Status, methods};
@@ -61,15 +61,14 @@ impl Mapping {
         self,
         gpu: &Gpu,
         kinetics: &Kinetics,
-        lu: LuPrecision,
         cells: usize,
     ) -> Result<ThreadMapping> {
         if self == Self::Auto
-            && let Some(form) = tuning::measured(gpu, kinetics, lu, cells)
+            && let Some(form) = tuning::measured(gpu, kinetics, cells)
         {
             return Ok(form);
         }
-        self.form(kinetics, lu, gpu.device().shared_bytes as usize)
+        self.form(kinetics, gpu.device().shared_bytes as usize)
     }
 
     /// The form of kernels for a mechanism on a device with this much shared memory in a block, bytes.
@@ -77,19 +76,14 @@ impl Mapping {
     /// # Errors
     ///
     /// [`Error::Gpu`] if several threads for each cell are requested and a cell does not fit.
-    pub fn form(
-        self,
-        kinetics: &Kinetics,
-        lu: LuPrecision,
-        shared_bytes: usize,
-    ) -> Result<ThreadMapping> {
+    pub fn form(self, kinetics: &Kinetics, shared_bytes: usize) -> Result<ThreadMapping> {
         match self {
-            Self::Auto => Ok(ThreadMapping::fastest(kinetics, lu, shared_bytes)),
+            Self::Auto => Ok(ThreadMapping::fastest(kinetics, shared_bytes)),
             Self::Thread => {
-                let straight = ThreadMapping::straight(kinetics, lu, shared_bytes, 1);
+                let straight = ThreadMapping::straight(kinetics, shared_bytes, 1);
                 Ok(straight.unwrap_or_else(ThreadMapping::thread))
             }
-            Self::Warp => ThreadMapping::team(kinetics, lu, shared_bytes).ok_or_else(|| {
+            Self::Warp => ThreadMapping::team(kinetics, shared_bytes).ok_or_else(|| {
                 Error::Gpu(format!(
                     "mapping warp: the factors of {} entries do not fit into {shared_bytes} \
                      bytes of shared memory",
@@ -107,7 +101,7 @@ pub fn memory_of_block(kinetics: &Kinetics, plan: &Plan) -> (usize, usize) {
         let layout = source_text::layout(kinetics, plan);
         return (layout.shared * size_of::<f64>(), layout.scratch);
     }
-    (plan.form.shared_bytes, ArraySlots::new(kinetics, plan.lu, plan.form).scratch)
+    (plan.form.shared_bytes, ArraySlots::new(kinetics, plan.form).scratch)
 }
 
 /// Shared memory of a block of an H100, bytes.
@@ -122,19 +116,16 @@ pub fn catalogue(kinetics: &Kinetics) -> Result<Vec<(KernelSource, String)>> {
     check(kinetics).map_err(|message| Error::Gpu(message).advise(Advice::UseCpu))?;
     let size = format!("{} species", kinetics.variables());
     let mut entries = vec![(rates_source(kinetics), size.clone())];
-    for (lu, name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
-        let workers = ThreadMapping::STRAIGHT_WORKERS[0];
-        let forms = [
-            ("straight", ThreadMapping::straight(kinetics, lu, USUAL_SHARED, workers)),
-            ("thread", Some(ThreadMapping::thread())),
-            ("warp", ThreadMapping::team(kinetics, lu, USUAL_SHARED)),
-        ];
-        for (mapping, form) in forms {
-            let Some(form) = form else { continue };
-            let plan = Plan { method: methods::ROS3, rates: RateUpdate::Frozen, lu, form };
-            let source = integration_source(kinetics, &plan);
-            entries.push((source, format!("{size}, {mapping}, {name}")));
-        }
+    let workers = ThreadMapping::STRAIGHT_WORKERS[0];
+    let forms = [
+        ("straight", ThreadMapping::straight(kinetics, USUAL_SHARED, workers)),
+        ("thread", Some(ThreadMapping::thread())),
+        ("warp", ThreadMapping::team(kinetics, USUAL_SHARED)),
+    ];
+    for (mapping, form) in forms {
+        let Some(form) = form else { continue };
+        let plan = Plan { method: methods::ROS3, rates: RateUpdate::Frozen, form };
+        entries.push((integration_source(kinetics, &plan), format!("{size}, {mapping}")));
     }
     Ok(entries)
 }
@@ -412,9 +403,9 @@ pub fn integrate(
     mapping: Mapping,
     cells: &mut Cells,
 ) -> Result<(Vec<Outcome>, Integrator)> {
-    let form = mapping.form_on(gpu, kinetics, settings.lu, cells.len())?;
-    let Settings { method, rates, lu, .. } = *settings;
-    let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, lu, form })?;
+    let form = mapping.form_on(gpu, kinetics, cells.len())?;
+    let Settings { method, rates, .. } = *settings;
+    let integrator = Integrator::new(gpu, kinetics, Plan { method, rates, form })?;
     let on_device = integrator.upload(cells)?;
     integrator.integrate(&on_device, settings)?;
     cells.variable = on_device.concentrations()?;

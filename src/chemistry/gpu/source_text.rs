@@ -1,14 +1,12 @@
 //! The CUDA text of a mechanism, which precedes `kernels/chemistry/rosenbrock.cu` and `kernels/chemistry/rates.cu`.
 
-use std::fmt::Write;
-
 use super::arguments::ChemistryArgs;
 use super::declarations::Declarations;
 use super::rates;
 use super::schedule::{self, Kind};
 use super::straight_line::{self, Layout};
 use super::thread_mapping::{ArraySlots, ThreadMapping};
-use crate::chemistry::cells::{COLDEST, HOTTEST, LuPrecision, RateUpdate};
+use crate::chemistry::cells::{COLDEST, HOTTEST, RateUpdate};
 use crate::chemistry::kinetics::{Kinetics, Term};
 use crate::chemistry::rates::sun;
 use crate::chemistry::rosenbrock::{
@@ -45,8 +43,6 @@ pub struct Plan {
     pub method: Method,
     /// Rates during the integration.
     pub rates: RateUpdate,
-    /// Precision of the linear algebra.
-    pub lu: LuPrecision,
     /// Mapping of cells to threads.
     pub form: ThreadMapping,
 }
@@ -167,13 +163,7 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> KernelSource {
         text.whole(name, value);
     }
     text.whole("ERROR_ORDER", method.order);
-    let entry = match plan.lu {
-        LuPrecision::F64 => ("double", f64::MIN_POSITIVE, false),
-        LuPrecision::F32 => ("float", f64::from(f32::MIN_POSITIVE), true),
-    };
-    let _ = writeln!(text.0, "typedef {} Entry;", entry.0);
-    text.number("SMALLEST_PIVOT", entry.1);
-    text.truth("IS_REFINED", entry.2);
+    text.number("SMALLEST_PIVOT", f64::MIN_POSITIVE);
     text.coefficients("METHOD_A", &method.a);
     text.coefficients("METHOD_C", &method.c);
     text.coefficients("METHOD_M", &method.m);
@@ -201,8 +191,8 @@ pub(super) fn layout(kinetics: &Kinetics, plan: &Plan) -> Layout {
 fn tables(text: &mut Declarations, kinetics: &Kinetics, plan: &Plan) {
     let form = plan.form;
     text.0 += STRUCTS;
-    let distances = Distances { cells: form.cells, entry: plan.lu.bytes() };
-    let places = ArraySlots::new(kinetics, plan.lu, form);
+    let distances = Distances { cells: form.cells, entry: size_of::<f64>() };
+    let places = ArraySlots::new(kinetics, form);
     for place in places.arrays {
         text.truth(&format!("{}_SHARED", place.name), place.is_shared);
         text.whole(&format!("{}_AT", place.name), place.at);

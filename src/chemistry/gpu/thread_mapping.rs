@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::kinetics::Kinetics;
 use crate::device::WARP;
 
@@ -48,11 +47,11 @@ impl ThreadMapping {
 
     /// The form that is expected to be the fastest for a mechanism: straight-line code if possible, else several
     /// threads for each cell, else one thread.
-    pub fn fastest(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Self {
+    pub fn fastest(kinetics: &Kinetics, most_bytes: usize) -> Self {
         let is_small = kinetics.lu.entries() <= FEW_ENTRIES;
         let workers = if is_small { 1 } else { Self::STRAIGHT_WORKERS[0] };
-        Self::straight(kinetics, lu, most_bytes, workers)
-            .or_else(|| Self::team(kinetics, lu, most_bytes))
+        Self::straight(kinetics, most_bytes, workers)
+            .or_else(|| Self::team(kinetics, most_bytes))
             .unwrap_or_else(Self::thread)
     }
 
@@ -61,16 +60,10 @@ impl ThreadMapping {
         Self { cells: WARP, workers: 1, shared_bytes: 0, resident: RESIDENT, is_straight: false }
     }
 
-    /// A number of threads for each cell with straight-line code. `None` with factors in single precision, whose
-    /// solutions are refined, and for mechanisms that would take minutes to compile.
-    pub fn straight(
-        kinetics: &Kinetics,
-        lu: LuPrecision,
-        most_bytes: usize,
-        workers: usize,
-    ) -> Option<Self> {
-        let is_possible =
-            lu == LuPrecision::F64 && kinetics.lu.operations().1 <= MOST_STRAIGHT_PRODUCTS;
+    /// A number of threads for each cell with straight-line code. `None` for mechanisms that would take
+    /// minutes to compile.
+    pub fn straight(kinetics: &Kinetics, most_bytes: usize, workers: usize) -> Option<Self> {
+        let is_possible = kinetics.lu.operations().1 <= MOST_STRAIGHT_PRODUCTS;
         let shared_bytes = most_bytes.saturating_sub(DECLARED);
         let form = Self { workers, shared_bytes, resident: 1, is_straight: true, ..Self::thread() };
         is_possible.then_some(form)
@@ -78,13 +71,13 @@ impl ThreadMapping {
 
     /// Several threads for each cell, with the factors in shared memory, of which a block has at most `most_bytes`;
     /// `None` if too few cells fit.
-    pub fn team(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Option<Self> {
-        Self::teams(kinetics, lu, most_bytes).first().copied()
+    pub fn team(kinetics: &Kinetics, most_bytes: usize) -> Option<Self> {
+        Self::teams(kinetics, most_bytes).first().copied()
     }
 
     /// All forms with several threads for each cell that are worth a trial, in order of expected speed: without idle
     /// lanes first, then by the number of cells on a multiprocessor (benches/results/2026-11-26-h100-second).
-    pub(crate) fn teams(kinetics: &Kinetics, lu: LuPrecision, most_bytes: usize) -> Vec<Self> {
+    pub(crate) fn teams(kinetics: &Kinetics, most_bytes: usize) -> Vec<Self> {
         let mut forms = Vec::new();
         for resident in TEAM_BLOCKS {
             let of_block = (most_bytes + OF_SYSTEM) / resident;
@@ -94,11 +87,11 @@ impl ThreadMapping {
                     let form =
                         Self { cells: *cells, shared_bytes: room, resident, ..Self::thread() };
                     // The arrays are in order of priority.
-                    ArraySlots::new(kinetics, lu, form).arrays[2].is_shared
+                    ArraySlots::new(kinetics, form).arrays[2].is_shared
                 };
                 let Some(cells) = (FEWEST_CELLS..=most_cells).rev().find(fits) else { continue };
                 let form = Self { cells, shared_bytes: room, resident, ..Self::thread() };
-                let shared_bytes = ArraySlots::new(kinetics, lu, form).shared * size_of::<f64>();
+                let shared_bytes = ArraySlots::new(kinetics, form).shared * size_of::<f64>();
                 for threads in TEAM_THREADS {
                     let workers = threads / resident / form.lanes();
                     let team = Self { workers, shared_bytes, ..form };
@@ -160,17 +153,13 @@ pub(super) struct ArraySlots {
 }
 
 impl ArraySlots {
-    pub(super) fn new(kinetics: &Kinetics, lu: LuPrecision, form: ThreadMapping) -> Self {
+    pub(super) fn new(kinetics: &Kinetics, form: ThreadMapping) -> Self {
         let cells = form.cells;
-        let narrow = |count: usize| match lu {
-            LuPrecision::F64 => count,
-            LuPrecision::F32 => count.div_ceil(2),
-        };
         let sizes = [
             // One concentration more, with the value 1.
             ("CONCENTRATIONS", (kinetics.species() + 1) * cells),
-            ("X", narrow(kinetics.variables() * cells)),
-            ("FACTORS", narrow(kinetics.lu.entries() * cells)),
+            ("X", 0),
+            ("FACTORS", kinetics.lu.entries() * cells),
             ("REACTIONS", kinetics.reactions() * cells),
             ("PARTIALS", kinetics.partials.len() * cells),
             ("RATES", kinetics.rates.kept.len() * cells),
@@ -178,17 +167,14 @@ impl ArraySlots {
         let room = form.shared_bytes / size_of::<f64>();
         let (mut shared, mut scratch) = (0, 0);
         let mut arrays = sizes.map(|(name, size)| {
-            // In double precision x shares the memory of the concentrations, which are not in use at the same time.
-            let size = if name == "X" && lu == LuPrecision::F64 { 0 } else { size };
             let is_shared = shared + size <= room;
             let at = if is_shared { &mut shared } else { &mut scratch };
             let place = ArraySlot { name, is_shared, at: *at };
             *at += size;
             place
         });
-        if lu == LuPrecision::F64 {
-            arrays[1] = ArraySlot { name: "X", ..arrays[0] };
-        }
+        // X shares the memory of the concentrations, which are not in use at the same time.
+        arrays[1] = ArraySlot { name: "X", ..arrays[0] };
         Self { arrays, shared, scratch }
     }
 }

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{Plan, ThreadMapping, source_text};
-use crate::chemistry::cells::{LuPrecision, RateUpdate};
+use crate::chemistry::cells::RateUpdate;
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::rosenbrock::methods;
 use crate::device::Gpu;
@@ -22,7 +22,7 @@ pub(crate) const LEVELS_OF_CELLS: usize = 1;
 /// Name of the setting in files, for a mechanism.
 pub(crate) fn name(kinetics: &Kinetics) -> String {
     let (method, rates) = (methods::ROS3, RateUpdate::Frozen);
-    let plan = Plan { method, rates, lu: LuPrecision::F64, form: ThreadMapping::thread() };
+    let plan = Plan { method, rates, form: ThreadMapping::thread() };
     // The tables of a mechanism contain all of it except its rates, which are in the second text.
     let texts =
         [source_text::integration_source(kinetics, &plan), source_text::rates_source(kinetics)];
@@ -48,35 +48,22 @@ pub(crate) fn is_possible(choice: &Choice) -> bool {
         Some(("team", sizes)) => are_sizes(sizes, 3),
         Some(_) => false,
     };
-    let has_precision = [Precision::F32, Precision::F64].map(Precision::name);
-    is_name
-        && is_form
-        && choice.nz == LEVELS_OF_CELLS
-        && has_precision.contains(&choice.precision.as_str())
+    is_name && is_form && choice.nz == LEVELS_OF_CELLS && choice.precision == Precision::F64.name()
 }
 
 /// All forms that are worth a trial on a device with this much shared memory in a block, bytes.
-pub(crate) fn candidates(
-    kinetics: &Kinetics,
-    lu: LuPrecision,
-    shared_bytes: usize,
-) -> Vec<ThreadMapping> {
+pub(crate) fn candidates(kinetics: &Kinetics, shared_bytes: usize) -> Vec<ThreadMapping> {
     let straight = ThreadMapping::STRAIGHT_WORKERS
-        .map(|workers| ThreadMapping::straight(kinetics, lu, shared_bytes, workers));
-    let teams = ThreadMapping::teams(kinetics, lu, shared_bytes);
+        .map(|workers| ThreadMapping::straight(kinetics, shared_bytes, workers));
+    let teams = ThreadMapping::teams(kinetics, shared_bytes);
     straight.into_iter().flatten().chain(teams).chain([ThreadMapping::thread()]).collect()
 }
 
 /// The form measured to be the fastest on this GPU for this number of cells; `None` without a measurement.
-pub(crate) fn measured(
-    gpu: &Gpu,
-    kinetics: &Kinetics,
-    lu: LuPrecision,
-    cells: usize,
-) -> Option<ThreadMapping> {
+pub(crate) fn measured(gpu: &Gpu, kinetics: &Kinetics, cells: usize) -> Option<ThreadMapping> {
     let tuning = gpu.tuning()?;
-    let choice = tuning.choice(&name(kinetics), lu, LEVELS_OF_CELLS, cells)?;
-    let all = candidates(kinetics, lu, gpu.device().shared_bytes as usize);
+    let choice = tuning.choice(&name(kinetics), Precision::F64, LEVELS_OF_CELLS, cells)?;
+    let all = candidates(kinetics, gpu.device().shared_bytes as usize);
     all.into_iter().find(|form| form.to_string() == choice.setting)
 }
 
@@ -109,17 +96,15 @@ mod tests {
         let text = include_str!("../../../data/chemistry/radm2.kpp");
         let kinetics = kinetics(text);
         let knob = name(&kinetics);
-        for lu in [LuPrecision::F64, LuPrecision::F32] {
-            let all = candidates(&kinetics, lu, 227 << 10);
-            let mut names: Vec<String> = all.iter().map(ToString::to_string).collect();
-            assert!(names.len() > 4, "{names:?}");
-            for setting in &names {
-                assert!(is_possible(&choice(&knob, setting)), "{setting}");
-            }
-            names.sort();
-            names.dedup();
-            assert_eq!(names.len(), all.len(), "{names:?}");
+        let all = candidates(&kinetics, 227 << 10);
+        let mut names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert!(names.len() > 4, "{names:?}");
+        for setting in &names {
+            assert!(is_possible(&choice(&knob, setting)), "{setting}");
         }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all.len(), "{names:?}");
         for (knob, setting) in [
             ("chemistry", "thread"),
             ("chemistry 0123", "thread"),

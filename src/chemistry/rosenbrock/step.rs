@@ -4,7 +4,6 @@ use super::Method;
 use crate::chemistry::kinetics::{Kinetics, Lists, Term};
 use crate::chemistry::lanes::{Row, each};
 use crate::chemistry::rates::sun::sunlight;
-use crate::real::{Precision, Real};
 
 /// Tolerances of the error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,8 +40,6 @@ pub struct Work {
     k: Vec<Row>,
     /// Right side of a linear system.
     right: Vec<Row>,
-    /// J k, for the residual of a solution.
-    slope: Vec<Row>,
     /// Rates of the reactions.
     reactions: Vec<Row>,
     /// Derivatives of reactions.
@@ -53,19 +50,19 @@ pub struct Work {
 
 /// The matrix, its factors and a right side.
 #[derive(Clone, Debug)]
-pub struct Factors<F> {
+pub struct Factors {
     /// Factors, in the positions of the entries of the matrix.
-    pub matrix: Vec<Row<F>>,
+    pub matrix: Vec<Row>,
     /// Inverses of the pivots.
-    pub inverse: Vec<Row<F>>,
+    pub inverse: Vec<Row>,
     /// Right side, then solution.
-    pub x: Vec<Row<F>>,
+    pub x: Vec<Row>,
 }
 
-impl<F: Real> Factors<F> {
+impl Factors {
     /// Allocates the factors of a mechanism.
     pub fn new(kinetics: &Kinetics) -> Self {
-        let rows = |count| vec![Row::<F>::default(); count];
+        let rows = |count| vec![Row::<f64>::default(); count];
         let n = kinetics.variables();
         Self { matrix: rows(kinetics.lu.entries()), inverse: rows(n), x: rows(n) }
     }
@@ -109,25 +106,6 @@ fn tendencies(kinetics: &Kinetics, rates: &[Row], y: &[Row], reactions: &mut [Ro
     sums(&kinetics.net, reactions, f);
 }
 
-/// J k from the derivatives of the reactions, without the matrix.
-#[inline(always)]
-fn directional(
-    kinetics: &Kinetics,
-    partials: &[Row],
-    k: &[Row],
-    reactions: &mut [Row],
-    slope: &mut [Row],
-) {
-    reactions.fill(Row::default());
-    for (partial, value) in kinetics.partials.iter().zip(partials) {
-        let (reaction, multiplicity) =
-            (&mut reactions[partial.reaction as usize], f64::from(partial.multiplicity));
-        let (before, k) = (*reaction, k[partial.species as usize]);
-        *reaction = each(|lane| (multiplicity * value[lane]).mul_add(k[lane], before[lane]));
-    }
-    sums(&kinetics.net, reactions, slope);
-}
-
 /// Step of the finite difference for ∂f/∂t, s.
 #[inline(always)]
 fn reach_of(time: Row) -> Row {
@@ -156,7 +134,6 @@ impl Work {
             drift: rows(n),
             k: rows(n * method.stages),
             right: rows(n),
-            slope: rows(n),
             reactions: rows(kinetics.reactions()),
             partials: rows(kinetics.partials.len()),
             end: rows(n),
@@ -189,10 +166,10 @@ impl Work {
 
     /// Factors of I/(hγ) - J; the result is true for the cells with a regular matrix.
     #[inline(always)]
-    pub fn factorise<F: Real>(
+    pub fn factorise(
         &self,
         kinetics: &Kinetics,
-        factors: &mut Factors<F>,
+        factors: &mut Factors,
         diagonal: Row,
     ) -> Row<bool> {
         let lu = &kinetics.lu;
@@ -202,10 +179,10 @@ impl Work {
             let entries = lu.row(row);
             let place = lu.diagonal[row] as usize;
             let value = sum(kinetics.jacobian.list(place), &self.partials);
-            let on_diagonal = each(|lane| F::of(diagonal[lane] - value[lane]));
+            let on_diagonal = each(|lane| diagonal[lane] - value[lane]);
             for entry in entries {
                 let value = sum(kinetics.jacobian.list(entry), &self.partials);
-                factors.matrix[entry] = each(|lane| F::of(-value[lane]));
+                factors.matrix[entry] = each(|lane| -value[lane]);
             }
             factors.matrix[place] = on_diagonal;
             let pivot = lu.eliminate(row, &mut factors.matrix, &mut factors.inverse);
@@ -214,18 +191,18 @@ impl Work {
                 each(|lane| if pivot[lane] < before[lane] { pivot[lane] } else { before[lane] });
         }
         // Smaller pivots are subnormal. A NaN does not count as singular: it makes the error of the step NaN.
-        let least = F::min_positive_value().f64();
+        let least = f64::MIN_POSITIVE;
         each(|lane| smallest[lane] >= least)
     }
 
     /// The stages, the solution and the error of a step.
     #[inline(always)]
-    pub(crate) fn advance<F: Real>(
+    pub(crate) fn advance(
         &mut self,
         kinetics: &Kinetics,
         method: &Method,
         tolerances: Tolerances,
-        factors: &mut Factors<F>,
+        factors: &mut Factors,
         is_timed: bool,
         [time, step]: [Row; 2],
     ) -> Row {
@@ -267,31 +244,9 @@ impl Work {
                 self.right[i] = value;
             }
             let k = &mut rest[..n];
-            for (x, value) in factors.x.iter_mut().zip(&self.right) {
-                *x = each(|lane| F::of(value[lane]));
-            }
+            factors.x.copy_from_slice(&self.right);
             kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
-            for (k, x) in k.iter_mut().zip(&factors.x) {
-                *k = each(|lane| x[lane].f64());
-            }
-            // In single precision a solution is corrected once by the residual in double precision. Otherwise rounding
-            // errors of 1e-7 in the stages give errors of 1e-4 in the error estimate, in units of the tolerance, which
-            // affect step sizes.
-            if F::PRECISION == Precision::F32 {
-                let diagonal = each(|lane| inverse_step[lane] / method.gamma[0]);
-                directional(kinetics, &self.partials, k, &mut self.reactions, &mut self.slope);
-                for (i, x) in factors.x.iter_mut().enumerate() {
-                    let (right, slope, k) = (self.right[i], self.slope[i], k[i]);
-                    *x = each(|lane| {
-                        F::of((-diagonal[lane]).mul_add(k[lane], right[lane] + slope[lane]))
-                    });
-                }
-                kinetics.lu.solve(&factors.matrix, &factors.inverse, &mut factors.x);
-                for (k, x) in k.iter_mut().zip(&factors.x) {
-                    let before = *k;
-                    *k = each(|lane| before[lane] + x[lane].f64());
-                }
-            }
+            k.copy_from_slice(&factors.x);
         }
         self.error(method, tolerances, n)
     }

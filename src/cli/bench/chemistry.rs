@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::measurement::median;
 use super::record::Record;
 use super::{Bench, pool};
-use crate::chemistry::cells::{Cells, LuPrecision, RateUpdate, Settings, integrate};
+use crate::chemistry::cells::{Cells, RateUpdate, Settings, integrate};
 use crate::chemistry::clear_sky::ClearSky;
 use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source};
 use crate::chemistry::kinetics::Kinetics;
@@ -157,7 +157,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Measures the mappings of the GPU, each with factors in both precisions.
+    /// Measures the mappings of the GPU.
     fn on_device(
         &self,
         gpu: &Gpu,
@@ -167,64 +167,55 @@ impl Bench {
         record: &mut Record,
     ) -> Result<()> {
         let shared = gpu.device().shared_bytes as usize;
-        for (lu, lu_name) in [(LuPrecision::F64, "f64"), (LuPrecision::F32, "f32")] {
-            let settings = Settings { lu, ..settings(INTERVAL) };
-            let Settings { method, rates, .. } = settings;
-            let mut forms = ThreadMapping::teams(kinetics, lu, shared);
-            forms.truncate(MOST_FORMS);
-            let straight = ThreadMapping::STRAIGHT_WORKERS
-                .map(|n| ThreadMapping::straight(kinetics, lu, shared, n));
-            forms.splice(0..0, straight.into_iter().flatten());
-            forms.push(ThreadMapping::thread());
-            let plan = |form: &ThreadMapping| Plan { method, rates, lu, form: *form };
-            let sources =
-                forms.iter().map(|form| integration_source(kinetics, &plan(form))).collect();
-            let begin = Instant::now();
-            gpu.compile_ahead(sources)?;
-            let seconds = begin.elapsed().as_secs_f64();
-            writeln!(
-                record.out,
-                "{} kernels compiled side by side in {seconds:.2} s",
-                forms.len()
-            )?;
-            for form in forms {
-                let kernels = Integrator::new(gpu, kinetics, plan(&form))?;
-                for kernel in kernels.resources()? {
-                    writeln!(
-                        record.out,
-                        "  {}: {} registers, {} local and {} shared bytes, {} blocks of {} threads",
-                        kernel.kernel,
-                        kernel.registers,
-                        kernel.local_bytes,
-                        kernel.shared_bytes,
-                        kernel.blocks,
-                        kernel.threads
-                    )?;
+        let settings = settings(INTERVAL);
+        let Settings { method, rates, .. } = settings;
+        let mut forms = ThreadMapping::teams(kinetics, shared);
+        forms.truncate(MOST_FORMS);
+        let straight =
+            ThreadMapping::STRAIGHT_WORKERS.map(|n| ThreadMapping::straight(kinetics, shared, n));
+        forms.splice(0..0, straight.into_iter().flatten());
+        forms.push(ThreadMapping::thread());
+        let plan = |form: &ThreadMapping| Plan { method, rates, form: *form };
+        let sources = forms.iter().map(|form| integration_source(kinetics, &plan(form))).collect();
+        let begin = Instant::now();
+        gpu.compile_ahead(sources)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        writeln!(record.out, "{} kernels compiled side by side in {seconds:.2} s", forms.len())?;
+        for form in forms {
+            let kernels = Integrator::new(gpu, kinetics, plan(&form))?;
+            for kernel in kernels.resources()? {
+                writeln!(
+                    record.out,
+                    "  {}: {} registers, {} local and {} shared bytes, {} blocks of {} threads",
+                    kernel.kernel,
+                    kernel.registers,
+                    kernel.local_bytes,
+                    kernel.shared_bytes,
+                    kernel.blocks,
+                    kernel.threads
+                )?;
+            }
+            let sorted = cases.last().map(|(_, cells)| ("mixed, by steps", cells));
+            let all = cases.iter().map(|(case, cells)| (*case, cells)).chain(sorted);
+            for (case, cells) in all {
+                let mut on_device = kernels.upload(cells)?;
+                // A warm-up call.
+                kernels.timed(&on_device, &settings)?;
+                if case == "mixed, by steps" {
+                    on_device.order_by_steps(gpu)?;
                 }
-                let sorted = cases.last().map(|(_, cells)| ("mixed, by steps", cells));
-                let all = cases.iter().map(|(case, cells)| (*case, cells)).chain(sorted);
-                for (case, cells) in all {
-                    let mut on_device = kernels.upload(cells)?;
-                    // A warm-up call.
-                    kernels.timed(&on_device, &settings)?;
-                    if case == "mixed, by steps" {
-                        on_device.order_by_steps(gpu)?;
-                    }
-                    let calls = 0..self.runs.min(MOST_RUNS);
-                    let times = calls.map(|_| kernels.timed(&on_device, &settings));
-                    let seconds = median(times.collect::<Result<_>>()?);
-                    let outcomes = on_device.outcomes()?;
-                    let steps: f64 =
-                        outcomes.iter().map(|cell| f64::from(cell.counters.steps)).sum();
-                    let row = Row {
-                        backend: "gpu",
-                        mapping: form.to_string(),
-                        lu: lu_name,
-                        threads: form.threads(),
-                        ..Row::new(mechanism, case, cells.len(), [seconds, steps])
-                    };
-                    record.show(&row.line(&format!("{form} {lu_name}"), [4, 5]), &row)?;
-                }
+                let calls = 0..self.runs.min(MOST_RUNS);
+                let times = calls.map(|_| kernels.timed(&on_device, &settings));
+                let seconds = median(times.collect::<Result<_>>()?);
+                let outcomes = on_device.outcomes()?;
+                let steps: f64 = outcomes.iter().map(|cell| f64::from(cell.counters.steps)).sum();
+                let row = Row {
+                    backend: "gpu",
+                    mapping: form.to_string(),
+                    threads: form.threads(),
+                    ..Row::new(mechanism, case, cells.len(), [seconds, steps])
+                };
+                record.show(&row.line(&form.to_string(), [4, 5]), &row)?;
             }
         }
         Ok(())
@@ -239,7 +230,6 @@ pub(in crate::cli) fn settings(interval: f64) -> Settings {
         interval,
         first_step: FIRST_STEP * interval,
         rates: RateUpdate::Frozen,
-        lu: LuPrecision::F64,
     }
 }
 

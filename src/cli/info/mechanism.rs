@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::TuningFacts;
-use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::coupled::Light;
 use crate::chemistry::gpu::{ThreadMapping, check, tuning};
 use crate::chemistry::mechanism::RateCode;
@@ -14,6 +13,7 @@ use crate::cli::chemistry::read_mechanism;
 use crate::device;
 use crate::error::Result;
 use crate::os_text::Shown;
+use crate::real::Precision;
 
 /// Endings of the names of files that hold mechanisms.
 const ENDINGS: [&str; 3] = ["kpp", "def", "eqn"];
@@ -73,25 +73,23 @@ impl MechanismFacts {
         for device in devices {
             let of_device = tunings.iter().find(|facts| facts.gpu == device.name);
             let tuned = of_device.and_then(|facts| facts.tuning.as_ref());
-            for lu in [LuPrecision::F64, LuPrecision::F32] {
-                let precision = lu.name();
-                let fact = |form: String, from_cells, is_measured| KernelFacts {
-                    gpu: device.name.clone(),
-                    lu: precision,
-                    form,
-                    from_cells,
-                    is_measured,
-                };
-                let choices = tuned.iter().flat_map(|tuning| &tuning.choices);
-                let choices = choices
-                    .filter(|choice| choice.knob == knob && choice.precision == precision)
-                    .map(|choice| fact(choice.setting.clone(), choice.from_columns, true));
-                let before = kernels.len();
-                kernels.extend(choices);
-                if kernels.len() == before {
-                    let form = ThreadMapping::fastest(&kinetics, lu, device.shared_bytes as usize);
-                    kernels.push(fact(form.to_string(), 1, false));
-                }
+            let precision = Precision::F64.name();
+            let fact = |form: String, from_cells, is_measured| KernelFacts {
+                gpu: device.name.clone(),
+                lu: precision,
+                form,
+                from_cells,
+                is_measured,
+            };
+            let choices = tuned.iter().flat_map(|tuning| &tuning.choices);
+            let choices = choices
+                .filter(|choice| choice.knob == knob && choice.precision == precision)
+                .map(|choice| fact(choice.setting.clone(), choice.from_columns, true));
+            let before = kernels.len();
+            kernels.extend(choices);
+            if kernels.len() == before {
+                let form = ThreadMapping::fastest(&kinetics, device.shared_bytes as usize);
+                kernels.push(fact(form.to_string(), 1, false));
             }
         }
         Ok(Self {

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::Tune;
 use super::search::{GAIN, Trial, rounded};
-use crate::chemistry::cells::{LuPrecision, Settings};
+use crate::chemistry::cells::Settings;
 use crate::chemistry::gpu::{Integrator, Plan, ThreadMapping, integration_source, tuning};
 use crate::chemistry::kinetics::Kinetics;
 use crate::chemistry::mechanism::Mechanism;
@@ -15,6 +15,7 @@ use crate::cli::bench::measurement::median;
 use crate::device::Gpu;
 use crate::device::tuning::Choice;
 use crate::error::Result;
+use crate::real::Precision;
 
 /// Few cells and many: a level of a small grid, and all of it.
 const COUNTS: [usize; 2] = [1 << 12, 1 << 17];
@@ -27,7 +28,6 @@ struct Trials<'a, W> {
     kinetics: &'a Kinetics,
     /// Name of the setting in files.
     knob: String,
-    lu: LuPrecision,
     out: &'a mut W,
     all: Vec<Trial>,
 }
@@ -39,7 +39,7 @@ struct Ranking {
     built_in: f64,
 }
 
-/// Measures the mappings for a mechanism, with factors in both precisions.
+/// Measures the mappings for a mechanism.
 pub(super) fn measure(
     tune: &Tune,
     gpu: &Gpu,
@@ -47,26 +47,20 @@ pub(super) fn measure(
     out: &mut impl Write,
 ) -> Result<(Vec<Choice>, Vec<Trial>)> {
     let knob = tuning::name(kinetics);
-    let (mut choices, mut all) = (Vec::new(), Vec::new());
-    for lu in [LuPrecision::F64, LuPrecision::F32] {
-        let name = lu.name();
-        writeln!(out, "\n{knob}, which is {}, factors in {name}", mechanism.name)?;
-        let knob = knob.clone();
-        let mut trials = Trials { tune, gpu, mechanism, kinetics, knob, lu, out, all: Vec::new() };
-        choices.extend(trials.decide()?);
-        all.append(&mut trials.all);
-    }
-    Ok((choices, all))
+    writeln!(out, "\n{knob}, which is {}", mechanism.name)?;
+    let mut trials = Trials { tune, gpu, mechanism, kinetics, knob, out, all: Vec::new() };
+    let choices = trials.decide()?;
+    Ok((choices, trials.all))
 }
 
 impl<W: Write> Trials<'_, W> {
     /// The choices: one for all numbers of cells, or one for few and one for many.
     fn decide(&mut self) -> Result<Vec<Choice>> {
         let shared = self.gpu.device().shared_bytes as usize;
-        let forms = tuning::candidates(self.kinetics, self.lu, shared);
+        let forms = tuning::candidates(self.kinetics, shared);
         let sources = forms.iter().map(|form| integration_source(self.kinetics, &self.plan(*form)));
         self.gpu.compile_ahead(sources.collect())?;
-        let built_in = ThreadMapping::fastest(self.kinetics, self.lu, shared);
+        let built_in = ThreadMapping::fastest(self.kinetics, shared);
         let [few, many] = COUNTS;
         let (few, many) =
             (self.ranking(&forms, built_in, few)?, self.ranking(&forms, built_in, many)?);
@@ -91,7 +85,7 @@ impl<W: Write> Trials<'_, W> {
 
     fn plan(&self, form: ThreadMapping) -> Plan {
         let Settings { method, rates, .. } = settings(INTERVAL);
-        Plan { method, rates, lu: self.lu, form }
+        Plan { method, rates, form }
     }
 
     /// Times of some forms on so many cells. A form with other results than the built-in one is left out, and one that
@@ -102,7 +96,7 @@ impl<W: Write> Trials<'_, W> {
         built_in: ThreadMapping,
         count: usize,
     ) -> Result<Ranking> {
-        let settings = Settings { lu: self.lu, ..settings(INTERVAL) };
+        let settings = settings(INTERVAL);
         let cells = warm_cells_of(self.mechanism, self.kinetics, count);
         let mut times = Vec::new();
         let mut expected = None;
@@ -122,7 +116,7 @@ impl<W: Write> Trials<'_, W> {
             times.push((form, seconds));
             self.all.push(Trial::of_cells(
                 self.gpu,
-                (&self.knob, self.lu),
+                &self.knob,
                 count,
                 (form, built_in),
                 seconds,
@@ -146,7 +140,7 @@ impl<W: Write> Trials<'_, W> {
         let (form, seconds) = ranking.times[0];
         Choice {
             knob: self.knob.clone(),
-            precision: self.lu.name().to_owned(),
+            precision: Precision::F64.name().to_owned(),
             nz: tuning::LEVELS_OF_CELLS,
             from_columns: from,
             setting: form.to_string(),

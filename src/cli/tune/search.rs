@@ -10,7 +10,6 @@ use time::OffsetDateTime;
 use super::Tune;
 use super::fixture::TestGrid;
 use crate::backend::gpu::GpuPrecision;
-use crate::chemistry::cells::LuPrecision;
 use crate::chemistry::gpu::{ThreadMapping, tuning};
 use crate::cli::FilePrecision;
 use crate::device::Gpu;
@@ -18,6 +17,7 @@ use crate::device::tuning::Choice;
 use crate::error::Result;
 use crate::gpu::tuning::{Knob, KnobSetting};
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
+use crate::real::Precision;
 use crate::real::Real;
 
 /// Timed calls of the first round.
@@ -57,7 +57,7 @@ impl Trial {
     /// A form of the kernels for a mechanism, by the name of its setting, on some cells.
     pub(super) fn of_cells(
         gpu: &Gpu,
-        (knob, lu): (&str, LuPrecision),
+        knob: &str,
         cells: usize,
         (form, built_in): (ThreadMapping, ThreadMapping),
         median_s: f64,
@@ -65,7 +65,7 @@ impl Trial {
     ) -> Self {
         Self {
             knob: knob.to_owned(),
-            precision: lu.name(),
+            precision: Precision::F64.name(),
             nz: tuning::LEVELS_OF_CELLS,
             grid: format!("{cells} cells"),
             setting: form.to_string(),

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nwp_mini::chemistry::cells::LuPrecision;
 use nwp_mini::chemistry::gpu::ThreadMapping;
 use nwp_mini::chemistry::rosenbrock::Method;
 use nwp_mini_support::chemistry::Case;
@@ -46,9 +45,9 @@ fn without_barriers() -> Vec<(String, PathBuf)> {
 fn every_barrier_is_missed() {
     let case = Case::named("saprc99");
     let copies = without_barriers();
-    assert_eq!(copies.len(), 11, "{copies:?}");
+    assert_eq!(copies.len(), 8, "{copies:?}");
     // Two workers for each cell at least, of different warps, and more cells than places. Rates that follow the sun
-    // and factors in single precision pass through all of the text.
+    // pass through all of the text.
     let form = ThreadMapping {
         cells: 32,
         workers: 3,
@@ -56,7 +55,7 @@ fn every_barrier_is_missed() {
         resident: 1,
         is_straight: false,
     };
-    let mut run = case.run("na", "ros3_600", LuPrecision::F32).expect("the run is there");
+    let mut run = case.run("na", "ros3_600").expect("the run is there");
     // Wrong kernels may take very many steps.
     run.settings.interval = 1e-3;
     let cells = some(&case, 40);
@@ -80,7 +79,7 @@ type Reach = fn(&mut Method) -> &mut f64;
 #[test]
 fn wrong_coefficients_are_noticed() {
     let case = Case::named("small_strato");
-    let run = case.run("au", "ros3_600", LuPrecision::F64).expect("the run is there");
+    let run = case.run("au", "ros3_600").expect("the run is there");
     let cells = some(&case, 5);
     let form =
         ThreadMapping { cells: 8, workers: 2, shared_bytes: 0, resident: 1, is_straight: false };

@@ -67,8 +67,8 @@ impl<'a> Emulated<'a> {
         form: ThreadMapping,
         kernels: Option<&Path>,
     ) -> Self {
-        let Settings { method, rates, lu, .. } = *settings;
-        let plan = Plan { method, rates, lu, form };
+        let Settings { method, rates, .. } = *settings;
+        let plan = Plan { method, rates, form };
         Self {
             kinetics,
             plan,

@@ -5,7 +5,7 @@ mod coupling;
 mod faults;
 mod host;
 
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, Settings, integrate};
+use nwp_mini::chemistry::cells::{Cells, Outcome, Settings, integrate};
 use nwp_mini::chemistry::gpu::ThreadMapping;
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism;
@@ -18,10 +18,10 @@ const SHARED: usize = 232_448;
 
 /// A thread for a cell, and several with as much shared memory as on a device, with too little for all arrays, and
 /// with other numbers of cells and workers.
-fn forms(kinetics: &Kinetics, lu: LuPrecision) -> Vec<(&'static str, ThreadMapping)> {
-    let team = ThreadMapping::team(kinetics, lu, SHARED).expect("a small mechanism fits");
+fn forms(kinetics: &Kinetics) -> Vec<(&'static str, ThreadMapping)> {
+    let team = ThreadMapping::team(kinetics, SHARED).expect("a small mechanism fits");
     let most = ThreadMapping { cells: 16, workers: 4, ..team };
-    let straight = |workers| ThreadMapping::straight(kinetics, lu, SHARED, workers);
+    let straight = |workers| ThreadMapping::straight(kinetics, SHARED, workers);
     let thread = ThreadMapping::thread();
     // With most numbers in the scratch.
     let small = straight(3).map(|form| ThreadMapping { shared_bytes: 1 << 13, ..form });
@@ -86,23 +86,21 @@ fn some(case: &Case, count: usize) -> Cells {
 fn has_the_bits_of_the_cpu(mechanism: &str, runs: &[(&str, &str)], counts: &[usize]) {
     let case = Case::named(mechanism);
     for (number, &(mode, name)) in runs.iter().enumerate() {
-        for lu in [LuPrecision::F64, LuPrecision::F32] {
-            let run = case.run(mode, name, lu).expect("the run is there");
-            let all = forms(&case.kinetics, lu);
-            // Every run with one of the forms, the first with all of them.
-            let some_forms = if number == 0 { &all[..] } else { &all[number % all.len()..][..1] };
-            for (form_name, form) in some_forms {
-                let label = format!("{mechanism}-{mode}-{name}-{lu:?}-{form_name}");
-                let program = Emulated::new(&label, &case.kinetics, &run.settings, *form);
-                for &count in counts {
-                    let cells = some(&case, count);
-                    let circumstances = Circumstances { seed: 3, blocks: 2, order: None };
-                    let result = program
-                        .attempt(&run.settings, &cells, &circumstances)
-                        .unwrap_or_else(|why| panic!("{label}: {why}"));
-                    let lines = findings(&case.kinetics, &run.settings, &cells, &result);
-                    assert!(lines.is_empty(), "{label}, {count} cells:\n{}", lines.join("\n"));
-                }
+        let run = case.run(mode, name).expect("the run is there");
+        let all = forms(&case.kinetics);
+        // Every run with one of the forms, the first with all of them.
+        let some_forms = if number == 0 { &all[..] } else { &all[number % all.len()..][..1] };
+        for (form_name, form) in some_forms {
+            let label = format!("{mechanism}-{mode}-{name}-{form_name}");
+            let program = Emulated::new(&label, &case.kinetics, &run.settings, *form);
+            for &count in counts {
+                let cells = some(&case, count);
+                let circumstances = Circumstances { seed: 3, blocks: 2, order: None };
+                let result = program
+                    .attempt(&run.settings, &cells, &circumstances)
+                    .unwrap_or_else(|why| panic!("{label}: {why}"));
+                let lines = findings(&case.kinetics, &run.settings, &cells, &result);
+                assert!(lines.is_empty(), "{label}, {count} cells:\n{}", lines.join("\n"));
             }
         }
     }
@@ -167,8 +165,8 @@ fn larger_mechanisms_have_the_bits_of_the_cpu() {
 #[test]
 fn the_order_of_cells_and_threads_changes_no_bit() {
     let case = Case::named("small_strato");
-    let run = case.run("au", "wrf_600", LuPrecision::F64).expect("the run is there");
-    for (name, form) in forms(&case.kinetics, LuPrecision::F64) {
+    let run = case.run("au", "wrf_600").expect("the run is there");
+    for (name, form) in forms(&case.kinetics) {
         let program = Emulated::new(&format!("order-{name}"), &case.kinetics, &run.settings, form);
         let count = 70;
         let cells = some(&case, count);
@@ -185,9 +183,9 @@ fn the_order_of_cells_and_threads_changes_no_bit() {
 #[test]
 fn a_cell_that_fails_keeps_its_input_and_spoils_no_other() {
     let case = Case::named("small_strato");
-    let run = case.run("au", "wrf_600", LuPrecision::F64).expect("the run is there");
+    let run = case.run("au", "wrf_600").expect("the run is there");
     let n = case.kinetics.variables();
-    let form = forms(&case.kinetics, LuPrecision::F64)[2].1;
+    let form = forms(&case.kinetics)[2].1;
     let program = Emulated::new("failures", &case.kinetics, &run.settings, form);
     let mut cells = some(&case, 20);
     cells.variable[3 * n + 2] = f64::NAN;

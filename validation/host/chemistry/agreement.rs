@@ -1,7 +1,7 @@
 //! All methods, frozen and updated rates, both precisions, against KPP's results, by the limits that KPP
 //! itself keeps when it is compiled otherwise.
 
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, RateUpdate, integrate};
+use nwp_mini::chemistry::cells::{Cells, Outcome, RateUpdate, integrate};
 
 use nwp_mini_support::chemistry::{Case, RUNS, Run};
 
@@ -19,8 +19,6 @@ struct Limits {
 const FROZEN: Limits = Limits { equal: 0.995, relative: 1e-9, absolute: 1e-3 };
 /// Rates that follow the sun: the difference for ∂f/∂t cancels digits.
 const UPDATED: Limits = Limits { equal: 0.99, relative: 1e-6, absolute: 1.0 };
-/// Factors in single precision.
-const SINGLE: Limits = Limits { equal: 0.99, relative: 1e-5, absolute: 1.0 };
 /// For cells with other counters: root mean square of the differences over 1 + 1e-3 y.
 const PARTED: f64 = 0.1;
 
@@ -31,10 +29,9 @@ pub(super) fn findings(
     cells: &Cells,
     out: &[Outcome],
 ) -> (Vec<String>, usize) {
-    let limits = match (run.settings.lu, run.settings.rates) {
-        (LuPrecision::F32, _) => SINGLE,
-        (LuPrecision::F64, RateUpdate::Frozen) => FROZEN,
-        (LuPrecision::F64, RateUpdate::Updated) => UPDATED,
+    let limits = match run.settings.rates {
+        RateUpdate::Frozen => FROZEN,
+        RateUpdate::Updated => UPDATED,
     };
     let n = case.kinetics.variables();
     let (mut lines, mut parted) = (Vec::new(), 0);
@@ -73,24 +70,21 @@ pub(super) fn findings(
     (lines, parted)
 }
 
-fn agree(mode: &str, lu: LuPrecision) {
+fn agree(mode: &str) {
     for case in Case::all() {
         let cells = case.cells();
         let (mut parted, mut all, mut share) = (0, 0, 0.0);
         for name in RUNS {
-            let Some(run) = case.run(mode, name, lu) else { continue };
+            let Some(run) = case.run(mode, name) else { continue };
             let mut cells = cells.clone();
             let out = integrate(&case.kinetics, &run.settings, &mut cells);
             let (lines, differ) = findings(&case, &run, &cells, &out);
             assert!(lines.is_empty(), "{}", lines.join("\n"));
             parted += differ;
             all += out.len();
-            share = match (lu, mode) {
-                (LuPrecision::F64, "au") => FROZEN.equal,
-                _ => UPDATED.equal,
-            };
+            share = if mode == "au" { FROZEN.equal } else { UPDATED.equal };
             let steps = out.iter().zip(run.steps.chunks(3));
-            for (outcome, expected) in steps.filter(|_| mode == "au" && lu == LuPrecision::F64) {
+            for (outcome, expected) in steps.filter(|_| mode == "au") {
                 assert!((outcome.time - expected[0]).abs() <= 1e-9 * expected[0], "{}", run.name);
                 assert!((outcome.next_step / expected[2] - 1.0).abs() < 1e-5, "{}", run.name);
             }
@@ -101,18 +95,12 @@ fn agree(mode: &str, lu: LuPrecision) {
 
 #[test]
 fn frozen_rates_agree_with_kpp() {
-    agree("au", LuPrecision::F64);
+    agree("au");
 }
 
 #[test]
 fn updated_rates_agree_with_kpp() {
-    agree("na", LuPrecision::F64);
-}
-
-#[test]
-fn factors_in_single_precision_agree_with_kpp() {
-    agree("au", LuPrecision::F32);
-    agree("na", LuPrecision::F32);
+    agree("na");
 }
 
 /// Errors against integrations of tolerance 1e-10 are no larger than KPP's own.
@@ -121,7 +109,7 @@ fn errors_are_no_larger_than_those_of_kpp() {
     for case in Case::all() {
         let truth = case.values("au_truth_600_y");
         for name in ["ros2_600", "ros3_600", "ros4_600", "rodas3_600", "rodas4_600", "wrf_600"] {
-            let run = case.run("au", name, LuPrecision::F32).unwrap();
+            let run = case.run("au", name).unwrap();
             let mut cells = case.cells();
             integrate(&case.kinetics, &run.settings, &mut cells);
             // In units of the tolerance, over all cells and species.

@@ -1,6 +1,6 @@
 //! Cells in SIMD lanes: no bit of a cell depends on other cells, on its lane, on instructions or threads.
 
-use nwp_mini::chemistry::cells::{Cells, LuPrecision, Outcome, integrate, integrate_with};
+use nwp_mini::chemistry::cells::{Cells, Outcome, integrate, integrate_with};
 use nwp_mini::chemistry::lanes::CELLS;
 use nwp_mini::chemistry::rosenbrock::Status;
 use nwp_mini::simd::Instructions;
@@ -18,19 +18,16 @@ fn solved(case: &Case, run: &Run, order: &[usize]) -> (Cells, Vec<Outcome>) {
 fn the_bits_of_a_cell_do_not_depend_on_its_neighbours() {
     for (name, mode) in [("radm2", "au"), ("saprc99", "na")] {
         let case = Case::named(name);
-        for lu in [LuPrecision::F64, LuPrecision::F32] {
-            let run = case.run(mode, "ros3_600", lu).unwrap();
-            let (count, n) = (case.cells().len(), case.kinetics.variables());
-            // Backwards, and repeated often enough for lanes to be refilled.
-            let order: Vec<usize> = (0..3 * CELLS + 5)
-                .map(|i| (count * i * 7 + count - 1 - i % count) % count)
-                .collect();
-            let (together, out) = solved(&case, &run, &order);
-            for (place, &cell) in order.iter().enumerate().take(2 * count) {
-                let (alone, alone_out) = solved(&case, &run, &[cell]);
-                assert_eq!(out[place], alone_out[0], "{} cell {cell}", run.name);
-                assert_eq!(together.variable[place * n..][..n], alone.variable, "{}", run.name);
-            }
+        let run = case.run(mode, "ros3_600").unwrap();
+        let (count, n) = (case.cells().len(), case.kinetics.variables());
+        // Backwards, and repeated often enough for lanes to be refilled.
+        let order: Vec<usize> =
+            (0..3 * CELLS + 5).map(|i| (count * i * 7 + count - 1 - i % count) % count).collect();
+        let (together, out) = solved(&case, &run, &order);
+        for (place, &cell) in order.iter().enumerate().take(2 * count) {
+            let (alone, alone_out) = solved(&case, &run, &[cell]);
+            assert_eq!(out[place], alone_out[0], "{} cell {cell}", run.name);
+            assert_eq!(together.variable[place * n..][..n], alone.variable, "{}", run.name);
         }
     }
 }
@@ -39,7 +36,7 @@ fn the_bits_of_a_cell_do_not_depend_on_its_neighbours() {
 fn the_bits_do_not_depend_on_instructions() {
     for (name, mode) in [("radm2", "au"), ("small_strato", "na")] {
         let case = Case::named(name);
-        let run = case.run(mode, "rodas3_600", LuPrecision::F64).unwrap();
+        let run = case.run(mode, "rodas3_600").unwrap();
         let with = |instructions| {
             let mut cells = case.cells();
             let out = integrate_with(&case.kinetics, &run.settings, &mut cells, instructions);
@@ -56,7 +53,7 @@ fn the_bits_do_not_depend_on_instructions() {
 fn lanes_do_what_a_plain_solver_does() {
     for case in Case::all() {
         for (mode, name) in [("au", "ros4_600"), ("au", "wrf_60"), ("na", "rodas4_600")] {
-            let Some(run) = case.run(mode, name, LuPrecision::F64) else { continue };
+            let Some(run) = case.run(mode, name) else { continue };
             let start = case.cells();
             let mut cells = start.clone();
             let out = integrate(&case.kinetics, &run.settings, &mut cells);
@@ -79,7 +76,7 @@ fn lanes_do_what_a_plain_solver_does() {
 #[test]
 fn a_cell_that_fails_keeps_its_input_and_spoils_no_other() {
     let case = Case::named("radm2");
-    let run = case.run("au", "wrf_60", LuPrecision::F64).unwrap();
+    let run = case.run("au", "wrf_60").unwrap();
     let n = case.kinetics.variables();
     let (good, good_out) = solved(&case, &run, &(0..20).collect::<Vec<_>>());
     let mut cells = picked(&case.cells(), &(0..20).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! The tester tested: a coefficient, a rate or a stoichiometric number that is off by one per cent is
 //! noticed and named.
 
-use nwp_mini::chemistry::cells::{LuPrecision, integrate, rate_constants};
+use nwp_mini::chemistry::cells::{integrate, rate_constants};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::expression::{Expression, Operator};
 use nwp_mini::chemistry::rosenbrock::Method;
@@ -46,7 +46,7 @@ fn coefficients(method: &Method) -> Vec<(String, Reach, usize)> {
 fn every_coefficient_of_every_method_is_watched() {
     let case = Case::named("small_strato");
     for name in ["ros2_600", "ros3_600", "ros4_600", "rodas3_600", "rodas4_600"] {
-        let mut run = case.run("na", name, LuPrecision::F64).unwrap();
+        let mut run = case.run("na", name).unwrap();
         let right = run.settings.method;
         let mut check = |method: Method| {
             run.settings.method = method;

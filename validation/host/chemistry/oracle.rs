@@ -8,7 +8,6 @@ use nwp_mini::chemistry::mechanism::expression::{Expression, Input, Operator};
 use nwp_mini::chemistry::mechanism::functions::Function;
 use nwp_mini::chemistry::rates::sun::sunlight;
 
-use nwp_mini::chemistry::cells::LuPrecision;
 use nwp_mini_support::chemistry::{Case, relative};
 
 /// A cell of a mechanism.
@@ -293,7 +292,7 @@ fn attempts_are_those_of_kpp() {
     for case in Case::all() {
         let cells = case.cells();
         for name in ["rodas3_600", "wrf_600"] {
-            let run = case.run("au", name, LuPrecision::F64).unwrap();
+            let run = case.run("au", name).unwrap();
             let trace = case.values(&format!("au_{name}_trace"));
             for cell in 0..2 {
                 let oracle = Oracle::new(&case.mechanism, &case.kinetics, &cells, cell);

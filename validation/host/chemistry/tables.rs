@@ -181,7 +181,7 @@ fn factors_solve_as_those_of_kpp() {
             y.extend(&cells.fixed[cell * fixed..][..fixed]);
             let mut work = loaded(&case, &y, &oracle.rates(cells.start[cell]));
             work.begin(&case.kinetics, false, Row::default());
-            let mut factors = Factors::<f64>::new(&case.kinetics);
+            let mut factors = Factors::new(&case.kinetics);
             let regular = work.factorise(&case.kinetics, &mut factors, Row::all(DIAGONAL));
             assert!(regular[0], "{}", case.name);
             let known = &case.values("dbg_lu60")[cell * factors.matrix.len()..];
