@@ -324,7 +324,9 @@ fn differences(
         match (reader_a.part(&a.name, &part)?, reader_b.part(&b.name, &part)?) {
             (a, b) if !conversion.is_identity() => match (a.wide(), b.wide()) {
                 (Some(a), Some(mut b)) => {
-                    b.iter_mut().for_each(|x| *x = conversion.of(*x));
+                    for x in &mut b {
+                        *x = conversion.of(*x);
+                    }
                     difference.add(band, &a, &b);
                 }
                 _ => return Ok(None),

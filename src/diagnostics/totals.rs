@@ -119,7 +119,9 @@ impl<'r> FileTime<'r> {
         // A total in units that are not known has no name.
         let Ok(conversion) = self.reader.conversion(name, quantity(name)) else { return Ok(None) };
         let Some(mut values) = self.reader.part(name, &ranges)?.wide() else { return Ok(None) };
-        values.iter_mut().for_each(|x| *x = conversion.of(*x));
+        for x in &mut values {
+            *x = conversion.of(*x);
+        }
         let shape: Vec<usize> =
             ranges.iter().skip(usize::from(has_time)).map(ExactSizeIterator::len).collect();
         Ok(ArrayD::from_shape_vec(shape, values).ok())

@@ -94,12 +94,8 @@ impl Builder {
                 let power = self.temperature_power(t, c);
                 self.multiply(a, power)
             }
-            (Function::ArrAbc, &[a, b, c]) => {
-                let t = self.temperature();
-                self.modified_arrhenius(a, b, c, t)
-            }
             (Function::Arr, &[a, b, c, t]) => self.modified_arrhenius(a, b, c, t),
-            (Function::Arr, &[a, b, c]) => {
+            (Function::Arr | Function::ArrAbc, &[a, b, c]) => {
                 let t = self.temperature();
                 self.modified_arrhenius(a, b, c, t)
             }

@@ -262,25 +262,30 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     }
     facts.write(json, page, &config.output)?;
     facts.print()?;
-    let about = config.output.shown();
     if outcome.interrupted {
-        let restart = config.restart_output.as_deref().filter(|_| outcome.steps > 0);
-        let restart = restart
-            .map_or_else(String::new, |path| format!("; continue with --restart {}", path.shown()));
-        return Err(Error::Interrupted(format!(
-            "stopped after step {} of {}; {about} contains {written} frames{restart}",
-            outcome.steps, plan.steps
-        )));
+        return Err(interrupted(config, [outcome.steps, plan.steps], written));
     }
     let Some(report) = report else { return facts.judge() };
     pair::print(&report)?;
     if report.interrupted {
         return Err(Error::Interrupted(format!(
-            "stopped before the end of the comparison; {about} is complete"
+            "stopped before the end of the comparison; {} is complete",
+            config.output.shown()
         )));
     }
     pair::judge(&report)?;
     facts.judge()
+}
+
+/// The end of a run that was interrupted after some of its steps.
+fn interrupted(config: &RunConfig, [done, all]: [usize; 2], written: usize) -> Error {
+    let restart = config.restart_output.as_deref().filter(|_| done > 0);
+    let restart = restart
+        .map_or_else(String::new, |path| format!("; continue with --restart {}", path.shown()));
+    Error::Interrupted(format!(
+        "stopped after step {done} of {all}; {} contains {written} frames{restart}",
+        config.output.shown()
+    ))
 }
 
 /// Most steps of the comparison at the end of a run: enough to show both backends at work.

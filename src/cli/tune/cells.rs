@@ -58,7 +58,7 @@ impl<W: Write> Trials<'_, W> {
     fn decide(&mut self) -> Result<Vec<Choice>> {
         let shared = self.gpu.device().shared_bytes as usize;
         let forms = tuning::candidates(self.kinetics, shared);
-        let sources = forms.iter().map(|form| integration_source(self.kinetics, &self.plan(*form)));
+        let sources = forms.iter().map(|form| integration_source(self.kinetics, &plan(*form)));
         self.gpu.compile_ahead(sources.collect())?;
         let built_in = ThreadMapping::fastest(self.kinetics, shared);
         let [few, many] = COUNTS;
@@ -83,11 +83,6 @@ impl<W: Write> Trials<'_, W> {
         Ok(vec![self.choice(&few, 1), self.choice(&many, from)])
     }
 
-    fn plan(&self, form: ThreadMapping) -> Plan {
-        let Settings { method, rates, .. } = settings(INTERVAL);
-        Plan { method, rates, form }
-    }
-
     /// Times of some forms on so many cells. A form with other results than the built-in one is left out, and one that
     /// is not faster than that by more than noise comes after it.
     fn ranking(
@@ -102,7 +97,7 @@ impl<W: Write> Trials<'_, W> {
         let mut expected = None;
         let others = forms.iter().copied().filter(|form| *form != built_in);
         for form in [built_in].into_iter().chain(others) {
-            let kernels = Integrator::new(self.gpu, self.kinetics, self.plan(form))?;
+            let kernels = Integrator::new(self.gpu, self.kinetics, plan(form))?;
             let on_device = kernels.upload(&cells)?;
             // Once to warm up.
             kernels.timed(&on_device, &settings)?;
@@ -150,4 +145,10 @@ impl<W: Write> Trials<'_, W> {
             date: OffsetDateTime::now_utc().date().to_string(),
         }
     }
+}
+
+/// The plan of an integration with a mapping.
+fn plan(form: ThreadMapping) -> Plan {
+    let Settings { method, rates, .. } = settings(INTERVAL);
+    Plan { method, rates, form }
 }

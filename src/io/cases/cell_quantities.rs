@@ -20,9 +20,8 @@ pub(super) fn number_density(
     density: Option<&[f64]>,
 ) -> Result<Vec<f64>> {
     let stated = reader.units(name).unwrap_or_default();
-    let refusal = match units::Quantity::NUMBER_DENSITY.conversion(&stated) {
-        Ok(_) => return reader.row(name, CELL, units::Quantity::NUMBER_DENSITY),
-        Err(refusal) => refusal,
+    let Err(refusal) = units::Quantity::NUMBER_DENSITY.conversion(&stated) else {
+        return reader.row(name, CELL, units::Quantity::NUMBER_DENSITY);
     };
     if units::Quantity::GAS_RATIO.conversion(&stated).is_err() {
         let needed = format!("{}; mixing ratios by volume are, too", refusal.needed);

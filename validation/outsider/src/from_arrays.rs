@@ -95,9 +95,9 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let mut input = RunInput::<f64>::new(domain.clone(), start)?;
     input = input.follow(frames, length.seconds(Some(DT), None))?;
     let (light, _) = Light::clear_sky(&mechanism).map_err(|unknown| unknown.join(", "))?;
-    let field = |name: &Option<&'static str>| name.and_then(|name| input.tracers.position(name));
+    let field = |name: Option<&'static str>| name.and_then(|name| input.tracers.position(name));
     let chemistry = Arc::new(Coupled {
-        fields: carried.names.iter().map(field).collect(),
+        fields: carried.names.iter().copied().map(field).collect(),
         mechanism,
         kinetics,
         light,
