@@ -44,6 +44,7 @@ CHANGED = {
     ("*", "figures.json", "*water.closure_rel"): MISMATCH,
     # The other changes of the budget are in figures.json too, and are held to their bits there.
     ("* half", "*.nc", "attribute water_changes"): MISMATCH,
+    ("* half", "*.nc", "attribute title"): "the title of restart files named an option",
 }
 
 STORM = "storm.nc"

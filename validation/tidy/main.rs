@@ -131,6 +131,11 @@ fn nothing_is_left_unfinished() {
 }
 
 #[test]
+fn no_folder_is_a_heap() {
+    expect_none(rules::crowded_folders(&rust_of_the_crate()));
+}
+
+#[test]
 fn files_are_short_and_well_named() {
     expect_none(project().iter().flat_map(rules::bad_file));
 }

@@ -45,6 +45,12 @@ const UNSAFE_SHIM: &str = "src/io/store/chunks.rs";
 
 const LONGEST_FILE: usize = 500;
 
+/// Most files of source in a folder, its folders aside.
+const MOST_FILES: usize = 20;
+
+/// The folder that has more of them, and their number, which may only fall.
+const CROWDED: (&str, usize) = ("src/wsm5", 22);
+
 /// Written in two halves, so that this file passes its own check.
 const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 
@@ -301,6 +307,17 @@ pub(crate) fn wide_backend(sources: &[Source]) -> Vec<String> {
     found
 }
 
+/// Folders of the source with more files than a listing shows at a glance.
+pub(crate) fn crowded_folders(sources: &[Source]) -> Vec<String> {
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for (folder, _) in sources.iter().filter_map(|source| source.path.rsplit_once('/')) {
+        *files.entry(folder).or_default() += 1;
+    }
+    let most = |folder: &str| if folder == CROWDED.0 { CROWDED.1 } else { MOST_FILES };
+    let crowded = files.into_iter().filter(|(folder, count)| *count > most(folder));
+    crowded.map(|(folder, count)| format!("{folder}: {count} files; make rooms")).collect()
+}
+
 /// Files that are too long or named after nothing.
 pub(crate) fn bad_file(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -459,6 +476,16 @@ mod tests {
             assert_eq!(count("src/a.rs", &format!("fn f() {{ {name}!(1) }}")), 1);
             assert_eq!(count("src/a.rs", &format!("// {name}!(1)\nlet {name} = 1;")), 0);
         }
+    }
+
+    #[test]
+    fn crowded_folders_are_found() {
+        let count = |folder: &str, files: usize| {
+            let file = |n: usize| source(&format!("{folder}/file_{n}.rs"), "");
+            crowded_folders(&(0..files).map(file).collect::<Vec<_>>()).len()
+        };
+        assert_eq!([MOST_FILES, MOST_FILES + 1].map(|files| count("src/io", files)), [0, 1]);
+        assert_eq!([CROWDED.1, CROWDED.1 + 1].map(|files| count(CROWDED.0, files)), [0, 1]);
     }
 
     #[test]

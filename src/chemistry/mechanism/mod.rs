@@ -152,8 +152,8 @@ fn load(path: &Path, most: u64) -> Result<String, String> {
 
 /// The search path of an included file: beside the file that includes it, then beside the first file.
 fn candidates(name: &str, from: &Path, first: &Path) -> Vec<PathBuf> {
-    let beside = |file: &Path| file.parent().unwrap_or(Path::new("")).join(name);
-    let mut paths = vec![beside(from), beside(first)];
+    let in_folder_of = |file: &Path| file.parent().unwrap_or(Path::new("")).join(name);
+    let mut paths = vec![in_folder_of(from), in_folder_of(first)];
     paths.dedup();
     paths
 }

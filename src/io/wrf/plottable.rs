@@ -16,6 +16,7 @@ use crate::grid::Shape;
 use crate::io::grid_north::Rotation;
 use crate::io::layout::Axes;
 use crate::io::read::reader::{Reader, try_map};
+use crate::os_text::Shown;
 use crate::thermo;
 
 /// An open file for pictures.
@@ -51,7 +52,7 @@ impl PlotInput {
         let input = Self { reader, shape, cell, times, has_times, is_wsm3 };
         if is_wsm3 {
             let split = if input.has_temperature() { species::SPLIT } else { species::UNSPLIT };
-            warn!("{}: {split}", path.display());
+            warn!("{}: {split}", path.shown());
         }
         Ok(input)
     }

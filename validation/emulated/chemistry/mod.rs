@@ -134,7 +134,7 @@ const OPERATIONS: &str = "#DEFVAR A = IGNORE; B = IGNORE; C = IGNORE;\n#EQUATION
 fn operations_of_functions_have_the_bits_of_the_cpu() {
     let (mechanism, _) = mechanism::parse("m", OPERATIONS).mechanism().expect("a mechanism");
     let kinetics = Kinetics::new(&mechanism).expect("tables");
-    let run = Case::named("small_strato").run("au", "wrf_600", LuPrecision::F64);
+    let run = Case::named("small_strato").run("au", "wrf_600");
     let settings = run.expect("the run is there").settings;
     let count = 40;
     let each = |value: &dyn Fn(usize) -> f64| (0..count).map(value).collect::<Vec<f64>>();
@@ -148,7 +148,7 @@ fn operations_of_functions_have_the_bits_of_the_cpu() {
         start: vec![0.0; count],
         ..Cells::default()
     };
-    for (name, form) in forms(&kinetics, LuPrecision::F64).into_iter().take(1) {
+    for (name, form) in forms(&kinetics).into_iter().take(1) {
         let program = Emulated::new(&format!("operations-{name}"), &kinetics, &settings, form);
         let circumstances = Circumstances { seed: 5, blocks: 1, order: None };
         let result = program.attempt(&settings, &cells, &circumstances).unwrap();
