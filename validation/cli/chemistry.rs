@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use nwp_mini::chemistry::mechanism::LONGEST_TEXT;
 use nwp_mini_support::{program, project, reference};
 use tempfile::TempDir;
 
@@ -285,11 +286,12 @@ fn faults_of_a_mechanism_are_reported_together() {
     }
     let output = nwp_mini(folder.path(), &["mechanism", "none.kpp"]);
     assert_eq!(output.status.code(), Some(3));
-    let large = "{".to_owned() + &" ".repeat(5 << 20) + "}";
+    let large = "{".to_owned() + &" ".repeat(LONGEST_TEXT as usize) + "}";
     std::fs::write(folder.path().join("large.kpp"), large).unwrap();
     let output = nwp_mini(folder.path(), &["mechanism", "large.kpp"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("a mechanism has at most 4194304"));
+    let limit = format!("a mechanism has at most {LONGEST_TEXT}");
+    assert!(text(&output.stderr).contains(&limit));
 }
 
 /// The mechanism of the page about writing mechanisms, and the results that the page states.

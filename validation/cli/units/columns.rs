@@ -4,6 +4,9 @@ use std::path::Path;
 
 use super::place::{Ended, Place};
 
+/// Variable, units, and the map from its values to those units.
+type InOtherUnits = (&'static str, &'static str, fn(f64) -> f64);
+
 /// Values of a column for each variable, in the units of the program.
 const COLUMN: [(&str, [f64; 4]); 10] = [
     ("th", [290.0, 296.0, 304.0, 315.0]),
@@ -54,7 +57,7 @@ fn columns_are_converted() {
     columns(&place).good();
     let wanted = ["th", "q", "rain"].map(|name| values(&place, name));
     assert!(wanted[2][0] > 0.01, "{wanted:?}");
-    let cases: [(&str, &str, fn(f64) -> f64); 7] = [
+    let cases: [InOtherUnits; 7] = [
         ("th", "degC", |x| x - 273.15),
         ("th", "degF", |x| (x - 273.15) * 1.8 + 32.0),
         ("qr", "g kg-1", |x| 1e3 * x),
@@ -77,18 +80,18 @@ fn columns_are_converted() {
 #[test]
 fn columns_in_other_units_and_impossible_ones_are_refused() {
     let place = Place::empty();
-    let cases: [(&str, &str, fn(f64) -> f64, &str); 9] = [
-        ("delz", "miles or so", |x| x, "\"m\""),
-        ("th", "hPa", |x| x, "\"K\""),
-        ("q", "%", |x| x, "kg kg-1"),
-        ("th", "K", |x| x - 270.0, "1e2 to 4e2 K"),
-        ("th", "K", |x| 3.0 * x, "1e2 to 4e2 K"),
-        ("qr", "kg kg-1", |x| 5e3 * x, "-1e-3 to 1e-1"),
-        ("qs", "kg kg-1", |x| -1e3 * x, "-1e-3 to 1e-1"),
-        ("q", "g kg-1", |x| 1e6 * x, "-1e-3 to 1e-1"),
-        ("p", "Pa", |x| 10.0 * x, "1e0 to 1.2e5"),
+    let cases: [(InOtherUnits, &str); 9] = [
+        (("delz", "miles or so", |x| x), "\"m\""),
+        (("th", "hPa", |x| x), "\"K\""),
+        (("q", "%", |x| x), "kg kg-1"),
+        (("th", "K", |x| x - 270.0), "1e2 to 4e2 K"),
+        (("th", "K", |x| 3.0 * x), "1e2 to 4e2 K"),
+        (("qr", "kg kg-1", |x| 5e3 * x), "-1e-3 to 1e-1"),
+        (("qs", "kg kg-1", |x| -1e3 * x), "-1e-3 to 1e-1"),
+        (("q", "g kg-1", |x| 1e6 * x), "-1e-3 to 1e-1"),
+        (("p", "Pa", |x| 10.0 * x), "1e0 to 1.2e5"),
     ];
-    for (name, units, of, bound) in cases {
+    for ((name, units, of), bound) in cases {
         write(&place.path("c.nc"), name, units, of);
         columns(&place).refused(3, &["c.nc", name, bound]);
         assert_eq!(place.files(), ["c.nc"], "{name} in {units}");

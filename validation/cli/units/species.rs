@@ -12,6 +12,9 @@ const USAGE: i32 = 2;
 const MECHANISM: &str = "#ATOMS N; O;\n#DEFVAR NO = N + O; NO2 = N + 2O; O3 = 3O;\n#DEFFIX M = IGNORE;\n\
                          #EQUATIONS <R1> NO + O3 = NO2 : ARR_ab(2.0D-12, 1400.0);\n";
 
+/// Units, and the map to them from ppmv and the density of the air.
+type InOtherUnits = (&'static str, fn(f64, f64) -> f64);
+
 /// The small file with ozone that falls from level to level (ppmv), as `of` makes it of ppmv and density of the air.
 fn with_ozone(units: Option<&'static str>, of: impl Fn(f64, f64) -> f64) -> Place {
     let mut small = Small::new();
@@ -48,7 +51,7 @@ fn species_are_converted_to_ppmv() {
     let plain = ozone(&with_ozone(Some("ppmv"), |ppmv, _| ppmv));
     assert_eq!(ozone(&with_ozone(None, |ppmv, _| ppmv)), plain);
     let avogadro = 6.022e23 / 28.97 * 1e-3;
-    let cases: [(&str, fn(f64, f64) -> f64); 6] = [
+    let cases: [InOtherUnits; 6] = [
         ("ppm", |ppmv, _| ppmv),
         ("ppbv", |ppmv, _| 1e3 * ppmv),
         ("pptv", |ppmv, _| 1e6 * ppmv),
