@@ -31,8 +31,12 @@ const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 20, 40];
 
 /// The schedule with the least time.
 pub(super) fn rounds(tasks: &[Task], workers: usize) -> Vec<Round> {
-    if workers == 1 || tasks.is_empty() {
-        return vec![vec![(0..tasks.len()).collect(); 1]];
+    if tasks.is_empty() {
+        // A round would have a barrier, at which only the workers with a list would wait.
+        return Vec::new();
+    }
+    if workers == 1 {
+        return vec![vec![(0..tasks.len()).collect()]];
     }
     let urgency = urgencies(tasks);
     let trials = LENGTHS.iter().map(|length| attempt(tasks, workers, &urgency, length * WAIT));
@@ -111,4 +115,34 @@ fn attempt(
         }
     }
     (rounds, total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All workers wait at the barrier of a round, so that each needs a list in it; without tasks there is no round.
+    #[test]
+    fn every_worker_has_a_list_in_every_round() {
+        let chain = |count: usize| -> Vec<Task> {
+            let task = |row: usize| {
+                let needs = row.checked_sub(1).into_iter().collect();
+                Task { cost: PRODUCT, needs, row, size: 1, is_last: true }
+            };
+            (0..count).map(task).collect()
+        };
+        for workers in [1, 4, 8] {
+            for count in [0, 1, 3, 20] {
+                let rounds = rounds(&chain(count), workers);
+                assert_eq!(rounds.is_empty(), count == 0);
+                assert!(rounds.iter().all(|round| round.len() == workers), "{workers} {count}");
+                let mut all: Vec<usize> = rounds.concat().concat();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..count), "{workers} {count}");
+            }
+        }
+    }
+
+    /// Cost of a task of the tests, in instructions.
+    const PRODUCT: usize = 10;
 }
