@@ -86,7 +86,7 @@ fn functions_and_quantities_come_from_files_fields_and_constants() {
     assert!(said.contains("no variable area (cell, elements)"), "{said}");
     let output = run(&with_array, &more[2..]);
     assert!(
-        words(&output).contains("m.kpp:6:33: twice is not a known function"),
+        words(&output).contains("m.kpp:6:36: twice is not a known function"),
         "{}",
         words(&output)
     );
@@ -129,5 +129,5 @@ fn constants_that_are_none_are_refused() {
     let twice = ["--rate-constant", "a=1", "--rate-constant", "A=2"];
     assert!(words(&run(&folder, &twice)).contains("--rate-constant A is given twice"));
     let output = run(&folder, &["--rate-functions", "laws.f9"]);
-    assert!(words(&output).contains("laws.F90"), "{}", words(&output));
+    assert!(words(&output).contains("cannot read laws.f9"), "{}", words(&output));
 }

@@ -159,7 +159,7 @@ fn more_than_anybody_waits_for() {
     };
     with("dt", 1e38, &["attribute dt is", "86400 at most"]);
     with("calls", 1e9, &["attribute calls is 1000000000", "from 1 to 1000000"]);
-    with("delz", 1e-30, &["variable delz is", "1e-1 to 1e5 is expected"]);
+    with("delz", 1e-30, &["variable delz is", "1e-1 to 1e5 m is expected"]);
     with("den", 1e-30, &["variable den is", "is expected"]);
     refused(
         Kind::Transport,
