@@ -29,7 +29,8 @@ impl Unit {
             return Some(alone);
         }
         let mut unit = Self::ONE;
-        let mut seen = [false; BASES];
+        // Bases above and below the line, of units of that base alone: the kilogram of J kg-1 is none of a ratio.
+        let mut seen = [[false; 2]; BASES];
         for (number, (divides, factor)) in factors(&text)?.into_iter().enumerate() {
             let (name, exponent) = split_exponent(factor)?;
             let power = if divides { -exponent } else { exponent };
@@ -48,15 +49,16 @@ impl Unit {
             let times = i32::from(power.unsigned_abs());
             unit.numerator *= up.powi(times);
             unit.denominator *= down.powi(times);
+            let is_base = powers.iter().map(|power| power.abs()).sum::<i8>() == 1;
             for (base, of_name) in powers.into_iter().enumerate() {
-                seen[base] |= of_name != 0;
+                seen[base][usize::from(power < 0)] |= is_base && of_name != 0;
                 unit.powers[base] = unit.powers[base].checked_add(of_name.checked_mul(power)?)?;
             }
             if ratio != Ratio::Plain {
                 unit.ratio = ratio;
             }
         }
-        let cancelled = |base: usize| seen[base] && unit.powers[base] == 0;
+        let cancelled = |base: usize| seen[base] == [true; 2] && unit.powers[base] == 0;
         if unit.ratio == Ratio::Plain {
             unit.ratio = if cancelled(KILOGRAM) {
                 Ratio::Mass
