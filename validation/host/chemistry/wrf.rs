@@ -54,7 +54,14 @@ fn values(file: &File, mechanism: &Mechanism, quantity: &Quantity) -> Vec<f64> {
         Origin::Species(_) if lower == "h2o" => doubles(file, "c_h2o"),
         Origin::Species(_) if lower == "m" => doubles(file, "c_m"),
         _ => {
-            let found = file.variables().find(named).unwrap_or_else(|| panic!("no {lower}"));
+            // A sum of one family of mechanisms may have the name of another's.
+            let family = mechanism.name.split('_').next().unwrap_or_default();
+            let exact = [format!("host_{family}_{lower}"), format!("host_{lower}")];
+            let is = |wanted: &String| {
+                file.variables().find(|variable| variable.name().eq_ignore_ascii_case(wanted))
+            };
+            let found = exact.iter().find_map(is).or_else(|| file.variables().find(named));
+            let found = found.unwrap_or_else(|| panic!("no {lower}"));
             found.get_values(..).expect("numbers")
         }
     }
