@@ -275,9 +275,10 @@ fn what_the_host_sets_is_asked_for_by_name_or_given() {
     let (mechanism, _) = parse("m.kpp", &text).mechanism().unwrap();
     let labels: Vec<String> = mechanism.quantities.iter().map(Quantity::label).collect();
     assert_eq!(labels, ["nume", "den", "rh", "RO2"]);
-    let mut code = RateCode::default();
-    code.constants =
-        vec![("NUME".to_owned(), 3.0), ("den".to_owned(), 1.0), ("ro2".to_owned(), 4.0)];
+    let code = RateCode {
+        constants: vec![("NUME".to_owned(), 3.0), ("den".to_owned(), 1.0), ("ro2".to_owned(), 4.0)],
+        ..RateCode::default()
+    };
     let (mechanism, _) = parse_with("m.kpp", &text, &code).mechanism().unwrap();
     assert!(relative(values(&mechanism)[0][0], 0.75) < 1e-15);
     assert_eq!(mechanism.quantities.len(), 1);
