@@ -1,4 +1,4 @@
-//! What goes into a run and what comes out of it, as data: frames of the input and their source, frames of output,
+//! Input and output of a run as data: frames of the input and their source, frames of output,
 //! samples, columns, checkpoints. No file format is known here; `io` reads and writes all of it.
 
 mod checkpoint;

@@ -5,7 +5,7 @@ use super::diagnostics::{Severity, SourceFile};
 use super::fortran::{Code, Evaluator, Fault, Language};
 use super::sections::MechanismParser;
 
-/// What KPP does with blocks of code, by the part of their keys after the language.
+/// Uses of blocks of code in KPP, by the part of their keys after the language.
 const READ: [&str; 4] = ["GLOBAL", "RATES", "RCONST", "RCONST_USE"];
 
 /// Blocks that KPP has no rates in.

@@ -29,7 +29,7 @@ const ROUNDING: f64 = 1e-9;
 /// Directions of both components at a place: unit vectors along the axes of the run.
 type Directions = [[f64; 2]; 2];
 
-/// What the components follow.
+/// Directions that the components follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Along {
     /// The axes of the grid of the run.

@@ -115,7 +115,7 @@ impl Evaluator<'_> {
     pub(super) fn condition(&mut self, a: Scalar, span: Span) -> Read<u32> {
         match a.kind {
             Kind::Logical => Ok(a.node),
-            // What the host sets may be a truth value.
+            // A quantity of the host may be a truth value.
             _ if self.is_c() || a.kind == Kind::Open => {
                 let zero = self.number(0.0);
                 let is_zero = self.operate(Operator::Equal, a.node, zero);

@@ -6,7 +6,7 @@ use super::values::{Array, Kind, Scalar, Value};
 use crate::chemistry::mechanism::diagnostics::Span;
 use crate::chemistry::mechanism::expression::Operator;
 
-/// What an index selects of a dimension.
+/// Selection of a dimension by an index.
 pub(super) enum Selection {
     /// A position from 0.
     One(usize),

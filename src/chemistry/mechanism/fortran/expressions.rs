@@ -17,7 +17,7 @@ pub(super) struct Cursor<'a> {
     pub(super) place: usize,
     /// The file's text, for messages.
     pub(super) text: &'a [u8],
-    /// What holds the expressions, for messages.
+    /// Holder of the expressions, for messages.
     pub(super) holder: &'static str,
     /// The nesting of statements.
     pub(super) depth: usize,
