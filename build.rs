@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// What the program is made of. Nothing else makes it differ from its commit.
+/// Sources of the program. Nothing else makes it differ from its commit.
 const SOURCES: [&str; 5] = ["src", "kernels", "build.rs", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
@@ -61,7 +61,7 @@ fn commit() -> Option<String> {
     Some(if git(&status)?.is_empty() { name } else { name + "-dirty" })
 }
 
-/// What git answers; `None` when it fails or is absent.
+/// The answer of git; `None` when it fails or is absent.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("--no-optional-locks").args(arguments).output().ok()?;
     let answer = String::from_utf8(output.stdout).ok()?;

@@ -33,7 +33,7 @@ FOLDER = sys.argv[3] if len(sys.argv) > 3 else None
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 STORM = "data/soc.nc"
 GRID = {"west_east": 500, "south_north": 400, "bottom_top": 50}
-# What a run reads of a file with three dimensions or two.
+# Fields that a run reads of a file with three dimensions or two.
 READ = ["T", "QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW", "U", "V", "P", "PB", "PH", "PHB", "MU", "MUB"]
 BESIDE = ["Times", "ZNW", "P_TOP", "XLAT", "XLONG", "HGT", *(f"MAPFAC_{part}" for part in ("MX", "MY", "UX", "UY", "VX", "VY"))]
 

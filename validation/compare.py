@@ -29,7 +29,7 @@ PASSES = {"identical", "within"}
 
 
 class Usage(Exception):
-    """What was asked for is impossible; exit code 2."""
+    """A request that is impossible; exit code 2."""
 
 
 class Unreadable(Exception):

@@ -30,7 +30,7 @@ WIDTHS = {"phone": 390, "desktop": 1280}
 # Longer than any page takes; a browser that hangs is a failure.
 PATIENCE = 60.0
 
-# What of the page is wrong, as the browser sees it.
+# Faults of the page, as the browser sees it.
 LOOK = """(width => {
   const faults = [];
   const root = document.documentElement;
@@ -122,7 +122,7 @@ class Browser:
 
 
 def complaints(events):
-    """What the console says, what fails, and what is asked of a network."""
+    """Messages of the console, failures, and requests to a network."""
     found = []
     for event in events:
         method, about = event.get("method"), event.get("params", {})

@@ -37,7 +37,7 @@ MAY_DIFFER_IN = {"second half": {"input_sha256"}}
 # Parts of the JSON of `run` that hold no time and no name of the program.
 FIGURES = ["backend", "precision", "frames", "refine", "grid", "boundary", "limiter", "fallout", "steps",
            "dt", "max_dt", "seconds", "input_frames", "restart", "projection", "water", "diagnostics"]
-# What has changed on purpose since COMMIT: patterns of job, file and place in it, and the reason.
+# Changes on purpose since COMMIT: patterns of job, file and place in it, and the reason.
 MISMATCH = "mass_mismatch is made column by column in the working precision, and the closure with it"
 CHANGED = {
     ("*", "figures.json", "*water.mass_mismatch"): MISMATCH,
@@ -260,7 +260,7 @@ def differences(a, b, more=frozenset()):
 
 
 def told(a, b):
-    """What differs, in a few words."""
+    """The difference in a few words."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape and a.dtype == b.dtype:
         differ = a.view(f"V{a.dtype.itemsize}") != b.view(f"V{b.dtype.itemsize}")
         at = tuple(int(n) for n in np.argwhere(differ)[0]) if a.ndim else ()

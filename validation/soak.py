@@ -130,7 +130,7 @@ def not_finite(value, path=""):
 
 
 def faults(code, samples, figures, steps, frames):
-    """What is wrong with a run, in words."""
+    """The faults of a run, in words."""
     if code:
         return [f"exit code {code}"]
     wrong = []

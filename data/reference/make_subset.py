@@ -50,7 +50,7 @@ TIES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
 
 
 def to_keep(source, storm_width):
-    """What to keep of each group that is not kept whole: indices, by dimension."""
+    """Parts to keep of each group that is not kept whole: indices, by dimension."""
     west, south, width, height = STORM
     rows, across = np.mgrid[south : south + height, west : west + width]
     keep = {}

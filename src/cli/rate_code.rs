@@ -1,4 +1,5 @@
-//! `--rate-functions` and `--rate-constant`: what the rates of a mechanism need and its files do not hold.
+//! `--rate-functions` and `--rate-constant`: code and constants that the rates of a mechanism need and its files do not
+//! hold.
 
 use std::path::{Path, PathBuf};
 

@@ -34,7 +34,7 @@ pub(super) struct PreparedFrame<R> {
 /// Report on an input frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameReport {
-    /// When, in WRF's form.
+    /// Time, in WRF's form.
     pub time: String,
     /// Report of the wind projection.
     pub projection: ProjectionReport,

@@ -61,7 +61,7 @@ impl Conversion {
         if self.offset == 0.0 { scaled } else { scaled + self.offset }
     }
 
-    /// What is added, in the units of the result.
+    /// The summand of a conversion, in the units of the result.
     pub fn offset(&self) -> f64 {
         self.offset
     }

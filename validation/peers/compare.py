@@ -6,7 +6,7 @@ Usage: compare.py OURS.json... PEERS.json
 import json
 import sys
 
-# What is held against what: of our ladder the rung that the model uses, by a part of its name, for
+# The pairs that are compared: of our ladder the rung that the model uses, by a part of its name, for
 # each bench; of the peer the best of its algorithms.
 IN_USE = {"reduce": "wide loads, one launch", "transpose": "best", "csr": "(in use)"}
 LIMIT = 1.0

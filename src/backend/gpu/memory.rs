@@ -36,7 +36,7 @@ impl MemoryEstimate {
         Self { device, shape, states: 1, each: device }
     }
 
-    /// What a run of this setting takes.
+    /// Memory of a run of this setting.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl MemoryEstimate {
         Self::of_members::<R>(gpu, setting, 1)
     }
 
-    /// What a number of members of this setting takes.
+    /// Memory of a number of members of this setting.
     ///
     /// # Errors
     ///

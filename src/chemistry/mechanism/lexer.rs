@@ -181,7 +181,7 @@ pub(super) fn is_name_byte(byte: u8) -> bool {
 /// Code of another language in a mechanism, between `#INLINE` and `#ENDINLINE`.
 #[derive(Clone, Debug)]
 pub(super) struct InlineBlock {
-    /// What KPP does with it, in capitals: `F90_RATES` and the like.
+    /// Part of KPP's solver that the code is for, in capitals: `F90_RATES` and the like.
     pub(super) key: String,
     /// File, and first byte and the one after the last of the code.
     pub(super) file: usize,

@@ -99,7 +99,7 @@ pub fn parse_with(name: &str, text: &str, code: &RateCode) -> ParsedMechanism {
     understand(Path::new(name), text.to_owned(), false, code)
 }
 
-/// What the rates of a mechanism need and its files do not hold.
+/// Code and constants that the rates of a mechanism need and its files do not hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RateCode {
     /// Files with functions and variables, in Fortran, or in C if their names end in `.c`: paths and texts.

@@ -85,7 +85,7 @@ use size::Elements;
 /// `output` writes frames of a run in every form, as in nwp-mini bench output --refine 14 --folder /dev/shm
 #[derive(Debug, Args)]
 pub(super) struct Bench {
-    /// What to measure [default: wsm5, advection and step]
+    /// Parts to measure [default: wsm5, advection and step]
     #[arg(value_name = "PART")]
     parts: Vec<Part>,
     /// WRF file with the state, or columns as nwp-mini columns takes them

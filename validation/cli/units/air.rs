@@ -141,7 +141,7 @@ fn attributes_may_be_strings() {
         .refused(FILES, &["missing_value", "QVAPOR", "\"none\""]);
 }
 
-/// What noise makes of a field is held to the bounds of an input.
+/// Fields with noise are held to the bounds of an input.
 #[test]
 fn members_that_cannot_be_air_are_refused() {
     let place = Place::with(&Small::new());
