@@ -115,12 +115,25 @@ pub(crate) fn give_plane<R, S: Copy>(
     }
 }
 
-// Both use `zip_mut_with`, which iterates over slices if the values are contiguous.
+// Slices where the values are contiguous, which they are but for transposed fields: `zip_mut_with` distinguishes layouts
+// in a function of its own, whose call for every level and field takes longer than the copy.
 
+#[inline]
 fn copy<R: Copy, S>(values: &ArrayView1<'_, R>, places: &mut [S], to: impl Fn(R) -> S) {
-    ArrayViewMut1::from(places).zip_mut_with(values, |place, value| *place = to(*value));
+    match values.as_slice() {
+        Some(values) => {
+            places.iter_mut().zip(values).for_each(|(place, value)| *place = to(*value));
+        }
+        None => places.iter_mut().zip(values).for_each(|(place, value)| *place = to(*value)),
+    }
 }
 
+#[inline]
 fn copy_back<R, S: Copy>(places: &[S], mut values: ArrayViewMut1<'_, R>, from: impl Fn(S) -> R) {
-    values.zip_mut_with(&ArrayView1::from(places), |value, place| *value = from(*place));
+    match values.as_slice_mut() {
+        Some(values) => {
+            values.iter_mut().zip(places).for_each(|(value, place)| *value = from(*place));
+        }
+        None => values.iter_mut().zip(places).for_each(|(value, place)| *value = from(*place)),
+    }
 }
