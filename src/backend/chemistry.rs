@@ -64,6 +64,15 @@ pub(super) fn cells_of(grid: &Grid) -> Vec<usize> {
         .collect()
 }
 
+/// The cells of a grid with the mass of their air.
+#[derive(Clone, Copy)]
+pub(super) struct CellAir<'a, R> {
+    pub(super) grid: &'a Grid,
+    /// Columns of the budgets.
+    pub(super) region: &'a BudgetDomain,
+    pub(super) mass: &'a AirMass<R>,
+}
+
 impl<R: Constants> ChemistryDriver<R> {
     pub(super) fn new(coupled: Arc<Coupled>) -> Self {
         let (tally, first_steps) = (ChemistryTally::default(), Vec::new());
@@ -95,7 +104,7 @@ impl<R: Constants> ChemistryDriver<R> {
     pub(super) fn step(
         &mut self,
         dt: f64,
-        (grid, region, air): (&Grid, &BudgetDomain, &AirMass<R>),
+        air: CellAir<'_, R>,
         environment: &Environment<R>,
         state: &mut State<R>,
         changes: &mut [TracerChange],
@@ -105,6 +114,7 @@ impl<R: Constants> ChemistryDriver<R> {
             return false;
         }
         let interval = std::mem::take(&mut self.tally.waited);
+        let CellAir { grid, .. } = air;
         let shape = grid.shape;
         let middle = self.now - 0.5 * interval;
         self.set_photolysis(middle);
@@ -129,9 +139,9 @@ impl<R: Constants> ChemistryDriver<R> {
                 .map(|(piece, cells)| {
                     let first = number * wave + piece * CELLS_AT_A_TIME;
                     let steps = begun.get(first..first + cells.len()).unwrap_or_default();
-                    let (at, light) = ((region, air), (&daylight, interval));
+                    let light = (&daylight, interval);
                     let given = (environment, prescribed);
-                    solve(coupled, light, at, given, (state, &fields), (cells, steps))
+                    solve(coupled, light, air, given, (state, &fields), (cells, steps))
                 })
                 .collect();
             for solved in solved {
@@ -172,7 +182,7 @@ impl ChemistryTally {
 fn solve<R: Constants>(
     coupled: &Coupled,
     (daylight, interval): (&Daylight, f64),
-    (region, air): (&BudgetDomain, &AirMass<R>),
+    CellAir { region, mass, .. }: CellAir<'_, R>,
     given: (&Environment<R>, &[Array3<R>]),
     (state, fields): (&State<R>, &[usize]),
     (numbers, first_steps): (&[usize], &[f64]),
@@ -186,7 +196,7 @@ fn solve<R: Constants>(
         .map(|cell| {
             let (i, j, k) = (cell % nx, cell / nx % ny, cell / nx / ny);
             let is_inside = region.rows.contains(&j) && region.columns.contains(&i);
-            if is_inside { air.cell.at(k, j, i).f64() } else { 0.0 }
+            if is_inside { mass.cell.at(k, j, i).f64() } else { 0.0 }
         })
         .collect();
     let mut values = Vec::with_capacity(fields.len() * numbers.len());

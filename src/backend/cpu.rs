@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 use member::{Member, warm_rain};
 
-use super::chemistry::ChemistryDriver;
+use super::chemistry::{CellAir, ChemistryDriver};
 use super::column_profiles::ProfileExtractor;
-use super::interpolation::Operator;
+use super::interpolation::{GatheredColumns, Operator};
 use super::margins::Neighbours;
 use super::nan_check::check_owned;
 use super::{
@@ -299,10 +299,11 @@ impl<R: ComputePrecision + Number> Cpu<R> {
         let Member { scheme, state, surface, .. } = self.sole_member();
         let working = &self.operators[operator];
         assert!(working.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let (columns, mut out, air) = working.gather(state, &self.present.environment);
-        let fields = DiagnosticFields::new(R::THETA_BASE, &columns, &air, &mut out);
+        let GatheredColumns { state, air, mut diagnostics } =
+            working.gather(state, &self.present.environment);
+        let fields = DiagnosticFields::new(R::THETA_BASE, &state, &air, &mut diagnostics);
         wsm5::diagnose(scheme, &self.bins, Instructions::best(), fields);
-        let products = working.products((&columns, &out), surface);
+        let products = working.products((&state, &diagnostics), surface);
         self.operators[operator].in_flight.push_back(products);
     }
 
@@ -423,11 +424,10 @@ where
             });
             let after = Instant::now();
             self.times.microphysics.add_host((after - between).as_secs_f64());
-
             if let Some(driver) = &mut self.chemistry {
                 let environment = &self.present.environment;
-                let place = (&self.grid, &self.region, &self.air);
-                driver.step(dt, place, environment, state, passive);
+                let air = CellAir { grid: &self.grid, region: &self.region, mass: &self.air };
+                driver.step(dt, air, environment, state, passive);
                 self.times.chemistry.add_host(after.elapsed().as_secs_f64());
             }
         }

@@ -22,6 +22,14 @@ pub(super) struct Operator<R> {
     pub(super) in_flight: VecDeque<Products<R>>,
 }
 
+/// Columns that an operator reads, side by side.
+pub(super) struct GatheredColumns<R> {
+    pub(super) state: State<R>,
+    pub(super) air: Environment<R>,
+    /// Memory for what is diagnosed from them.
+    pub(super) diagnostics: CloudDiagnostics<R>,
+}
+
 impl<R: Real> Operator<R> {
     pub(super) fn new(operator: &Csr<R>, columns: usize) -> Self {
         assert_eq!(operator.columns(), columns, "columns of an operator on the grid");
@@ -44,13 +52,12 @@ impl<R: Real> Operator<R> {
         Self { columns: read, matrix, in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
     }
 
-    /// The columns of a state that the operator reads, side by side, memory for what is diagnosed from them, and their
-    /// air.
+    /// The columns of a state that the operator reads, side by side.
     pub(super) fn gather(
         &self,
         state: &State<R>,
         environment: &Environment<R>,
-    ) -> (State<R>, CloudDiagnostics<R>, Environment<R>) {
+    ) -> GatheredColumns<R> {
         let nz = state.theta().len_of(Axis(0));
         let gathered = |field: &Array3<R>| {
             let plane = field.len() / nz;
@@ -60,7 +67,8 @@ impl<R: Real> Operator<R> {
             Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
         };
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
-        (state.map(gathered), CloudDiagnostics::zeros(shape), environment.map(gathered))
+        let (state, air) = (state.map(gathered), environment.map(gathered));
+        GatheredColumns { state, air, diagnostics: CloudDiagnostics::zeros(shape) }
     }
 
     /// The products with the columns, and with the ground below them.

@@ -22,7 +22,9 @@ pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
             let is_above = values.map(|x| x >= value);
             let crossed: Vec<usize> =
                 (0..4).filter(|&n| is_above[n] != is_above[(n + 1) % 4]).collect();
-            let edges = [(i, j, false), (i + 1, j, true), (i, j + 1, false), (i, j, true)];
+            let edge = |i, j, is_vertical| Edge { i, j, is_vertical };
+            let edges =
+                [edge(i, j, false), edge(i + 1, j, true), edge(i, j + 1, false), edge(i, j, true)];
             let pairs: &[[usize; 2]] = match crossed.len() {
                 2 => &[[crossed[0], crossed[1]]],
                 4 => {
@@ -37,7 +39,7 @@ pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
             }
         }
     }
-    let place = |&(i, j, is_vertical): &Edge| {
+    let place = |&Edge { i, j, is_vertical }: &Edge| {
         let (a, b) = if is_vertical {
             (field[[j, i]], field[[j + 1, i]])
         } else {
@@ -49,8 +51,16 @@ pub fn lines(field: &Array2<f64>, value: f64) -> Vec<Vec<[f64; 2]>> {
     links.chains().iter().map(|chain| chain.iter().map(place).collect()).collect()
 }
 
-/// An edge between two adjacent values: column and row of the first, and `true` if the second one is in the next row.
-type Edge = (usize, usize, bool);
+/// An edge between two adjacent values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Edge {
+    /// Column of the first.
+    i: usize,
+    /// Row of the first.
+    j: usize,
+    /// True if the second one is in the next row.
+    is_vertical: bool,
+}
 
 /// Pairs of crossed edges that lines connect.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Air, GpuBackend, GpuPrecision};
 use crate::backend::chemistry::is_due;
 use crate::chemistry::coupled::Coupled;
-use crate::chemistry::gpu::coupling::{Coupling, DeviceTally};
+use crate::chemistry::gpu::coupling::{Coupling, DeviceTally, ReactingGrid};
 use crate::chemistry::zenith::Sun;
 use crate::device::Event;
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let place = |field: usize| order.place(0, field);
         let mass = self.transport.cell_mass();
         let has_sequence = matches!(self.air, Air::Between(_));
-        let grid = (self.layout, &reacting, &inner);
+        let grid = ReactingGrid { layout: self.layout, reacting: &reacting, inner: &inner };
         let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
         self.chemistry = Some(Box::new(ChemistryDriver {
             coupled: Arc::clone(coupled),

@@ -24,8 +24,19 @@ pub(super) struct GpuSampling<R> {
     picked: Option<[Buffer<R>; 2]>,
     /// Diagnosed fields of the last sample.
     diagnosed: Buffer<R>,
-    /// Time of the last sample: completed steps, number of the preceding frame, and weight of the air.
-    moment: Option<(usize, usize, u64)>,
+    /// Time of the last sample.
+    moment: Option<SampledMoment>,
+}
+
+/// The time of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SampledMoment {
+    /// Completed steps.
+    steps: usize,
+    /// Number of the preceding frame.
+    frame: usize,
+    /// Weight of the air of the following one.
+    air_weight: f64,
 }
 
 /// Planes `rain` and `snow`, which are adjacent in memory; operators are applied to these and to `sr`.
@@ -149,7 +160,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
 
     /// Diagnoses the state in the air of a moment, and copies it without padding, unless that has been done.
     fn diagnose_once(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        let now = (self.steps, moment.number, moment.air_weight.to_bits());
+        let TimeInterpolant { number: frame, air_weight, .. } = *moment;
+        let now = SampledMoment { steps: self.steps, frame, air_weight };
         if self.samples.moment != Some(now) {
             let sole_member = self.sole_member();
             let place = self.place(sole_member, &self.tracers[self.now]);

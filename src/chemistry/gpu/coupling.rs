@@ -87,7 +87,30 @@ pub(crate) struct Coupling<R> {
     words: Buffer<u64>,
     /// Photolysis frequencies of the frames of the input, where these give the light: of one that holds, or of two.
     frames: Vec<Buffer<R>>,
-    _kept: (Buffer<i32>, Buffer<f64>, Option<Buffer<f64>>, Buffer<f64>),
+    /// Arrays whose pointers the arguments hold.
+    _tables: CouplingTables,
+}
+
+/// Arrays that a coupling makes once.
+#[derive(Debug)]
+struct CouplingTables {
+    /// Places of the species among the fields on the device.
+    places: Buffer<i32>,
+    /// Values of the columns, see [`where_columns_are`].
+    columns: Buffer<f64>,
+    /// Parameters of the photolysis frequencies under a clear sky, where these give the light.
+    skies: Option<Buffer<f64>>,
+    /// Photolysis frequencies of every column, and its local time, s.
+    daylight: Buffer<f64>,
+}
+
+/// A grid on the device, and its columns that have chemistry.
+pub(crate) struct ReactingGrid<'a> {
+    pub(crate) layout: Layout,
+    /// Columns that have chemistry.
+    pub(crate) reacting: &'a Window,
+    /// Columns of the budgets.
+    pub(crate) inner: &'a Window,
 }
 
 /// Tally on the device since the sums were set.
@@ -103,14 +126,20 @@ pub(crate) struct DeviceTally {
     pub(crate) first: Option<(usize, i32)>,
 }
 
+/// Photolysis frequencies of a clear sky on the device, three numbers each; `None` with frequencies of the input.
+fn clear_skies(gpu: &Gpu, coupled: &Coupled) -> Result<Option<Buffer<f64>>> {
+    let Light::ClearSky(skies) = &coupled.light else { return Ok(None) };
+    let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
+    gpu.upload(&values.collect::<Vec<f64>>()).map(Some)
+}
+
 impl<R: Real + Element> Coupling<R> {
     /// Compiles the kernels and takes the memory; several frames of the input follow one another where it has a
-    /// sequence. `reacting` are the columns that have chemistry, `inner` those of the budgets; `place` is the place of a
-    /// field of the state among those on the device.
+    /// sequence. `place` is the place of a field of the state among those on the device.
     pub(crate) fn new(
         gpu: &Gpu,
         (coupled, has_sequence): (&Coupled, bool),
-        (layout, reacting, inner): (Layout, &Window, &Window),
+        ReactingGrid { layout, reacting, inner }: ReactingGrid<'_>,
         mass: LayeredPointers<R>,
         place: &dyn Fn(usize) -> usize,
     ) -> Result<Self> {
@@ -135,20 +164,17 @@ impl<R: Real + Element> Coupling<R> {
             start: zeros(1),
             first_step: if coupled.keeps_steps { zeros(1) } else { Vec::new() },
         })?;
-        let places = gpu.upload(&places(coupled, place))?;
-        let where_columns_are = gpu.upload(&where_columns_are(coupled, layout))?;
-        let skies = if let Light::ClearSky(skies) = &coupled.light {
-            let values = skies.iter().flat_map(|sky| [sky.amplitude, sky.power, sky.depth]);
-            Some(gpu.upload(&values.collect::<Vec<f64>>())?)
-        } else {
-            None
-        };
         let frames = (0..frames(coupled, has_sequence))
             .map(|_| gpu.zeros(frequencies * layout.cells()))
             .collect::<Result<Vec<Buffer<R>>>>()?;
         let lit = |buffer: Option<&Buffer<R>>| buffer.map(|buffer| buffer.pointer().read());
         let [before, after] = [frames.first(), frames.last()].map(|x| lit(x).unwrap_or_default());
-        let daylight = gpu.zeros((frequencies + 1) * layout.columns())?;
+        let tables = CouplingTables {
+            places: gpu.upload(&places(coupled, place))?,
+            columns: gpu.upload(&where_columns_are(coupled, layout))?,
+            skies: clear_skies(gpu, coupled)?,
+            daylight: gpu.zeros((frequencies + 1) * layout.columns())?,
+        };
         let sums = gpu.zeros(variables * 2 * SUM_BLOCKS)?;
         let words: Buffer<u64> = gpu.zeros(TALLY)?;
         let bounds = |Window { rows, columns }: &Window| {
@@ -160,12 +186,12 @@ impl<R: Real + Element> Coupling<R> {
             cells.conditions.each_ref().map(Buffer::pointer);
         let args = CouplingArgs {
             mass,
-            places: places.pointer().read(),
-            columns: where_columns_are.pointer().read(),
-            skies: skies.as_ref().map(|skies| skies.pointer().read()).unwrap_or_default(),
+            places: tables.places.pointer().read(),
+            columns: tables.columns.pointer().read(),
+            skies: tables.skies.as_ref().map(|skies| skies.pointer().read()).unwrap_or_default(),
             light_before: before,
             light_after: after,
-            daylight: daylight.pointer(),
+            daylight: tables.daylight.pointer(),
             variable: cells.variable.pointer(),
             fixed: cells.fixed.pointer(),
             temperature,
@@ -211,7 +237,7 @@ impl<R: Real + Element> Coupling<R> {
             sums,
             words,
             frames,
-            _kept: (places, where_columns_are, skies, daylight),
+            _tables: tables,
         };
         coupling.resume(&[])?;
         Ok(coupling)

@@ -27,10 +27,17 @@ const DUMMIES: [&str; 2] = ["hv", "PROD"];
 /// An error was noted.
 struct ErrorRecorded;
 
+/// A species on one side of an equation.
+struct Term {
+    species: usize,
+    coefficient: f64,
+    span: Span,
+}
+
 /// One side of an equation.
 #[derive(Default)]
 struct Side {
-    terms: Vec<(usize, f64, Span)>,
+    terms: Vec<Term>,
     has_light: bool,
     is_bad: bool,
 }
@@ -88,7 +95,7 @@ impl MechanismParser {
             return Ok(None);
         }
         let mut products: Vec<(usize, f64)> = Vec::new();
-        for (species, coefficient, _) in right.terms {
+        for Term { species, coefficient, .. } in right.terms {
             add_up(&mut products, species, coefficient);
         }
         let is_photolytic = left.has_light;
@@ -103,7 +110,7 @@ impl MechanismParser {
     fn reactants(&mut self, side: &Side) -> Option<Vec<(usize, u32)>> {
         let mut reactants: Vec<(usize, u32)> = Vec::new();
         let mut is_good = true;
-        for &(species, coefficient, span) in &side.terms {
+        for &Term { species, coefficient, span } in &side.terms {
             let whole = coefficient as u32;
             if f64::from(whole) != coefficient || !(1..=LARGEST_ORDER).contains(&whole) {
                 let message = format!("the coefficient {coefficient} on the left side");
@@ -197,7 +204,7 @@ impl MechanismParser {
             side.has_light |= *dummy == "hv";
         } else if let Some(species) = self.known_species(name, token.span) {
             let span = Span { start: start.start, ..token.span };
-            side.terms.push((species, coefficient, span));
+            side.terms.push(Term { species, coefficient, span });
         } else {
             side.is_bad = true;
         }
@@ -215,7 +222,7 @@ impl MechanismParser {
             self.diagnostics.error(next.span, message, format!("expected at most {LONGEST_RATE}"));
             return Err(ErrorRecorded);
         }
-        let (text, file, _) = body.whole();
+        let (text, file) = body.whole();
         let (rate, end) = read_rate(text, file, [start, start + length]);
         let rate = match rate {
             Ok(rate) => rate,

@@ -73,9 +73,9 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(&self.text[start..end]).unwrap_or("")
     }
 
-    /// The whole text, blanked, with the index of its file and the end of the part that is read.
-    pub(super) fn whole(&self) -> (&'a [u8], usize, usize) {
-        (self.text, self.file, self.end)
+    /// The whole text, blanked, with the index of its file.
+    pub(super) fn whole(&self) -> (&'a [u8], usize) {
+        (self.text, self.file)
     }
 
     /// The bytes from the current position on.

@@ -201,8 +201,8 @@ impl<'a> Ladder<'a> {
         work: impl Fn() -> T + Sync,
         fault: impl Fn(&T) -> Option<String>,
     ) -> Result<()> {
-        for (pool, threads, copy) in &self.site.pools {
-            let (times, last) = pool.install(|| {
+        for cpu in &self.site.pools {
+            let (times, last) = cpu.pool.install(|| {
                 let mut last = work();
                 let times = repeated_times(self.site.runs, || {
                     let start = Instant::now();
@@ -211,9 +211,9 @@ impl<'a> Ladder<'a> {
                 });
                 (times, last)
             });
-            let variant = cpu_with(*threads);
+            let variant = cpu_with(cpu.threads);
             let is_right = self.judge(&variant, fault(&last), record);
-            let place = (&Processor::cpu(*threads, *copy), Timing::Wall);
+            let place = (&cpu.processor(), Timing::Wall);
             let row = Row::new(&self.subject, variant, place, times?, is_right);
             let line = format!(
                 "{:<34} {:>10.2} {:>10} {:>8.1} {:>6} {:>7} {:>6.1}{}",

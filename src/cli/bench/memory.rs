@@ -110,8 +110,18 @@ struct Arrays {
     to: Buffer<f32>,
 }
 
-/// One point of a curve: its label, and an experiment with a number of elements.
-type Point = (String, Experiment, usize);
+/// One point of a curve.
+struct Point {
+    label: String,
+    experiment: Experiment,
+    elements: usize,
+}
+
+impl Point {
+    fn new(label: String, experiment: Experiment, elements: usize) -> Self {
+        Self { label, experiment, elements }
+    }
+}
 
 /// Words that an experiment moves for each element.
 fn words(experiment: Experiment) -> usize {
@@ -149,15 +159,16 @@ impl Curves<'_, '_> {
             Arrays { from: self.gpu.upload(&values)?, to: self.gpu.zeros(elements)?, values };
         let none = (Indices::new(self.gpu, &[])?, Vec::new());
         let count = elements - 4 * THREADS as usize;
-        let offsets = [0, 1, 2, 4, 8, 16, 31, 32]
-            .map(|offset| (format!("{offset} elements"), Experiment::Offset(offset), count));
+        let offsets = [0, 1, 2, 4, 8, 16, 31, 32].map(|offset| {
+            Point::new(format!("{offset} elements"), Experiment::Offset(offset), count)
+        });
         self.curve(&OFFSET, &arrays, &none, offsets)?;
         let strides = [1, 2, 3, 4, 8, 16, 32].map(|stride| {
-            (format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
+            Point::new(format!("one in {stride}"), Experiment::Stride(stride), elements / stride)
         });
         self.curve(&STRIDE, &arrays, &none, strides)?;
         let copies = COPIES.into_iter().enumerate().map(|(number, (_, pieces, bytes))| {
-            (format!("{pieces}, {bytes} bytes"), Experiment::Copy(number), elements)
+            Point::new(format!("{pieces}, {bytes} bytes"), Experiment::Copy(number), elements)
         });
         self.curve(&COPYING, &arrays, &none, copies)?;
         self.banks(&arrays, &none)?;
@@ -193,7 +204,8 @@ impl Curves<'_, '_> {
             (0, "the same for all"),
         ];
         let points = steps.map(|(step, what)| {
-            (format!("{step} words, {what}"), Experiment::Banks { step, rounds: ROUNDS }, count)
+            let experiment = Experiment::Banks { step, rounds: ROUNDS };
+            Point::new(format!("{step} words, {what}"), experiment, count)
         });
         self.curve(&SHARED, arrays, none, points)
     }
@@ -215,7 +227,7 @@ impl Curves<'_, '_> {
                     _ if window == elements => "anywhere".to_owned(),
                     _ => format!("within {} KiB", 4 * window / 1024),
                 };
-                let point = (label, Experiment::Gather { read_only }, elements);
+                let point = Point::new(label, Experiment::Gather { read_only }, elements);
                 self.point(lesson, arrays, &list, point)?;
             }
             lesson.tail(self.record)?;
@@ -229,7 +241,7 @@ impl Curves<'_, '_> {
         lesson: &Lesson,
         arrays: &Arrays,
         (indices, places): &(Indices, Vec<i32>),
-        (label, experiment, count): Point,
+        Point { label, experiment, elements: count }: Point,
     ) -> Result<()> {
         let Arrays { values, from, to } = arrays;
         to.poison()?;

@@ -201,8 +201,19 @@ const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
 /// The ladders.
 const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
-/// CPU of a measurement: a thread pool, its number of threads, and the bandwidth of a copy with them.
-type Pool = (ThreadPool, usize, f64);
+/// CPU of a measurement.
+struct Pool {
+    pool: ThreadPool,
+    threads: usize,
+    /// Bandwidth of a copy with these threads, bytes a second.
+    copy: f64,
+}
+
+impl Pool {
+    fn processor(&self) -> Processor {
+        Processor::cpu(self.threads, self.copy)
+    }
+}
 
 impl Bench {
     /// Runs the command.
@@ -333,7 +344,7 @@ impl Bench {
             self.check_step(replicated)?;
             self.describe(replicated, record)?;
             writeln!(record.out, "{}", table::head(&measurement::COLUMNS))?;
-            for (pool, _, copy) in &pools {
+            for Pool { pool, copy, .. } in &pools {
                 for figure in pool.install(|| cpu::measure(self, replicated, *copy))? {
                     figure.show(record)?;
                 }
@@ -357,10 +368,10 @@ impl Bench {
         for threads in thread_counts {
             let pool = pool(threads)?;
             let copy = pool.install(|| cpu::copy_speed(self.runs))?;
-            pools.push((pool, threads, copy));
+            pools.push(Pool { pool, threads, copy });
         }
         write!(out, "{}, {} cores; a copy moves", machine.cpu, machine.cores)?;
-        for (_, threads, copy) in &pools {
+        for Pool { threads, copy, .. } in &pools {
             write!(out, " {:.1} GB/s with {threads} threads,", copy / 1e9)?;
         }
         writeln!(out, " read and written")?;

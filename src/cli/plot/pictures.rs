@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use super::Drawn;
-use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene};
+use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, TimeAxis};
 use crate::constants::Constants;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
@@ -179,10 +179,8 @@ impl Scene<'_> {
         Ok(curves::draw("Water and precipitation in time", &below, &panels, layout))
     }
 
-    fn series_panels(
-        &self,
-        (minutes, unit, axis): (Vec<f64>, f64, &'static str),
-    ) -> Result<Vec<Panel>> {
+    fn series_panels(&self, axis: TimeAxis) -> Result<Vec<Panel>> {
+        let TimeAxis { minutes, unit, name: axis } = axis;
         let count = minutes.len();
         let at: Vec<f64> = minutes.iter().map(|minute| minute / unit).collect();
         let mut fallen = Vec::new();

@@ -156,8 +156,8 @@ impl<'a> Scene<'a> {
         Err(NoPicture::LeftOut(format!("the file has no {plural} {}", names.join(", "))))
     }
 
-    /// Times of the file after the first, min, with the unit of their axis, min, and its name.
-    pub(super) fn time_axis(&self) -> Result<(Vec<f64>, f64, &'static str), NoPicture> {
+    /// Times of the file, and their axis.
+    pub(super) fn time_axis(&self) -> Result<TimeAxis, NoPicture> {
         /// Duration from which on times are in hours, min.
         const LONG: f64 = 180.0;
         /// Minutes of an hour.
@@ -170,12 +170,22 @@ impl<'a> Scene<'a> {
         } else if minutes.windows(2).any(|pair| pair[1] <= pair[0]) {
             "its times do not increase, or the variable Times is missing"
         } else if minutes[minutes.len() - 1] >= LONG {
-            return Ok((minutes, HOUR, "time, h"));
+            return Ok(TimeAxis { minutes, unit: HOUR, name: "time, h" });
         } else {
-            return Ok((minutes, 1.0, "time, min"));
+            return Ok(TimeAxis { minutes, unit: 1.0, name: "time, min" });
         };
         Err(NoPicture::LeftOut(reason.to_owned()))
     }
+}
+
+/// Times of a file on an axis.
+pub(super) struct TimeAxis {
+    /// Times after the first, min.
+    pub(super) minutes: Vec<f64>,
+    /// Unit of the axis, min.
+    pub(super) unit: f64,
+    /// Name of the axis.
+    pub(super) name: &'static str,
 }
 
 /// Lowest reflectivity of an echo, dBZ.

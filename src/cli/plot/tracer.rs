@@ -4,7 +4,7 @@ use ndarray::{Array2, Array3, Axis};
 
 use super::Drawn;
 use super::pictures::{CUT, NO_VALUES, gaps, place_name};
-use super::scene::Scene;
+use super::scene::{Scene, TimeAxis};
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
 use crate::passive::SPECIES_UNITS;
@@ -116,7 +116,7 @@ impl Scene<'_> {
 
     /// Mean and extrema of a tracer in the lowest layer in time.
     pub(super) fn tracer_series(&self, name: &'static str) -> Drawn {
-        let (minutes, unit, axis) = self.time_axis()?;
+        let TimeAxis { minutes, unit, name: axis } = self.time_axis()?;
         let times = self.input.times();
         let mut rows = Vec::with_capacity(times.len());
         for time in 0..times.len() {

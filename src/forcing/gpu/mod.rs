@@ -54,10 +54,22 @@ pub struct DeviceForcing<R> {
     order: Vec<usize>,
 }
 
-/// Lengths of the arrays: the fluxes, the air, the boundary values of one field.
-fn lengths(layout: Layout) -> ([usize; 3], usize, usize) {
-    let Shape { nx, ny, nz } = layout.shape;
-    (layout.faces(), AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny))
+/// Lengths of the arrays.
+struct Lengths {
+    /// Of the fluxes in each direction.
+    fluxes: [usize; 3],
+    /// Of the air.
+    air: usize,
+    /// Of the boundary values of one field.
+    inflow: usize,
+}
+
+impl Lengths {
+    fn of(layout: Layout) -> Self {
+        let Shape { nx, ny, nz } = layout.shape;
+        let (air, inflow) = (AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny));
+        Self { fluxes: layout.faces(), air, inflow }
+    }
 }
 
 const WHOLE: &str = "arrays are in standard layout";
@@ -78,7 +90,7 @@ pub(crate) fn upload_air<R: Real + Element>(
 impl<R: Real + Element> DeviceForcing<R> {
     /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
-        let (flux, _, inflow) = lengths(layout);
+        let Lengths { fluxes: flux, inflow, .. } = Lengths::of(layout);
         (flux.iter().sum::<usize>() + fields * inflow) * size_of::<R>()
     }
 
@@ -92,7 +104,7 @@ impl<R: Real + Element> DeviceForcing<R> {
 
     /// The same without the vertical fluxes, which follow from the others by continuity.
     fn of_frame(gpu: &Gpu, layout: Layout, order: &[usize]) -> Result<Self> {
-        let ([x, y, _], _, inflow) = lengths(layout);
+        let Lengths { fluxes: [x, y, _], inflow, .. } = Lengths::of(layout);
         let flux = [gpu.zeros(x)?, gpu.zeros(y)?, gpu.zeros(0)?];
         let inflow = gpu.zeros(order.len() * inflow)?;
         Ok(Self { flux, inflow, layout, order: order.to_vec() })
@@ -112,7 +124,7 @@ impl<R: Real + Element> DeviceForcing<R> {
         if !z.is_empty() {
             z.upload(&self.layout.padded(from_z))?;
         }
-        let (_, _, each) = lengths(self.layout);
+        let each = Lengths::of(self.layout).inflow;
         for (place, tracer) in self.order.iter().enumerate() {
             let mut first = place * each;
             let Some(values) = &forcing.inflow[*tracer] else {
@@ -148,7 +160,7 @@ pub struct ForcingInterpolator<R> {
 impl<R: Real + Element> ForcingInterpolator<R> {
     /// Device memory for a number of fields, bytes.
     pub fn bytes(layout: Layout, fields: usize) -> usize {
-        let ([_, _, z], air, _) = lengths(layout);
+        let Lengths { fluxes: [_, _, z], air, .. } = Lengths::of(layout);
         let frame = DeviceForcing::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
         2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
@@ -166,7 +178,7 @@ impl<R: Real + Element> ForcingInterpolator<R> {
     ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let [c1, c2] = continuity.below();
-        let (_, air, _) = lengths(layout);
+        let air = Lengths::of(layout).air;
         Ok(Self {
             gpu: gpu.clone(),
             set_weights: module.kernel("forcing_weights")?,

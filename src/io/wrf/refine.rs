@@ -36,8 +36,15 @@ struct Division {
     sides: Sides,
 }
 
-/// Indices of two coarse values, and the weight of the second.
-type Interpolant = (usize, usize, f64);
+/// A fine value between two coarse ones.
+struct Interpolant {
+    /// Index of the first coarse value.
+    from: usize,
+    /// Index of the second.
+    to: usize,
+    /// Weight of the second.
+    weight: f64,
+}
 
 impl Division {
     /// Interpolation of the fine values of an axis from `length` coarse values.
@@ -48,7 +55,7 @@ impl Division {
                 .map(|face| {
                     let from = (face / self.count).min(length - 1);
                     let to = (from + 1).min(length - 1);
-                    (from, to, (face % self.count) as f64 / fine)
+                    Interpolant { from, to, weight: (face % self.count) as f64 / fine }
                 })
                 .collect(),
             AxisStagger::Cells => (0..length * self.count)
@@ -67,7 +74,11 @@ impl Division {
                         _ if is_periodic => 0,
                         _ => last,
                     };
-                    if away < 0.0 { (before, coarse, 1.0 + away) } else { (coarse, after, away) }
+                    if away < 0.0 {
+                        Interpolant { from: before, to: coarse, weight: 1.0 + away }
+                    } else {
+                        Interpolant { from: coarse, to: after, weight: away }
+                    }
                 })
                 .collect(),
         }
@@ -92,11 +103,12 @@ impl Division {
         let coarse = coarse.as_slice().expect("standard layout");
         let values = fine.as_slice_mut().expect("standard layout");
         values.par_chunks_mut(x.len()).enumerate().for_each_init(Vec::new, |row, (at, fine)| {
-            let (level, (from, to, weight)) = (at / y.len(), y[at % y.len()]);
+            let level = at / y.len();
+            let Interpolant { from, to, weight } = y[at % y.len()];
             let [from, to] = [from, to].map(|j| &coarse[(level * rows + j) * columns..][..columns]);
             row.clear();
             row.extend(from.iter().zip(to).map(|(a, b)| between(*a, *b, weight)));
-            for (out, &(from, to, weight)) in fine.iter_mut().zip(&x) {
+            for (out, &Interpolant { from, to, weight }) in fine.iter_mut().zip(&x) {
                 *out = between(row[from], row[to], weight);
             }
         });

@@ -72,12 +72,12 @@ pub(super) fn of(points: &[Point]) -> Vec<Finding> {
         let (on_gpu, on_cpu): (Vec<_>, Vec<_>) =
             series.into_iter().partition(|(name, _)| name.starts_with(super::gpu::PLACE));
         let fastest = fastest(&on_gpu);
-        let gpu: Vec<(usize, f64)> = fastest.iter().map(|(at, ns, _)| (*at, *ns)).collect();
+        let gpu: Vec<(usize, f64)> = fastest.iter().map(|best| (best.columns, best.ns)).collect();
         let crossovers = on_cpu
             .iter()
             .filter_map(|(name, times)| Some(((*name).to_owned(), crossover(times, &gpu)?)));
         let several = fastest.iter().filter(|_| on_gpu.len() > 1);
-        let best = several.map(|(at, _, name)| (*at, (*name).to_owned()));
+        let best = several.map(|best| (best.columns, best.series.to_owned()));
         Finding { subject, courses, crossovers: crossovers.collect(), best: best.collect() }
     };
     let found = Subject::ALL.into_iter().map(of_subject);
@@ -111,19 +111,30 @@ fn course(series: &str, times: &[(usize, f64)]) -> TimePerSize {
     }
 }
 
+/// The fastest series at a size.
+#[derive(Debug, PartialEq)]
+struct Fastest<'a> {
+    /// Number of columns.
+    columns: usize,
+    /// Time of a cell, ns.
+    ns: f64,
+    series: &'a str,
+}
+
 /// The fastest series at each size.
-fn fastest<'a>(series: &[(&'a str, Vec<(usize, f64)>)]) -> Vec<(usize, f64, &'a str)> {
-    let mut best: Vec<(usize, f64, &'a str)> = Vec::new();
+fn fastest<'a>(series: &[(&'a str, Vec<(usize, f64)>)]) -> Vec<Fastest<'a>> {
+    let mut best: Vec<Fastest<'a>> = Vec::new();
     for (name, times) in series {
-        for &(at, ns) in times {
-            match best.iter_mut().find(|(of, ..)| *of == at) {
-                Some(known) if known.1 > ns => *known = (at, ns, name),
+        for &(columns, ns) in times {
+            let found = Fastest { columns, ns, series: name };
+            match best.iter_mut().find(|known| known.columns == columns) {
+                Some(known) if known.ns > ns => *known = found,
                 Some(_) => {}
-                None => best.push((at, ns, name)),
+                None => best.push(found),
             }
         }
     }
-    best.sort_by_key(|(at, ..)| *at);
+    best.sort_by_key(|known| known.columns);
     best
 }
 
@@ -271,6 +282,11 @@ mod tests {
     fn the_fastest_of_several_is_named_by_size() {
         let series =
             [("a", vec![(16, 1.0), (32, 3.0)]), ("b", vec![(16, 2.0), (32, 1.0), (64, 1.0)])];
-        assert_eq!(fastest(&series), [(16, 1.0, "a"), (32, 1.0, "b"), (64, 1.0, "b")]);
+        let expected = [(16, "a"), (32, "b"), (64, "b")].map(|(columns, series)| Fastest {
+            columns,
+            ns: 1.0,
+            series,
+        });
+        assert_eq!(fastest(&series), expected);
     }
 }

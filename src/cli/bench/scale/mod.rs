@@ -225,7 +225,7 @@ impl Scale<'_, '_> {
 
     /// Returns `true` if any series has not ended.
     fn has_open_series(&self, pools: &[Pool], has_gpu: bool, has_winds: bool) -> bool {
-        let places = pools.iter().map(|(_, threads, _)| cpu_with(*threads));
+        let places = pools.iter().map(|pool| cpu_with(pool.threads));
         let places: Vec<String> = places.chain(has_gpu.then(|| gpu::PLACE.to_owned())).collect();
         let subjects = &Subject::ALL[..if has_winds { 3 } else { 1 }];
         subjects.iter().any(|subject| places.iter().any(|place| !self.is_closed(*subject, place)))
@@ -240,18 +240,18 @@ impl Scale<'_, '_> {
 
     fn on_cpu<R: FilePrecision>(
         &mut self,
-        (pool, threads, copy): &Pool,
+        cpu: &Pool,
         replicated: &ReplicatedGrid<R>,
         subject: Subject,
         cloudy: f64,
     ) -> Result<()> {
-        let place = cpu_with(*threads);
+        let place = cpu_with(cpu.threads);
         if self.is_closed(subject, &place) {
             return Ok(());
         }
-        let timed = pool.install(|| cpu::measure(self.bench, self.fallout, replicated, subject))?;
-        let processor = Processor::cpu(*threads, *copy);
-        let at = MeasuredOn::new(processor, replicated, self.bench.dt, cloudy);
+        let timed =
+            cpu.pool.install(|| cpu::measure(self.bench, self.fallout, replicated, subject))?;
+        let at = MeasuredOn::new(cpu.processor(), replicated, self.bench.dt, cloudy);
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
             Some(why) => self.close(subject, place, &why),

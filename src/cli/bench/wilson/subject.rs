@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::row::{RealsPerSite, Row};
 use crate::cli::bench::Pool;
 use crate::cli::bench::ladder::repeated_times;
-use crate::cli::bench::measurement::{Processor, Timing};
+use crate::cli::bench::measurement::Timing;
 use crate::cli::bench::record::Record;
 use crate::cli::bench::table::cpu_with;
 use crate::counter_rng::Random;
@@ -116,8 +116,8 @@ impl<R: Vectorised> Subject<R> {
         let dirac = CpuDirac::<R>::new(self.gauge())?;
         let input = dirac.load(Parity::Odd, &self.psi)?;
         let mut result = dirac.zeros()?;
-        for (pool, threads, copy) in pools {
-            let times = pool.install(|| {
+        for cpu in pools {
+            let times = cpu.pool.install(|| {
                 dirac.hop(Parity::Even, false, &input, None, &mut result)?;
                 repeated_times(runs, || {
                     let start = Instant::now();
@@ -128,8 +128,8 @@ impl<R: Vectorised> Subject<R> {
             let mut whole = self.psi.clone();
             dirac.store(Parity::Even, &result, &mut whole)?;
             let fault = self.fault(&whole);
-            let place = (&Processor::cpu(*threads, *copy), Timing::Wall);
-            let (variant, sites) = (cpu_with(*threads), self.extents.half_volume());
+            let place = (&cpu.processor(), Timing::Wall);
+            let (variant, sites) = (cpu_with(cpu.threads), self.extents.half_volume());
             let mut row = Row::new::<R>(variant, self.extents, sites, IN_FULL, place, times);
             row.is_right = fault.is_none();
             record.show(&row.line(), &row)?;

@@ -54,6 +54,16 @@ pub enum Rung {
     Tiles,
 }
 
+/// Constants of a rung.
+struct Properties {
+    /// Name in tables.
+    name: &'static str,
+    /// Kernel for one right-hand side.
+    kernel: &'static str,
+    /// Lanes that share a row.
+    lanes: usize,
+}
+
 impl Rung {
     /// All rungs, the simplest first.
     pub const ALL: [Self; 9] = [
@@ -68,24 +78,24 @@ impl Rung {
         Self::Tiles,
     ];
 
-    /// Name in tables, kernel for one right-hand side, and lanes that share a row.
-    fn properties(self) -> (&'static str, &'static str, usize) {
+    fn properties(self) -> Properties {
+        let new = |name, kernel, lanes| Properties { name, kernel, lanes };
         match self {
-            Self::Thread => ("thread a row", "csr_thread", 1),
-            Self::Cached => ("rows in shared memory", "csr_cached", 1),
-            Self::Warp => ("warp a row", "csr_warp", WARP),
-            Self::Lanes2 => ("2 lanes a row", "csr_lanes_2", 2),
-            Self::Lanes4 => ("4 lanes a row", "csr_lanes_4", 4),
-            Self::Lanes8 => ("8 lanes a row", "csr_lanes_8", 8),
-            Self::Lanes16 => ("16 lanes a row", "csr_lanes_16", 16),
-            Self::Bins => ("bins: short and long rows", "csr_bins", 1),
-            Self::Tiles => ("even tiles of rows", "csr_tiles", 1),
+            Self::Thread => new("thread a row", "csr_thread", 1),
+            Self::Cached => new("rows in shared memory", "csr_cached", 1),
+            Self::Warp => new("warp a row", "csr_warp", WARP),
+            Self::Lanes2 => new("2 lanes a row", "csr_lanes_2", 2),
+            Self::Lanes4 => new("4 lanes a row", "csr_lanes_4", 4),
+            Self::Lanes8 => new("8 lanes a row", "csr_lanes_8", 8),
+            Self::Lanes16 => new("16 lanes a row", "csr_lanes_16", 16),
+            Self::Bins => new("bins: short and long rows", "csr_bins", 1),
+            Self::Tiles => new("even tiles of rows", "csr_tiles", 1),
         }
     }
 
     /// Name in tables.
     pub fn name(self) -> &'static str {
-        self.properties().0
+        self.properties().name
     }
 
     /// The fastest rung for a matrix with these starts of rows and `sides` right-hand sides, as measured on an H200.
@@ -113,11 +123,15 @@ impl Rung {
 
     /// Name of the kernel for so many right-hand sides.
     pub fn kernel(self, sides: usize) -> &'static str {
-        if self == Self::Tiles && sides > 1 { "csr_tiles_several" } else { self.properties().1 }
+        if self == Self::Tiles && sides > 1 {
+            "csr_tiles_several"
+        } else {
+            self.properties().kernel
+        }
     }
 
     /// Lanes that share a row.
     pub(super) fn lanes(self) -> usize {
-        self.properties().2
+        self.properties().lanes
     }
 }
