@@ -424,10 +424,10 @@ where
             });
             let after = Instant::now();
             self.times.microphysics.add_host((after - between).as_secs_f64());
+
             if let Some(driver) = &mut self.chemistry {
-                let environment = &self.present.environment;
                 let air = CellAir { grid: &self.grid, region: &self.region, mass: &self.air };
-                driver.step(dt, air, environment, state, passive);
+                driver.step(dt, air, &self.present.environment, state, passive);
                 self.times.chemistry.add_host(after.elapsed().as_secs_f64());
             }
         }
