@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 pub mod advection;
 pub mod chemistry;
+pub mod column_reference;
 pub mod device;
 pub mod emulator;
 pub mod file_locks;
@@ -23,10 +24,9 @@ mod reference;
 pub mod run;
 pub mod skip;
 pub mod text;
-pub mod truth;
 pub mod wsm5;
 
-pub use reference::{Substepped, reference, reference_path, substepped, yardstick};
+pub use reference::{reference, reference_path, yardstick};
 
 /// The folder of the project: that of cargo if it runs the test, so that an executable that was built elsewhere finds
 /// the data.

@@ -32,22 +32,3 @@ fn shipped_or_larger(shipped: &str, whole: &str) -> PathBuf {
     println!("reference data, {which}: {}", path.display());
     path
 }
-
-/// The reference data of the scheme with sub-stepped fall.
-pub struct Substepped {
-    /// Input: groups with the same names as those of `output`.
-    pub input: netcdf::File,
-    /// Expected output.
-    pub output: netcdf::File,
-    /// The table of errors of other builds of that code.
-    pub yardstick: String,
-}
-
-/// The reference data of the scheme with sub-stepped fall.
-pub fn substepped() -> Substepped {
-    Substepped {
-        input: reference("wsm5"),
-        output: reference("wsm5_substepped"),
-        yardstick: yardstick("wsm5_substepped"),
-    }
-}

@@ -9,8 +9,8 @@ use std::process::Output;
 
 use ndarray::Array2;
 
-use nwp_mini_support::kessler::case::{Columns, INPUTS, group};
-use nwp_mini_support::{program, reference};
+use nwp_mini_support::kessler::case::{Columns, INPUTS};
+use nwp_mini_support::program;
 
 /// A folder with an input file, `in.nc`.
 struct Scene {
@@ -87,9 +87,4 @@ fn write_input<'a>(
         add("th_tend", theta);
         add("q_tend", qv);
     }
-}
-
-/// The columns of a case of the reference.
-fn columns(case: &str) -> Columns {
-    Columns::read(&group(&reference("kessler"), case))
 }

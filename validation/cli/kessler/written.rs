@@ -4,9 +4,9 @@ use netcdf::types::{FloatType, NcVariableType};
 
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{Kessler, Vectorised};
-use nwp_mini_support::kessler::case::{INPUTS, OUTPUTS, OnCpu, State, TRACERS};
+use nwp_mini_support::kessler::case::{Columns, INPUTS, OUTPUTS, OnCpu, State, TRACERS};
 
-use super::{Scene, columns};
+use super::Scene;
 
 fn check_output<R: Vectorised>(scene: &Scene, expected: &State<R>) {
     let file = netcdf::open(scene.path("out.nc")).expect("a NetCDF file");
@@ -35,7 +35,7 @@ fn check_output<R: Vectorised>(scene: &Scene, expected: &State<R>) {
 
 #[test]
 fn forced_calls_are_those_of_the_library() {
-    let columns = columns("mixed");
+    let columns = Columns::of("mixed");
     let scene = Scene::new(&columns, 60.0, Some(30));
     let options = ["--backend", "cpu", "--precision"];
     let said = scene.succeeds(&[&options[..], &["f32"]].concat());
@@ -49,7 +49,7 @@ fn forced_calls_are_those_of_the_library() {
 
 #[test]
 fn options_override_attributes() {
-    let columns = columns("warm_nk40").unforced();
+    let columns = Columns::of("warm_nk40").unforced();
     let scene = Scene::new(&columns, 300.0, Some(30));
     scene.succeeds(&["--dt", "20", "--calls", "1", "--backend", "cpu"]);
     check_output(&scene, &columns.run(&OnCpu::<f32>::best(), 20.0, 1));
@@ -58,7 +58,7 @@ fn options_override_attributes() {
 /// Fields of WSM5 that the scheme does not use are unchanged, whatever their values.
 #[test]
 fn what_the_scheme_does_not_need_is_ignored() {
-    let columns = columns("warm").unforced();
+    let columns = Columns::of("warm").unforced();
     let scene = Scene::new(&columns, 60.0, None);
     let mut file = netcdf::append(scene.path("in.nc")).expect("the file");
     for name in ["qi", "qs", "p"] {
@@ -73,7 +73,7 @@ fn what_the_scheme_does_not_need_is_ignored() {
 /// The hidden option sets off the process that it names, each of them.
 #[test]
 fn each_process_can_be_set_off() {
-    let columns = columns("mixed").unforced();
+    let columns = Columns::of("mixed").unforced();
     let scene = Scene::new(&columns, 60.0, None);
     for &name in KesslerFactors::<f32>::NAMES {
         scene.succeeds(&["--backend", "cpu", "--force", "--perturb", name]);

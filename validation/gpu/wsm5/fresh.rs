@@ -2,17 +2,15 @@
 
 use ndarray::Array2;
 
-use super::case::{Columns, group};
+use super::case::Columns;
 use crate::random::Random;
-use crate::support;
 
 const CASES: [&str; 5] = ["warm", "mixed", "cold", "edge", "storm"];
 
 /// Random columns of all cases on `nz` levels, each warmed or cooled, moistened or dried, and with
 /// more or less of every species, or none of it; every cell a little on its own.
 pub fn columns(nz: usize, count: usize, random: &mut Random) -> Columns {
-    let file = support::reference("wsm5");
-    let cases = CASES.map(|case| Columns::read(&group(&file, case)).unforced());
+    let cases = CASES.map(|case| Columns::of(case).unforced());
     let mut fields = vec![Array2::zeros((nz, count)); cases[0].fields.len()];
     for column in 0..count {
         let case = &cases[(random.bits() % CASES.len() as u64) as usize];

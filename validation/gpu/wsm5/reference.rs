@@ -1,6 +1,6 @@
 //! Whole calls compared with those of WRF, with the limits of the CPU version.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
@@ -9,23 +9,23 @@ use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::Mapping;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::CASES;
+use super::case::{CASES, Reference};
 use super::engine::{GpuBackend, OnDevice, mappings, sources};
-use super::judge::{Case, ON_ITS_OWN, judge};
+use super::judge::Parting;
 use super::parameters;
 use super::report::Report;
-use super::substepped::Reference;
+use super::substepped::{self, Substepped};
 use super::variant;
-use crate::{gpu, prepare, support};
+use crate::{gpu, prepare};
 
 /// Levels of the reference.
 const LEVELS: usize = 27;
 
 /// All cases, read once.
-fn cases() -> &'static [Case] {
-    static ALL: OnceLock<Vec<Case>> = OnceLock::new();
-    ALL.get_or_init(|| Case::read(&support::reference("wsm5"), &CASES, |_, _| true))
-}
+static REFERENCE: LazyLock<Reference> = LazyLock::new(|| Reference::read(&CASES, |_, _| true));
+
+/// Those of the variant.
+static SUBSTEPPED: LazyLock<Reference> = LazyLock::new(substepped::reference);
 
 /// Runs the kernels of each mapping, and hands them to `judge`.
 fn each_mapping<R: OnDevice>(
@@ -49,7 +49,8 @@ fn each_mapping<R: OnDevice>(
 
 fn check<R: OnDevice>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
-    each_mapping::<R>(&gpu, &Scheme::default(), |engine| judge(cases(), engine, ON_ITS_OWN));
+    let limits = Parting::ON_ITS_OWN;
+    each_mapping::<R>(&gpu, &Scheme::default(), |engine| REFERENCE.judge(engine, &limits));
 }
 
 #[test]
@@ -67,15 +68,10 @@ fn double_precision() {
     check::<f64>(true);
 }
 
-fn substepped() -> &'static Reference {
-    static ALL: OnceLock<Reference> = OnceLock::new();
-    ALL.get_or_init(|| Reference::read(&support::substepped()))
-}
-
 fn check_substepped<R: OnDevice>(fast_math: bool) {
     let Some(gpu) = gpu(fast_math) else { return };
-    let reference = substepped();
-    each_mapping::<R>(&gpu, &variant::parameters(), |engine| reference.judge(engine, ON_ITS_OWN));
+    let limits = Substepped(Parting::ON_ITS_OWN);
+    each_mapping::<R>(&gpu, &variant::parameters(), |engine| SUBSTEPPED.judge(engine, &limits));
 }
 
 #[test]
@@ -97,14 +93,14 @@ fn substepped_double_precision() {
 #[test]
 fn one_per_cent_of_a_parameter_shows() {
     let Some(gpu) = gpu(true) else { return };
-    let cases = parameters::cases();
+    let (reference, limits) = (parameters::reference(), Parting::ON_ITS_OWN);
     for mapping in mappings::<f32>(Sedimentation::SemiLagrangian, LEVELS) {
         prepare(&gpu, sources::<f32>(LEVELS, Sedimentation::SemiLagrangian, &[mapping]));
         let wrong = parameters::off_by_one_per_cent();
         let unnoticed: Vec<&str> = wrong
             .into_par_iter()
             .filter_map(|(name, p)| {
-                let report = judge(&cases, &GpuBackend::new(&gpu, p, mapping), ON_ITS_OWN);
+                let report = reference.judge(&GpuBackend::new(&gpu, p, mapping), &limits);
                 report.failures.is_empty().then_some(name)
             })
             .collect();

@@ -7,16 +7,16 @@ use nwp_mini::state::CloudDiagnostics;
 use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::CASES;
-use super::judge::{Case, ON_ITS_OWN, judge};
+use super::case::{CASES, Reference};
+use super::judge::Parting;
 use super::levels::{Task, tasks};
 use super::parameters;
 use super::places::check_places;
 use super::report::Report;
-use super::substepped::Reference;
+use super::substepped::{self, Substepped};
 use super::weather::{Engine, Precision, Region, Weather};
 use crate::random::Random;
-use crate::{seed, support};
+use crate::seed;
 
 /// The CPU version on a state of which every number is off by up to a rounding.
 struct Shaken<R> {
@@ -86,12 +86,11 @@ fn roundings_pass() {
 #[test]
 fn roundings_pass_by_the_reference() {
     let seed = seed();
-    let cases = Case::read(&support::reference("wsm5"), &CASES, |_, _| true);
+    let limits = Parting::ON_ITS_OWN;
     let engine = Shaken::<f64>::new(Sedimentation::SemiLagrangian, seed);
-    judge(&cases, &engine, ON_ITS_OWN).finish();
-    let data = support::substepped();
+    Reference::read(&CASES, |_, _| true).judge(&engine, &limits).finish();
     let engine = Shaken::<f64>::new(Sedimentation::Substepped, seed);
-    Reference::read(&data).judge(&engine, ON_ITS_OWN).finish();
+    substepped::reference().judge(&engine, &Substepped(limits)).finish();
 }
 
 #[test]

@@ -7,8 +7,8 @@ use nwp_mini::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, W
 use nwp_mini::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::{Columns, group};
-use crate::{gpu, support};
+use super::case::Columns;
+use crate::gpu;
 
 /// Columns, threads and blocks of a multiprocessor.
 const SMALL: [(usize, usize, usize); 4] = [(8, 256, 4), (8, 224, 4), (8, 128, 8), (4, 128, 8)];
@@ -26,7 +26,7 @@ const LARGE: [(usize, usize, usize); 7] = [
 #[ignore = "measures time, and needs the machine for itself"]
 fn tiles_of_other_shapes() {
     let Some(gpu) = gpu(true) else { return };
-    let storm = Columns::read(&group(&support::reference("wsm5"), "storm"));
+    let storm = Columns::of("storm");
     let (nz, given) = storm.dim();
     let repeated = |columns: usize| -> Vec<Vec<f32>> {
         let field = |number: usize| {

@@ -7,8 +7,7 @@ use nwp_mini::physics::kessler::{Kessler, Vectorised};
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 
-use super::case::{CASES, Columns, Engine, OnCpu, State, group};
-use super::support;
+use super::case::{CASES, Columns, Engine, OnCpu, State};
 
 /// Single columns with the functions of the SIMD version: one lane instead of many.
 struct OneLane;
@@ -42,7 +41,7 @@ impl<R: Vectorised> Engine<R> for OneLane {
 }
 
 fn columns(case: &str) -> Columns {
-    Columns::read(&group(&support::reference("kessler"), case)).unforced()
+    Columns::of(case).unforced()
 }
 
 fn check<R: Vectorised>() {

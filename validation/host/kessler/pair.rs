@@ -10,15 +10,14 @@ use nwp_mini::physics::{Scratch, call};
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 
-use super::case::{Columns, group};
-use super::support;
+use super::case::Columns;
 
 const DT: f64 = 60.0;
 const CALLS: usize = 10;
 
 /// Columns of a case of the reference in either precision.
 fn case<R: Real>(name: &str) -> PhysicsCase<R> {
-    let columns = Columns::read(&group(&support::reference("kessler"), name));
+    let columns = Columns::of(name);
     let (nz, nx) = columns.dim();
     let field = |name: &str| {
         let values = columns.field(name).mapv(|x| R::of(x.into()));

@@ -7,8 +7,8 @@ use nwp_mini::physics::kessler::cell::{KesslerCell, processed};
 use nwp_mini::physics::kessler::params::KesslerFactors;
 use nwp_mini::physics::kessler::{columns, conversion, evaporation, saturation, sedimentation};
 
-use super::case::{group, on_levels, values};
 use super::support;
+use super::support::column_reference::truth::{group, on_levels, values};
 
 /// Relative difference of formulas in another order of operations: several roundings, and cancellation in the remainder
 /// of the conversion.

@@ -3,11 +3,10 @@
 use nwp_mini::physics::kessler::Vectorised;
 use nwp_mini::physics::kessler::sedimentation::distance;
 
-use super::case::{CASES, Columns, Engine, OnCpu, State, group};
-use super::support;
+use super::case::{CASES, Columns, Engine, OnCpu, State};
 
 fn columns(case: &str) -> Columns {
-    Columns::read(&group(&support::reference("kessler"), case)).unforced()
+    Columns::of(case).unforced()
 }
 
 /// Water of each column, with weights for vapour and cloud water and for rain, kg m⁻².

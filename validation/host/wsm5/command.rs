@@ -7,8 +7,7 @@ use ndarray::{Array2, Axis};
 use netcdf::AttributeValue;
 use netcdf::types::{FloatType, NcVariableType};
 
-use super::case::{CASES, Columns, INPUTS, ON_LEVELS, OUTPUTS, Outcome, Precision, group};
-use super::support;
+use super::case::{CASES, Columns, INPUTS, ON_LEVELS, OUTPUTS, Outcome, Precision};
 use super::weather::Vectors;
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
@@ -116,7 +115,7 @@ fn check_output<R: Precision>(path: &Path, expected: &Outcome<R>, dt: f64, calls
 
 fn read(case: &str) -> Columns {
     assert!(CASES.contains(&case));
-    Columns::read(&group(&support::reference("wsm5"), case))
+    Columns::of(case)
 }
 
 fn check<R: Precision>(case: &str, dt: f64, calls: u16) {

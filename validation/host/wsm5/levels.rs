@@ -2,9 +2,9 @@
 
 use ndarray::Array2;
 
-use super::case::{Columns, INPUTS, OUTPUTS, Precision, group};
-use super::support;
-use super::yardstick::{Yardstick, percentile};
+use super::case::{Columns, INPUTS, OUTPUTS, Precision, Reference};
+use super::support::column_reference::Case;
+use super::yardstick::percentile;
 
 /// Around the powers of two and the 27 levels of the reference.
 const LEVELS: [usize; 11] = [4, 5, 8, 26, 27, 28, 32, 33, 64, 100, 256];
@@ -22,10 +22,10 @@ fn run<R: Precision>(columns: &Columns) -> Vec<Array2<f64>> {
 
 #[test]
 fn precisions_agree_on_any_number_of_levels() {
-    let file = support::reference("wsm5");
+    let cases = ["mixed", "cold"];
+    let reference = Reference::read(&cases, |_, _| false);
     let mut worst = (0.0, String::new());
-    for case in ["mixed", "cold"] {
-        let columns = Columns::read(&group(&file, case));
+    for Case { name: case, columns, .. } in &reference.cases {
         let levels = columns.dim().0;
         for nz in LEVELS {
             let columns = columns.resampled(nz);
@@ -36,7 +36,7 @@ fn precisions_agree_on_any_number_of_levels() {
                 let mut errors: Vec<f64> =
                     single.iter().zip(double).map(|(a, b)| (a - b).abs()).collect();
                 assert!(errors.iter().all(|x| x.is_finite()), "{about} is not finite");
-                let y = Yardstick::of(case, DT, 1, name);
+                let y = reference.yardsticks.of(case, DT, 1, name);
                 let error = percentile(&mut errors, 99.0);
                 // A part of the columns may be the difficult ones.
                 let whole = [levels * columns.dim().1, columns.dim().1].contains(&y.cells);
@@ -55,8 +55,7 @@ fn precisions_agree_on_any_number_of_levels() {
 /// At the number of levels of the reference, resampling changes nothing.
 #[test]
 fn resampling_keeps_what_it_need_not_change() {
-    let file = support::reference("wsm5");
-    let columns = Columns::read(&group(&file, "mixed"));
+    let columns = Columns::of("mixed");
     let same = columns.resampled(columns.dim().0);
     for name in INPUTS {
         assert_eq!(columns.field(name), same.field(name), "{name}");
@@ -66,8 +65,7 @@ fn resampling_keeps_what_it_need_not_change() {
 /// Precipitation hardly depends on the number of levels.
 #[test]
 fn precipitation_does_not_depend_on_the_number_of_levels() {
-    let file = support::reference("wsm5");
-    let columns = Columns::read(&group(&file, "mixed")).unforced();
+    let columns = Columns::of("mixed").unforced();
     let total = |nz: usize| columns.resampled(nz).run::<f64>(DT, 10).field("rain").sum();
     let expected = total(27);
     assert!(expected > 0.0);

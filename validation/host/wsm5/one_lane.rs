@@ -6,9 +6,8 @@ use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::{CASES, Columns, group};
+use super::case::{CASES, Columns};
 use super::oracle::Oracle;
-use super::support;
 use super::weather::{Engine, NAMES, Precision, Region, Weather};
 
 /// A value as its bits, for comparisons that tell apart what differs in them.
@@ -40,7 +39,7 @@ fn expect_same(about: &str, found: Vec<(&str, Vec<u64>)>, expected: Vec<(&str, V
 }
 
 fn weather<R: Precision>(case: &str) -> Weather<R> {
-    let columns = Columns::read(&group(&support::reference("wsm5"), case)).unforced();
+    let columns = Columns::of(case).unforced();
     // Several rows, and an offset as in a run.
     Weather::of(&columns, 3, 300.0)
 }

@@ -9,14 +9,13 @@ use nwp_mini::wsm5::slope::{Slope, slope_rain};
 use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart, ice, melt, warm};
 use rayon::ThreadPoolBuilder;
 
-use super::case::{CASES, Columns, OUTPUTS, Outcome, Precision, group};
-use super::support;
+use super::case::{CASES, Columns, OUTPUTS, Outcome, Precision};
 use super::weather::{Region, Vectors, Weather};
 
 const WATER: [&str; 5] = ["q", "qc", "qr", "qi", "qs"];
 
 fn read(case: &str) -> Columns {
-    Columns::read(&group(&support::reference("wsm5"), case))
+    Columns::of(case)
 }
 
 fn check_signs<R: Precision>(case: &str, columns: &Columns) {

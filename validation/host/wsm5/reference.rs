@@ -3,74 +3,60 @@
 use nwp_mini::wsm5::factors::Factors;
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::{CASES, OUTPUTS, Stage, group};
-use super::judge::{Case, LIKE_WRF, judge, judge_parts};
+use super::case::{CASES, Precision, Reference};
+use super::judge::Parting;
 use super::parameters;
-use super::support;
-use super::yardstick::{Spread, Yardstick, rms, share_of_sample};
+use super::yardstick::{Spread, rms, share_of_sample};
 
 /// Numbers of interleaved subsets of the columns of a case: the limits hold for any subset, such as the part of the
 /// storm that is shipped with the project.
 const PARTS: [usize; 3] = [1, 4, 11];
 
-fn cases() -> Vec<Case> {
-    Case::read(&support::reference("wsm5"), &CASES, |_, _| true)
+fn check<R: Precision>() {
+    let reference = Reference::read(&CASES, |_, _| true);
+    reference.judge_parts(&Scheme::<R>::default(), &Parting::LIKE_WRF, &PARTS).finish();
 }
 
 #[test]
 fn single_precision() {
-    judge_parts(&cases(), &Scheme::<f32>::default(), LIKE_WRF, &PARTS).finish();
+    check::<f32>();
 }
 
 #[test]
 fn double_precision() {
-    judge_parts(&cases(), &Scheme::<f64>::default(), LIKE_WRF, &PARTS).finish();
+    check::<f64>();
 }
 
 /// The limits are narrow enough: with any parameter of the scheme off by one per cent, they are
 /// exceeded.
 #[test]
 fn one_per_cent_of_a_parameter_shows() {
-    expect_noticed(parameters::off_by_one_per_cent());
+    let wrong = parameters::off_by_one_per_cent();
+    parameters::reference().expect_noticed(wrong, &Parting::LIKE_WRF);
 }
 
 /// And so they are with any process off by one per cent.
 #[test]
 fn one_per_cent_of_a_process_shows() {
-    expect_noticed(Factors::<f32>::NAMES.iter().map(|&name| {
-        let mut p = Scheme::default();
+    let wrong = Factors::<f32>::NAMES.iter().map(|&name| {
+        let mut p = Scheme::<f32>::default();
         *p.factors.of(name).expect("a process") *= 1.01;
         (name, p)
-    }));
-}
-
-/// Judges wrong parameters, each by name; every one must exceed a limit.
-fn expect_noticed(wrong: impl IntoIterator<Item = (&'static str, Scheme<f32>)>) {
-    let cases = parameters::cases();
-    let mut unnoticed = Vec::new();
-    for (name, p) in wrong {
-        let report = judge(&cases, &p, LIKE_WRF);
-        let (count, most) = (report.failures.len(), report.most());
-        println!("{name} + 1 %: {count} limits exceeded, by up to {most:.0}");
-        if report.failures.is_empty() {
-            unnoticed.push(name);
-        }
-    }
-    assert!(unnoticed.is_empty(), "a change by 1 % is not noticed in {}", unnoticed.join(", "));
+    });
+    parameters::reference().expect_noticed(wrong, &Parting::LIKE_WRF);
 }
 
 /// The table of errors is read and computed in the same way: for a whole case, the stored build has exactly the errors
 /// of the table.
 #[test]
 fn yardstick_describes_the_stored_build() {
-    let file = support::reference("wsm5");
+    let reference = Reference::read(&CASES, |_, _| true);
     let mut compared = 0;
-    for case in CASES {
-        let group = group(&file, case);
-        for stage in Stage::read(&group, &OUTPUTS, |_, _| true) {
+    for case in &reference.cases {
+        for stage in &case.stages {
             for (name, truth) in &stage.truths {
-                let y = Yardstick::of(case, stage.dt, stage.calls, name);
-                let about = format!("{case} dt={} calls={} {name}", stage.dt, stage.calls);
+                let y = reference.yardsticks.of(case.name, stage.dt, stage.calls, name);
+                let about = format!("{} dt={} calls={} {name}", case.name, stage.dt, stage.calls);
                 // The table has four digits, and the errors six bits.
                 let near = |a: f64, b: f64| (a - b).abs() <= 0.02 * b.abs();
                 if truth.exact.len() == y.cells {

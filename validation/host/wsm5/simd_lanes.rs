@@ -4,9 +4,8 @@ use nwp_mini::simd::{Instructions, LANES};
 use nwp_mini::state::{CloudDiagnostics, STATE_FIELDS};
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::{CASES, Columns, group};
-use super::judge::{Case, LIKE_WRF, judge};
-use super::support;
+use super::case::{CASES, Columns, Reference};
+use super::judge::Parting;
 use super::weather::{Engine, Region, Vectors, Weather};
 
 /// All instruction sets that this machine has, or that NWP_MINI_SIMD admits; prints them.
@@ -20,8 +19,7 @@ fn engines() -> Vec<Vectors<f32>> {
 }
 
 fn weather(case: &str, ny: usize) -> Weather<f32> {
-    let columns = Columns::read(&group(&support::reference("wsm5"), case));
-    Weather::of(&columns, ny, 0.0)
+    Weather::of(&Columns::of(case), ny, 0.0)
 }
 
 /// All numbers that a call changes, by name.
@@ -43,11 +41,10 @@ fn assert_same_bits(found: &Weather<f32>, expected: &Weather<f32>, about: &str) 
 /// The limits of the scalar version hold, with the functions of [`nwp_mini::simd::math`] too.
 #[test]
 fn every_set_of_instructions_is_judged_like_the_rest() {
-    let file = support::reference("wsm5");
+    let reference = Reference::read(&CASES, |_, _| true);
     for engine in engines() {
         println!("{}", engine.name());
-        let cases = Case::read(&file, &CASES, |_, _| true);
-        judge(&cases, &engine, LIKE_WRF).finish();
+        reference.judge(&engine, &Parting::LIKE_WRF).finish();
     }
 }
 
@@ -213,7 +210,7 @@ fn without_vector_instructions_the_reference_is_run() {
     for engine in engines() {
         let double =
             Vectors { scheme: Scheme::<f64>::default(), instructions: engine.instructions };
-        let columns = Columns::read(&group(&support::reference("wsm5"), CASES[0]));
+        let columns = Columns::of(CASES[0]);
         let before = Weather::<f64>::of(&columns, 1, 0.0);
         let whole = Region::whole(before.shape());
         let found = before.after(&double, 60.0, &whole);

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use ndarray::Array2;
 
-use super::case::{Columns, INPUTS, group};
-use super::support;
+use super::case::{Columns, INPUTS};
 use super::variant::{OUTPUTS, parameters};
 
 fn succeed(command: &mut Command) -> String {
@@ -37,7 +36,7 @@ fn write_input(path: &Path, columns: &Columns) {
 
 #[test]
 fn columns_computes_what_the_library_computes() {
-    let columns = Columns::read(&group(&support::reference("wsm5"), "mixed")).unforced();
+    let columns = Columns::of("mixed").unforced();
     let folder = tempfile::tempdir().expect("a folder");
     let [input, output] = ["in.nc", "out.nc"].map(|name| folder.path().join(name));
     write_input(&input, &columns);

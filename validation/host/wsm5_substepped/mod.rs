@@ -9,4 +9,4 @@ mod reference;
 mod values;
 
 use nwp_mini_support as support;
-use nwp_mini_support::wsm5::{case, substepped as judge, variant};
+use nwp_mini_support::wsm5::{case, judge as limits, substepped as judge, variant};

@@ -3,8 +3,7 @@
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
 
-use super::case::{CASES, Columns, Outcome, Precision, group};
-use super::support;
+use super::case::{CASES, Columns, Outcome, Precision};
 use super::variant::{OUTPUTS, parameters, water};
 
 /// The species of water.
@@ -15,9 +14,8 @@ const TIME_STEPS: [f64; 2] = [120.0, 300.0];
 
 /// Runs every case at every time step.
 fn each_outcome<R: Precision>(check: impl Fn(&str, &Columns, f64, Outcome<R>)) {
-    let file = support::reference("wsm5");
     for case in CASES {
-        let columns = Columns::read(&group(&file, case));
+        let columns = Columns::of(case);
         for dt in TIME_STEPS {
             let outcome = columns.run_with(&parameters::<R>(), dt, 1);
             check(&format!("{case} dt={dt} {}", R::NAME), &columns, dt, outcome);
@@ -70,7 +68,7 @@ fn nothing_is_negative() {
 
 #[test]
 fn precipitation_of_a_call_is_that_of_its_last_minor_step() {
-    let columns = Columns::read(&group(&support::reference("wsm5"), "mixed"));
+    let columns = Columns::of("mixed");
     let outcome = columns.run_with(&parameters::<f64>(), 300.0, 1);
     let [rain, rainncv] = ["rain", "rainncv"].map(|name| outcome.field(name));
     let more = rain.iter().zip(rainncv).filter(|(all, last)| **last > 0.0 && all > last).count();
@@ -82,7 +80,7 @@ fn precipitation_of_a_call_is_that_of_its_last_minor_step() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let columns = Columns::read(&group(&support::reference("wsm5"), "storm"));
+    let columns = Columns::of("storm");
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| columns.run_with(&parameters::<f32>(), 60.0, 3)).fields

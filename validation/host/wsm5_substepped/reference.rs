@@ -1,13 +1,14 @@
 //! Whole calls of the scheme compared with those of WRF of July 2008.
 
 use super::case::{CASES, Columns, Precision, group, values};
-use super::judge::Reference;
-use super::support::{self, Substepped};
+use super::judge::{NAME, Substepped, reference};
+use super::limits::Parting;
+use super::support;
 use super::variant;
 
 fn check<R: Precision>() {
-    let data = support::substepped();
-    Reference::read(&data).judge(&variant::parameters::<R>(), 1.0).finish();
+    let limits = Substepped(Parting::LIKE_WRF);
+    reference().judge(&variant::parameters::<R>(), &limits).finish();
 }
 
 #[test]
@@ -20,11 +21,12 @@ fn double_precision() {
     check::<f64>();
 }
 
-fn check_substeps<R: Precision>(data: &Substepped) {
+fn check_substeps<R: Precision>() {
+    let file = support::reference(NAME);
     let (mut compared, mut most) = (0, 0);
     for case in CASES {
-        let columns = Columns::read(&group(&data.input, case));
-        let stored = group(&data.output, case);
+        let columns = Columns::of(case);
+        let stored = group(&file, case);
         for (a, &dt) in values::<f32>(&stored, "dt", ..).iter().enumerate() {
             // The number of the first minor step of a call is stored.
             let dt_cloud = dt / (dt / 120.0).round().max(1.0);
@@ -51,7 +53,6 @@ fn check_substeps<R: Precision>(data: &Substepped) {
 
 #[test]
 fn numbers_of_substeps() {
-    let data = support::substepped();
-    check_substeps::<f64>(&data);
-    check_substeps::<f32>(&data);
+    check_substeps::<f64>();
+    check_substeps::<f32>();
 }

@@ -1,14 +1,15 @@
-//! Columns, from a group of the reference file or synthetic, and the scheme run on them.
+//! The scheme run on columns, and its reference file.
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
-use netcdf::Group;
 
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
 use nwp_mini::physics::{Block, Scratch, call};
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 
-pub use crate::truth::{Truth, group, on_levels, values};
+use crate::column_reference::{self, ColumnScheme, Run};
+
+pub use crate::column_reference::group;
 
 /// The cases of the reference file.
 pub const CASES: [&str; 8] =
@@ -22,14 +23,28 @@ pub const TRACERS: usize = 4;
 /// Fields that are compared: the tracers, then those at the ground.
 pub const OUTPUTS: [&str; 6] = ["th", "q", "qc", "qr", "rain", "rainncv"];
 
-/// Input of the scheme. Shape of each field: (level, column).
+/// The reference file of the scheme.
 #[derive(Clone, Debug)]
-pub struct Columns {
-    /// The fields of [`INPUTS`].
-    pub fields: Vec<Array2<f32>>,
-    /// Tendencies of `th` and `q`.
-    pub tendencies: Option<[Array2<f32>; 2]>,
+pub struct KesslerColumns;
+
+impl ColumnScheme for KesslerColumns {
+    type Number = f32;
+    const NAME: &'static str = "kessler";
+    const INPUTS: &'static [&'static str] = &INPUTS;
+    const OUTPUTS: &'static [&'static str] = &OUTPUTS;
+    const ON_LEVELS: usize = TRACERS;
+
+    /// Without a build whose approximate reciprocal creates rain from nothing, which grows from call to call.
+    fn counts(build: &str, calls: usize) -> bool {
+        (build, calls) != ("f32_O3native_fastmath", 30)
+    }
 }
+
+/// Input of the scheme.
+pub type Columns = column_reference::Columns<KesslerColumns>;
+
+/// Cases of the scheme.
+pub type Reference = column_reference::Reference<KesslerColumns>;
 
 /// Fields that a call works on. Shapes: (level, row, column), (row, column).
 #[derive(Clone, Debug)]
@@ -81,16 +96,11 @@ impl<R: Vectorised> Engine<R> for OnCpu<R> {
 impl<R: Real> State<R> {
     /// The columns in `ny` rows, as far as they fill them.
     pub fn of(columns: &Columns, ny: usize, theta_base: f64) -> Self {
-        let (nz, count) = columns.dim();
-        let nx = count / ny;
-        let field = |field: &Array2<f32>| {
-            Array3::from_shape_fn((nz, ny, nx), |(k, j, i)| R::of(field[[k, j * nx + i]].into()))
-        };
-        let mut fields: Vec<_> = columns.fields.iter().map(field).collect();
+        let mut fields = INPUTS.map(|name| columns.grid(name, ny)).to_vec();
         let air = fields.split_off(TRACERS);
         let theta_base = R::of(theta_base);
         fields[0].mapv_inplace(|theta| theta - theta_base);
-        let plane = Array2::zeros((ny, nx));
+        let plane = Array2::zeros((ny, columns.dim().1 / ny));
         Self { theta_base, tracers: fields, air, surface: vec![plane.clone(), plane] }
     }
 
@@ -114,98 +124,18 @@ impl<R: Real> State<R> {
 }
 
 impl Columns {
-    /// The input of a case.
-    pub fn read(group: &Group<'_>) -> Self {
-        let field = |name: &str| on_levels(values(group, name, ..));
-        Self {
-            fields: INPUTS.map(field).to_vec(),
-            tendencies: Some(["th_tend", "q_tend"].map(field)),
-        }
-    }
-
-    /// A field of the input by its name.
-    pub fn field(&self, name: &str) -> &Array2<f32> {
-        &self.fields[INPUTS.iter().position(|input| *input == name).expect("a field of the input")]
-    }
-
-    /// A field of the input by its name, to be changed.
-    pub fn field_mut(&mut self, name: &str) -> &mut Array2<f32> {
-        let at = INPUTS.iter().position(|input| *input == name).expect("a field of the input");
-        &mut self.fields[at]
-    }
-
-    /// Number of levels and of columns.
-    pub fn dim(&self) -> (usize, usize) {
-        self.fields[0].dim()
-    }
-
-    /// The columns of the given indices, in their order.
-    pub fn select(&self, columns: &[usize]) -> Self {
-        let select = |field: &Array2<f32>| field.select(Axis(1), columns);
-        Self {
-            fields: self.fields.iter().map(select).collect(),
-            tendencies: self.tendencies.as_ref().map(|fields| fields.each_ref().map(select)),
-        }
-    }
-
-    /// The same columns without tendencies.
-    pub fn unforced(self) -> Self {
-        Self { tendencies: None, ..self }
-    }
-
-    /// Runs `calls` calls of `dt` seconds; tendencies act only when there are several calls, as in the reference.
+    /// Runs `calls` calls of `dt` seconds.
     pub fn run<R: Real>(&self, engine: &impl Engine<R>, dt: f64, calls: usize) -> State<R> {
         let mut state = State::of(self, 1, 0.0);
-        let promote = |field: &Array2<f32>| field.mapv(|x| R::of(x.into())).insert_axis(Axis(1));
-        let tendencies = self.tendencies.as_ref().filter(|_| calls > 1);
-        let tendencies = tendencies.map(|fields| fields.each_ref().map(promote));
-        let dt = R::of(dt);
-        for _ in 0..calls {
-            if let Some([theta, qv]) = &tendencies {
-                state.tracers[0].zip_mut_with(theta, |x, &tendency| *x += dt * tendency);
-                state.tracers[1].zip_mut_with(qv, |x: &mut R, &tendency: &R| {
-                    *x = (*x + dt * tendency).larger(R::ZERO);
-                });
-            }
-            engine.call(dt, &mut state);
-        }
+        let call = |dt, state: &mut _| engine.call(dt, state);
+        self.force(dt, calls, &mut state, |state| &mut state.tracers, call);
         state
     }
 }
 
-/// The results that the reference file has for a case, at one time step and number of calls.
-pub struct Stage {
-    /// Time step, s.
-    pub dt: f64,
-    /// Number of calls.
-    pub calls: usize,
-    /// Columns whose course a rounding changes.
-    pub fragile: Vec<bool>,
-    /// Sub-steps of each column in all calls.
-    pub substeps: Vec<f64>,
-    /// The results, by name.
-    pub truths: Vec<(&'static str, Truth)>,
-}
-
-impl Stage {
-    /// The time steps and numbers of calls of a case.
-    pub fn read(group: &Group<'_>) -> Vec<Self> {
-        let [dts, calls] = ["dt", "call"].map(|name| values::<f64>(group, name, ..));
-        let mut stages = Vec::new();
-        for (a, &dt) in dts.iter().enumerate() {
-            for (b, &calls) in calls.iter().enumerate() {
-                let mark = if calls > 1.0 { "fragile30" } else { "fragile" };
-                let fragile =
-                    values::<f64>(group, mark, (a, ..)).iter().map(|x| *x != 0.0).collect();
-                let substeps = values(group, "substeps", (a, b, ..)).into_iter().collect();
-                let truths = OUTPUTS.map(|name| {
-                    let has_levels = OUTPUTS[..TRACERS].contains(&name);
-                    (name, Truth::read(group, name, [a, b], has_levels))
-                });
-                let calls = calls as usize;
-                stages.push(Self { dt, calls, fragile, substeps, truths: truths.into() });
-            }
-        }
-        stages
+impl<R: Real, E: Engine<R>> Run<KesslerColumns, R> for E {
+    fn outputs(&self, columns: &Columns, dt: f64, calls: usize) -> Vec<Array2<R>> {
+        let State { tracers, surface, .. } = columns.run(self, dt, calls);
+        tracers.into_iter().map(|field| field.remove_axis(Axis(1))).chain(surface).collect()
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 
 use super::difference::Spread;
-use super::report::Report;
+use crate::column_reference::Report;
 
 /// About two roundings of single precision, of the largest value of a field.
 const F32_FLOOR: f64 = 1.0e-7;

@@ -2,20 +2,18 @@
 
 use ndarray::Array2;
 
-use super::case::{Columns, group};
-use crate as support;
+use super::reference::Columns;
 
 /// Cases that have all kinds of weather between them.
 const CASES: [&str; 5] = ["warm", "mixed", "cold", "edge", "storm"];
 
 /// Columns of all cases in turn, on `nz` levels.
 pub fn columns(nz: usize, count: usize) -> Columns {
-    let file = support::reference("wsm5");
     let cases: Vec<Columns> = CASES
         .iter()
         .enumerate()
         .map(|(n, case)| {
-            let whole = Columns::read(&group(&file, case));
+            let whole = Columns::of(case);
             let wanted = count.saturating_sub(n).div_ceil(CASES.len());
             let all = whole.dim().1;
             // All over the case, and not only in similar columns.

@@ -4,12 +4,12 @@ pub mod agreement;
 pub mod case;
 pub mod columns;
 pub mod difference;
-pub mod input_columns;
 pub mod judge;
 pub mod oracle;
 pub mod parameters;
-pub mod report;
+pub mod reference;
 pub mod substepped;
 pub mod variant;
 pub mod weather;
-pub mod yardstick;
+
+pub use crate::column_reference::{report, yardstick};

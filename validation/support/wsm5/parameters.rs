@@ -2,14 +2,13 @@
 
 use nwp_mini::wsm5::scheme::Scheme;
 
-use super::case::is_smooth;
-use super::judge::Case;
-use crate as support;
+use super::case::Reference;
+use crate::column_reference::stage::is_smooth;
 
 /// The cases and stages that wrong parameters are judged by.
-pub fn cases() -> Vec<Case> {
+pub fn reference() -> Reference {
     let cases = ["warm", "mixed", "cold", "edge", "storm"];
-    Case::read(&support::reference("wsm5"), &cases, |dt, calls| is_smooth(dt, calls) && dt > 50.0)
+    Reference::read(&cases, |dt, calls| is_smooth(dt, calls) && dt > 50.0)
 }
 
 /// The scheme with each of its parameters off by one per cent, by name.

@@ -11,7 +11,7 @@ use nwp_mini::wsm5::reflectivity::Bins;
 use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 
-use super::input_columns::Columns;
+use super::reference::Columns;
 
 /// A precision in which the whole scheme can be run.
 pub trait Precision: Stored + Vectorised {}
@@ -163,13 +163,8 @@ impl<R: Precision> Weather<R> {
     pub fn of(columns: &Columns, ny: usize, theta_base: f64) -> Self {
         let (nz, count) = columns.dim();
         let shape = Shape { nx: count / ny, ny, nz };
-        let field = |name: &str| {
-            let field = columns.field(name);
-            Array3::from_shape_fn((nz, ny, shape.nx), |(k, j, i)| {
-                R::of(field[[k, j * shape.nx + i]].into())
-            })
-        };
-        let [rho, dz] = ["den", "delz"].map(field);
+        let field = |name: &str| columns.grid(name, ny);
+        let [rho, dz]: [Array3<R>; 2] = ["den", "delz"].map(field);
         // Nearly the mass of dry air at the density of the first column.
         let share = |j: usize, i: usize| R::of(1.0 + 0.01 * ((7 * j + 3 * i) % 5) as f64);
         let area = R::of(1.0e6);

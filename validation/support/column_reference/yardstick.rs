@@ -1,11 +1,8 @@
 //! Errors of other single-precision builds of WRF's own code, and the statistics of errors.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use ndarray::Array2;
-
-use crate as support;
 
 /// Improbability of a sample of columns that exceeds [`share_of_sample`], as -ln of the probability: one in a million,
 /// since a thousand limits are tested at a time.
@@ -46,15 +43,9 @@ type Key = (String, u32, usize, String);
 pub struct Yardsticks(HashMap<Key, Yardstick>);
 
 impl Yardsticks {
-    /// The table of the default variant.
-    pub fn usual() -> &'static Self {
-        static TABLE: OnceLock<Yardsticks> = OnceLock::new();
-        TABLE.get_or_init(|| Self::parse(&support::yardstick("wsm5")))
-    }
-
-    /// Reads a table.
-    pub fn parse(text: &str) -> Self {
-        Self(parse(text))
+    /// Reads a table, of which the builds count that `counts` says after a number of calls.
+    pub fn parse(text: &str, counts: impl Fn(&str, usize) -> bool) -> Self {
+        Self(parse(text, counts))
     }
 
     /// The entry of a field of a case.
@@ -64,7 +55,7 @@ impl Yardsticks {
     }
 }
 
-fn parse(text: &str) -> HashMap<Key, Yardstick> {
+fn parse(text: &str, counts: impl Fn(&str, usize) -> bool) -> HashMap<Key, Yardstick> {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().expect("a header");
     let column = |name: &str| {
@@ -77,6 +68,9 @@ fn parse(text: &str) -> HashMap<Key, Yardstick> {
     let mut table = HashMap::<Key, Yardstick>::new();
     for row in lines {
         let number = |column: usize| row[column].parse::<f64>().unwrap_or(f64::NAN);
+        if !counts(row[build], number(calls) as usize) {
+            continue;
+        }
         let key = (
             row[case].to_owned(),
             number(dt) as u32,
@@ -100,11 +94,6 @@ fn parse(text: &str) -> HashMap<Key, Yardstick> {
 }
 
 impl Yardstick {
-    /// The entry of a field of a case, with the default variant.
-    pub fn of(case: &str, dt: f64, calls: usize, field: &str) -> Self {
-        Yardsticks::usual().of(case, dt, calls, field)
-    }
-
     /// Estimated errors of the worst build in other cells than those of the whole case.
     ///
     /// Percentiles of a whole case do not apply to a few of its columns, which may have been chosen for being
