@@ -31,7 +31,7 @@ unexport MAKEFLAGS MFLAGS
 SHELL := /bin/sh
 .SHELLFLAGS := -euc
 .DEFAULT_GOAL := help
-.PHONY: help run test gpu-test kernels build lint tools
+.PHONY: help run test gpu-test emulated-gpu-test kernels build lint tools
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -46,6 +46,9 @@ gpu-test: tools ## run the tests of the GPU; without one they say that they are 
 	$(CARGO) test --release --target-dir target --test gpu
 	# Those that measure time want the machine for themselves.
 	$(CARGO) test --release --target-dir target --test gpu -- --ignored --test-threads 1 --nocapture
+
+emulated-gpu-test: tools ## run the tests of the GPU on small grids on an emulated one, which takes minutes
+	CARGO=$(CARGO) validation/emulated_gpu.sh $(TESTS)
 
 kernels: build $(if $(NWP_NVRTC),,local-nvrtc) ## compile every CUDA kernel, no GPU needed, and check what it takes
 	VIRTUAL_ENV=$(CURDIR)/.venv target/release/nwp-mini kernels --check $(ARCHITECTURES:%=--arch %) $(ARGS)

@@ -35,8 +35,12 @@ __device__ inline T* array_of(double* scratch, int place, int cell)
     else return reinterpret_cast<T*>(scratch + place) + cell;
 }
 
-// Barrier of all workers of all cells; none with a single worker.
-__device__ inline void wait_for_workers()
-{
-    if constexpr (WORKERS > 1) __syncthreads();
-}
+// Barrier of all workers of all cells; none with a single worker. A macro, so that the emulated device of the tests
+// tells its places apart.
+#define WAIT_FOR_WORKERS()                          \
+    do {                                            \
+        if constexpr (WORKERS > 1) __syncthreads(); \
+    } while (false)
+
+// The same for straight-line programs, in which each worker comes to it at a place of its own.
+__device__ inline void wait_for_workers() { WAIT_FOR_WORKERS(); }

@@ -48,6 +48,6 @@ __device__ inline double net_production(const CellArrays& arrays, int species)
 __device__ inline void tendencies(const CellArrays& arrays, Owned& own, int worker)
 {
     reaction_rates(arrays, worker);
-    wait_for_workers();
+    WAIT_FOR_WORKERS();
     for_owned(worker, [&](int place, int species) { own.f[place] = net_production(arrays, species); });
 }

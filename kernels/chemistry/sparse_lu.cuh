@@ -40,7 +40,7 @@ __device__ inline bool factorise(const CellArrays& arrays, int worker, double di
             term = task.last_term;
         }
         // A barrier follows the right side of the first stage anyway.
-        if (slot + 1 < FACTOR_SLOTS) wait_for_workers();
+        if (slot + 1 < FACTOR_SLOTS) WAIT_FOR_WORKERS();
         list = next;
     }
     return is_regular;
@@ -67,7 +67,7 @@ __device__ inline void solve(const CellArrays& arrays, int worker)
             if (piece.pivot != NO_PIVOT) value *= at(arrays.factors, piece.pivot);
             x = value;
         }
-        wait_for_workers();
+        WAIT_FOR_WORKERS();
         list = next;
     }
 }

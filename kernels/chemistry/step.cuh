@@ -16,7 +16,7 @@ __device__ inline void prepare(const CellArrays& arrays, int worker, double time
 {
     if constexpr (FOLLOWS_SUN && TIMED_RATES > 0)
         if (worker == 0) evaluate_timed(arrays.rates, sunlight_at(time));
-    wait_for_workers();
+    WAIT_FOR_WORKERS();
 }
 
 // dy/dt, the derivatives of the reaction rates and, with rates that follow the sun, the derivative of dy/dt with
@@ -73,7 +73,7 @@ __device__ inline void advance(const CellArrays& arrays, Owned& own, int worker,
                   [&](auto place, int species, double value) {
                       x_at(arrays, place, species) = value;
                   });
-        wait_for_workers();
+        WAIT_FOR_WORKERS();
         solve(arrays, worker);
         set_owned(worker, [&](auto place, int species) { return x_at(arrays, place, species); },
                   [&](auto place, int, double k) { own.k[stage][place] = k; });
@@ -103,7 +103,7 @@ __device__ inline void find_error(const CellArrays& arrays, const Owned& own, in
         const double a = fabs(own.y[place]), b = fabs(end_of(own, place));
         return quotient_of(error, fma(relative, a > b ? a : b, absolute));
     }, [&](auto place, int species, double ratio) { concentration_at(arrays, place, species) = ratio; });
-    wait_for_workers();
+    WAIT_FOR_WORKERS();
     if (worker == 0) {
         double squares[SUMS] = {};
 #pragma unroll 1
@@ -121,5 +121,5 @@ __device__ inline void find_error(const CellArrays& arrays, const Owned& own, in
         }
         concentration_at(arrays, 0, 0) = sqrt(squares[0] / VARIABLES);
     }
-    wait_for_workers();
+    WAIT_FOR_WORKERS();
 }

@@ -87,7 +87,7 @@ __device__ inline void set_owned(int worker, Value value, Give give)
 __device__ inline void tendencies(const CellArrays& arrays, Owned&, int worker)
 {
     straight_tendencies(arrays.cell, arrays.scratch, worker);
-    wait_for_workers();
+    WAIT_FOR_WORKERS();
 }
 
 __device__ inline void differentiate(const CellArrays& arrays, int worker)

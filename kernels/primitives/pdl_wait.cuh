@@ -7,7 +7,9 @@
 // makes the transport slower: benches/results/2026-11-22-h200.
 __device__ inline void begin(unsigned long long* marks, int kernel)
 {
-#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 900
+#ifndef __CUDACC_RTC__
+    emulator::wait_for_preceding();
+#elif __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;

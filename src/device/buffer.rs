@@ -3,9 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use cudarc::driver::{result, sys};
-
-use super::gpu::{Gpu, failed};
+use super::driver::{Direction, Outcome, Transfer, failed};
+use super::gpu::Gpu;
 use crate::cuda_abi::DevicePointer;
 use crate::error::Result;
 
@@ -54,10 +53,8 @@ impl Gpu {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice, with both sizes.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
-        self.bind()?;
         let bytes = len * size_of::<T>();
-        // SAFETY: the address is owned by the buffer, and nothing is read before it is set to 0.
-        let address = unsafe { result::malloc_sync(bytes.max(1)) }.map_err(|error| {
+        let address = self.driver().allocate(bytes).map_err(|error| {
             let free = self.memory().map_or(0, |[free, _]| free);
             failed(format!("allocate {bytes} bytes of memory, {free} are free"))(error)
         })?;
@@ -120,14 +117,13 @@ impl<T: Element> Buffer<T> {
     }
 
     fn fill_bytes(&self, value: u8) -> Result<()> {
-        self.gpu.bind()?;
         let bytes = self.len * size_of::<T>();
         if bytes == 0 {
             return Ok(());
         }
-        let stream = self.gpu.compute().cu_stream();
-        // SAFETY: the range is that of the buffer.
-        unsafe { result::memset_d8_async(self.address, value, bytes, stream) }
+        let stream = self.gpu.compute().handle();
+        // SAFETY: the range is that of the buffer, which is freed only when the device is done.
+        unsafe { self.gpu.driver().fill(stream, self.address, value, bytes) }
             .map_err(failed("fill device memory"))
     }
 
@@ -158,12 +154,11 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        self.gpu.bind()?;
-        let stream = self.gpu.compute();
+        let from = values.as_ptr().expose_provenance() as u64;
+        let copy = Transfer::contiguous(Direction::Upload, address, from, size_of_val(values));
         // SAFETY: both ranges have the same length, and the copy is waited for.
-        unsafe { result::memcpy_htod_async(address, values, stream.cu_stream()) }
-            .map_err(failed("copy to the device"))?;
-        stream.synchronize().map_err(failed("copy to the device"))
+        unsafe { self.queue(copy) }.map_err(failed("copy to the device"))?;
+        self.finish().map_err(failed("copy to the device"))
     }
 
     /// Copies all elements to the host, after the kernels queued so far.
@@ -206,12 +201,11 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        self.gpu.bind()?;
-        let stream = self.gpu.compute();
+        let to = values.as_mut_ptr().expose_provenance() as u64;
+        let copy = Transfer::contiguous(Direction::Download, to, address, size_of_val(values));
         // SAFETY: both ranges have the same length, and the copy is waited for.
-        unsafe { result::memcpy_dtoh_async(values, address, stream.cu_stream()) }
-            .map_err(failed("copy from the device"))?;
-        stream.synchronize().map_err(failed("copy from the device"))
+        unsafe { self.queue(copy) }.map_err(failed("copy from the device"))?;
+        self.finish().map_err(failed("copy from the device"))
     }
 
     /// Copies all elements of another array, on the device, in the order of the kernels.
@@ -243,11 +237,9 @@ impl<T: Element> Buffer<T> {
         if bytes == 0 {
             return Ok(());
         }
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
+        let copy = Transfer::contiguous(Direction::Within, to, from, bytes);
         // SAFETY: both ranges lie inside their buffers, and any bits are an element.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
-            .map_err(failed("copy on the device"))
+        unsafe { self.queue(copy) }.map_err(failed("copy on the device"))
     }
 
     /// Copies whole rows of another array to the elements from `first` on, on the device, without the padding.
@@ -269,31 +261,32 @@ impl<T: Element> Buffer<T> {
         if height == 0 {
             return Ok(());
         }
-        let on_device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        let copy = sys::CUDA_MEMCPY2D_st {
-            srcXInBytes: 0,
-            srcY: 0,
-            srcMemoryType: on_device,
-            srcHost: std::ptr::null(),
-            srcDevice: from,
-            srcArray: std::ptr::null_mut(),
-            srcPitch: pitch * size_of::<T>(),
-            dstXInBytes: 0,
-            dstY: 0,
-            dstMemoryType: on_device,
-            dstHost: std::ptr::null_mut(),
-            dstDevice: to,
-            dstArray: std::ptr::null_mut(),
-            dstPitch: count * size_of::<T>(),
-            WidthInBytes: count * size_of::<T>(),
-            Height: height,
+        let copy = Transfer {
+            direction: Direction::Within,
+            to,
+            from,
+            bytes: count * size_of::<T>(),
+            rows: height,
+            pitch_to: count * size_of::<T>(),
+            pitch_from: pitch * size_of::<T>(),
         };
-        self.gpu.bind()?;
-        let stream = self.gpu.compute().cu_stream();
         // SAFETY: the rows lie inside both buffers; those of the device are copied in the stream's order.
-        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, stream) }
-            .result()
-            .map_err(failed("copy rows on the device"))
+        unsafe { self.queue(copy) }.map_err(failed("copy rows on the device"))
+    }
+
+    /// Queues a copy in the order of the kernels.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges lie inside memory that lives until the device is done.
+    unsafe fn queue(&self, copy: Transfer) -> Outcome<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { self.gpu.driver().copy(self.gpu.compute().handle(), copy) }
+    }
+
+    /// Waits until the kernels and copies queued so far are done.
+    fn finish(&self) -> Outcome<()> {
+        self.gpu.driver().finish(self.gpu.compute().handle())
     }
 
     /// The address of a range, which must be inside the array.
@@ -305,10 +298,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // Errors are ignored: a failed device cannot free anything, and a destructor cannot report it.
-        if self.gpu.bind().is_ok() {
-            // SAFETY: the address came from the allocator and is freed once.
-            let _ = unsafe { result::free_sync(self.address) };
-        }
+        // SAFETY: the address came from the allocator and is freed once.
+        unsafe { self.gpu.driver().free(self.address) };
     }
 }

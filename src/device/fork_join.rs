@@ -1,35 +1,12 @@
 //! Streams besides those of a run, and their fork and join: branches of work that the device may run concurrently.
 
-use std::sync::Arc;
-
-use cudarc::driver::CudaStream;
-
-use super::gpu::{Gpu, failed};
+use super::gpu::Gpu;
 use super::graph::Event;
+use super::stream::Stream;
 use crate::error::Result;
 
 /// Most branches: a device hardly ever runs more kernels at a time.
 const MOST: usize = 32;
-
-/// A stream: a queue of kernels and copies of its own, concurrent with all others.
-#[derive(Clone, Debug)]
-pub struct Stream(pub(crate) Arc<CudaStream>);
-
-impl Stream {
-    /// An empty stream.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as below, when the device has failed.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
-        gpu.context().new_stream().map(Self).map_err(failed("make a stream"))
-    }
-
-    /// Waits until all work queued on it is done.
-    pub(crate) fn synchronize(&self) -> Result<()> {
-        self.0.synchronize().map_err(failed("finish the work of a stream"))
-    }
-}
 
 /// Streams beside that of the kernels.
 #[derive(Debug)]
@@ -43,7 +20,7 @@ pub(crate) struct ForkJoin {
 /// A branch: one of several concurrent streams, or the default stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch<'a> {
-    stream: Option<&'a CudaStream>,
+    stream: Option<&'a Stream>,
 }
 
 impl<'a> Branch<'a> {
@@ -52,11 +29,11 @@ impl<'a> Branch<'a> {
 
     /// Work in a stream.
     pub(crate) fn of(stream: &'a Stream) -> Self {
-        Self { stream: Some(&stream.0) }
+        Self { stream: Some(stream) }
     }
 
     /// Stream of the branch; `None` for the default stream.
-    pub(super) fn stream(self) -> Option<&'a CudaStream> {
+    pub(super) fn stream(self) -> Option<&'a Stream> {
         self.stream
     }
 }
@@ -81,12 +58,12 @@ impl ForkJoin {
         work: impl Fn(usize, Branch<'_>) -> Result<()>,
     ) -> Result<()> {
         self.begun.record(&self.gpu)?;
-        self.streams.iter().try_for_each(|stream| self.begun.hold(&stream.0))?;
+        self.streams.iter().try_for_each(|stream| self.begun.hold(stream))?;
         for number in 0..count {
             work(number, Branch::of(&self.streams[number % self.streams.len()]))?;
         }
         for (stream, ended) in self.streams.iter().zip(&self.ended) {
-            ended.record_in(&stream.0)?;
+            ended.record_in(stream)?;
             ended.hold(self.gpu.compute())?;
         }
         Ok(())

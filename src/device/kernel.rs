@@ -1,17 +1,17 @@
 //! Compiled kernels, loaded and launched.
 
-use std::ffi::CString;
 use std::sync::Arc;
 
-use cudarc::driver::{result, sys};
 use serde::Serialize;
 use tracing::trace;
 
 use super::WARP;
-use super::compile::{Architecture, Code, KernelSource};
+use super::driver::{Code, Handle, Usage, failed};
 use super::fork_join::Branch;
-use super::gpu::{Gpu, failed};
-use crate::error::{Error, Result};
+use super::gpu::Gpu;
+use super::kernel_source::{Architecture, KernelSource};
+use super::launch::Launch;
+use crate::error::Result;
 
 /// Code on the device.
 #[derive(Clone, Debug)]
@@ -23,20 +23,12 @@ pub struct Module {
 struct Loaded {
     gpu: Gpu,
     file: &'static str,
-    module: sys::CUmodule,
+    module: Handle,
 }
-
-// SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for Loaded {}
-// SAFETY: as above.
-unsafe impl Sync for Loaded {}
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        if self.gpu.bind().is_ok() {
-            // SAFETY: the module was loaded once and is unloaded once.
-            let _ = unsafe { result::module::unload(self.module) };
-        }
+        self.gpu.driver().unload(self.module);
     }
 }
 
@@ -45,7 +37,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] with the compiler's log, or with the reason why the driver rejects the code.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) with the compiler's log, or with the reason why the driver
+    /// rejects the code.
     pub fn module(&self, source: &KernelSource) -> Result<Module> {
         Module::load(self, source.file, &self.code(source)?)
     }
@@ -53,11 +46,8 @@ impl Gpu {
 
 impl Module {
     pub(super) fn load(gpu: &Gpu, file: &'static str, code: &Code) -> Result<Self> {
-        gpu.bind()?;
-        let (Code::Cubin(image) | Code::Ptx(image)) = code;
-        // SAFETY: the image is complete, made by NVRTC, and PTX ends in zero.
-        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }
-            .map_err(failed(format!("load the code of kernels/{file}")))?;
+        let loaded = gpu.driver().load(code);
+        let module = loaded.map_err(failed(format!("load the code of kernels/{file}")))?;
         Ok(Self { loaded: Arc::new(Loaded { gpu: gpu.clone(), file, module }) })
     }
 
@@ -65,14 +55,12 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the module has no such kernel.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the module has no such kernel.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
         let Loaded { gpu, file, module } = &*self.loaded;
-        gpu.bind()?;
-        let symbol = CString::new(name).map_err(|error| Error::Gpu(error.to_string()))?;
-        // SAFETY: the module is loaded, and stays so as long as the kernel holds it.
-        let function = unsafe { result::module::get_function(*module, symbol) }
-            .map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
+        let found = gpu.driver().function(*module, name);
+        let function =
+            found.map_err(failed(format!("find the kernel {name} in kernels/{file}")))?;
         Ok(Kernel { module: self.clone(), name, function, waits: false, most_blocks: u32::MAX })
     }
 }
@@ -82,17 +70,12 @@ impl Module {
 pub struct Kernel {
     module: Module,
     name: &'static str,
-    function: sys::CUfunction,
+    function: Handle,
     /// `true` if the kernel itself waits for the end of preceding work (programmatic dependent launch).
     waits: bool,
     /// Most blocks that a multiprocessor should hold.
     most_blocks: u32,
 }
-
-// SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for Kernel {}
-// SAFETY: as above.
-unsafe impl Sync for Kernel {}
 
 /// First architecture with programmatic dependent launch: blocks may start before preceding work has ended.
 const WAITING: Architecture = Architecture(90);
@@ -116,31 +99,6 @@ pub struct Resources {
     pub warps: u32,
 }
 
-/// Launch configuration: blocks, threads of a block, and dynamic shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Launch {
-    /// Blocks in x, y, z.
-    pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
-    pub block: [u32; 3],
-    /// Shared memory of a block beyond what the kernel declares, bytes.
-    pub shared_bytes: u32,
-}
-
-impl Launch {
-    /// Blocks in x and y of so many threads.
-    pub(crate) fn new([x, y]: [u32; 2], threads: u32) -> Self {
-        Self { grid: [x, y, 1], block: [threads, 1, 1], shared_bytes: 0 }
-    }
-
-    /// A one-dimensional launch of at least `threads` threads in blocks of `block`.
-    pub(crate) fn flat(threads: usize, block: u32) -> Self {
-        let blocks = threads.div_ceil(block as usize).max(1);
-        let blocks = i32::try_from(blocks).expect("blocks of a grid").unsigned_abs();
-        Self::new([blocks, 1], block)
-    }
-}
-
 impl Kernel {
     /// Kernel name.
     pub fn name(&self) -> &'static str {
@@ -150,7 +108,7 @@ impl Kernel {
     /// The same kernel with programmatic dependent launch: it waits for the end of preceding work by itself
     /// (`kernels/primitives/pdl_wait.cuh`), so that its blocks start earlier on devices that can do that.
     pub(crate) fn waiting_by_itself(self) -> Self {
-        let waits = self.module.loaded.gpu.device().architecture >= WAITING;
+        let waits = self.gpu().device().architecture >= WAITING;
         Self { waits, ..self }
     }
 
@@ -176,41 +134,16 @@ impl Kernel {
         launch: Launch,
         arguments: &A,
     ) -> Result<()> {
-        let stream = branch.stream().unwrap_or(self.module.loaded.gpu.compute());
-        self.module.loaded.gpu.bind()?;
+        let gpu = self.gpu();
+        let stream = branch.stream().unwrap_or(gpu.compute()).handle();
         let Launch { grid, block, shared_bytes } = launch;
         trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
-        let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
-        let mut attribute = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: Default::default(),
-            value: sys::CUlaunchAttributeValue {
-                programmaticStreamSerializationAllowed: i32::from(self.waits),
-            },
-        };
-        let [[grid_x, grid_y, grid_z], [block_x, block_y, block_z]] = [grid, block];
-        let config = sys::CUlaunchConfig {
-            gridDimX: grid_x,
-            gridDimY: grid_y,
-            gridDimZ: grid_z,
-            blockDimX: block_x,
-            blockDimY: block_y,
-            blockDimZ: block_z,
-            sharedMemBytes: shared_bytes,
-            hStream: stream.cu_stream(),
-            attrs: &raw mut attribute,
-            numAttrs: 1,
-        };
-        // SAFETY: as promised by the caller; the driver copies the arguments at once.
+        // SAFETY: any bytes of a value may be handed to the driver; the rest is promised by the caller.
         unsafe {
-            sys::cuLaunchKernelEx(
-                &raw const config,
-                self.function,
-                pointers.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
+            let bytes =
+                std::slice::from_raw_parts(std::ptr::from_ref(arguments).cast(), size_of::<A>());
+            gpu.driver().launch(stream, self.function, launch, self.waits, bytes)
         }
-        .result()
         .map_err(failed(format!(
             "launch the kernel {} with {grid:?} blocks of {block:?} threads",
             self.name
@@ -219,17 +152,13 @@ impl Kernel {
 
     /// Allows the kernel this much dynamic shared memory, bytes.
     pub(crate) fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
-        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SIZE;
-        self.module.loaded.gpu.bind()?;
-        // SAFETY: the function belongs to a loaded module.
-        unsafe { result::function::set_function_attribute(self.function, SIZE, bytes as i32) }
-            .map_err(failed(format!("reserve {bytes} bytes of shared memory for {}", self.name)))
+        let allowed = self.gpu().driver().allow_shared_memory(self.function, bytes);
+        allowed.map_err(failed(format!("reserve {bytes} bytes of shared memory for {}", self.name)))
     }
 
     /// The same kernel with at most `blocks` blocks of `threads` threads on a multiprocessor: it reserves shared memory
     /// for so many, in the steps of the driver, and leaves the rest to the L1 cache.
     pub(crate) fn with_blocks(self, threads: u32, blocks: u32) -> Result<Self> {
-        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as PERCENT;
         /// Shared memory that the driver reserves for every block, bytes.
         const OWN: u32 = 1 << 10;
         let Resources { shared_bytes, blocks: possible, .. } = self.resources(threads, 0)?;
@@ -237,32 +166,26 @@ impl Kernel {
             // A kernel with another partition of shared memory would have to wait for the preceding one.
             return Ok(self);
         }
-        let all = self.module.loaded.gpu.device().shared_bytes + OWN;
+        let all = self.gpu().device().shared_bytes + OWN;
         let percent = (100 * blocks * (shared_bytes + OWN)).div_ceil(all).min(100);
-        // SAFETY: the function belongs to a loaded module.
-        unsafe { result::function::set_function_attribute(self.function, PERCENT, percent as i32) }
-            .map_err(failed(format!("set shared memory apart for {}", self.name)))?;
+        let preferred = self.gpu().driver().prefer_shared_memory(self.function, percent);
+        preferred.map_err(failed(format!("set shared memory apart for {}", self.name)))?;
         Ok(Self { most_blocks: blocks, ..self })
     }
 
     /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads with this much dynamic shared memory,
     /// bytes.
     pub(crate) fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
-        use sys::CUfunction_attribute as Attribute;
-        self.module.loaded.gpu.bind()?;
-        let ask = |what| {
-            // SAFETY: the function belongs to a loaded module.
-            unsafe { result::function::get_function_attribute(self.function, what) }
-                .map(i32::unsigned_abs)
-                .map_err(failed(format!("ask what {} takes", self.name)))
-        };
+        let usage = self.gpu().driver().usage(self.function);
+        let Usage { registers, local_bytes, shared_bytes: declared } =
+            usage.map_err(failed(format!("ask what {} takes", self.name)))?;
         let blocks = self.blocks_at_a_time(threads, shared_bytes)?;
         Ok(Resources {
             kernel: self.name,
             threads,
-            registers: ask(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-            local_bytes: ask(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            shared_bytes: shared_bytes + ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            registers,
+            local_bytes,
+            shared_bytes: shared_bytes + declared,
             blocks,
             warps: blocks * threads.div_ceil(WARP as u32),
         })
@@ -270,16 +193,13 @@ impl Kernel {
 
     /// Blocks of `threads` threads that fit on a multiprocessor at a time.
     pub(crate) fn blocks_at_a_time(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
-        self.module.loaded.gpu.bind()?;
-        // SAFETY: the function belongs to a loaded module.
-        unsafe {
-            result::occupancy::max_active_block_per_multiprocessor(
-                self.function,
-                threads as i32,
-                shared_bytes as usize,
-            )
-        }
-        .map(|blocks| blocks.unsigned_abs().min(self.most_blocks))
-        .map_err(failed(format!("ask how often {} fits", self.name)))
+        let blocks = self.gpu().driver().blocks_at_a_time(self.function, threads, shared_bytes);
+        blocks
+            .map(|blocks| blocks.min(self.most_blocks))
+            .map_err(failed(format!("ask how often {} fits", self.name)))
+    }
+
+    fn gpu(&self) -> &Gpu {
+        &self.module.loaded.gpu
     }
 }

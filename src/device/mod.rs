@@ -16,34 +16,40 @@
 
 mod async_download;
 mod buffer;
-mod cache;
-mod compile;
+mod cuda;
+pub mod driver;
+mod facts;
 mod fork_join;
 mod gpu;
 mod graph;
 mod kernel;
-mod library;
+mod kernel_source;
+mod launch;
 mod pinned;
 mod prelude;
-mod ptxas_report;
 mod sources;
+mod stream;
 pub mod tuning;
+mod user_folder;
 
 pub use async_download::AsyncDownload;
 pub use buffer::{Buffer, Element, Rows};
-pub use cache::user_folder;
-pub use compile::{Architecture, Compiler, KernelSource};
+pub use cuda::{Attempt, Compiler, PtxasReport, Search, Survey, ptxas_reports, survey};
+pub use driver::CompilerFacts;
+pub use facts::{Device, Options};
+pub use fork_join::Branch;
 pub(crate) use fork_join::ForkJoin;
-pub use fork_join::{Branch, Stream};
-pub use gpu::{Device, Gpu, Options, Survey, survey};
+pub use gpu::Gpu;
 pub use graph::{Event, Graph};
-pub use kernel::{Kernel, Launch, Module, Resources};
-pub use library::{Attempt, Search};
+pub use kernel::{Kernel, Module, Resources};
+pub use kernel_source::{Architecture, KernelSource};
+pub use launch::Launch;
 pub(crate) use pinned::Pinned;
 pub use pinned::PinnedTransfer;
 pub use prelude::Prelude;
 pub(crate) use prelude::{constants, structs};
-pub use ptxas_report::{PtxasReport, ptxas_reports};
+pub use stream::Stream;
+pub use user_folder::user_folder;
 
 /// Threads of a warp, the same on all devices. Kernels get the number from here.
 pub const WARP: usize = 32;

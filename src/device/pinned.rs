@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use cudarc::driver::{CudaStream, result};
-
 use super::buffer::{Buffer, Element};
-use super::gpu::{Gpu, failed};
+use super::driver::{Direction, Transfer, failed};
+use super::gpu::Gpu;
+use super::stream::Stream;
 use crate::cuda_abi::DevicePointer;
 use crate::error::Result;
 
@@ -24,15 +24,10 @@ unsafe impl<T: Send> Send for Pinned<T> {}
 impl<T: Element> Pinned<T> {
     /// An array of `len` zeros.
     pub(crate) fn zeros(gpu: &Gpu, len: usize) -> Result<Self> {
-        gpu.bind()?;
-        let bytes = (len * size_of::<T>()).max(1);
-        // SAFETY: the memory is owned by this value, and zero bits are a valid T.
-        let address = unsafe {
-            let address = result::malloc_host(bytes, 0)
-                .map_err(failed(format!("pin {bytes} bytes of host memory")))?;
-            std::ptr::write_bytes(address.cast::<u8>(), 0, bytes);
-            address.cast::<T>()
-        };
+        let bytes = len * size_of::<T>();
+        let pinned = gpu.driver().pin(bytes);
+        let address = pinned.map_err(failed(format!("pin {bytes} bytes of host memory")))?;
+        let address = std::ptr::with_exposed_provenance_mut(address as usize);
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
@@ -45,17 +40,15 @@ impl<T: Element> Pinned<T> {
         &self,
         to: &Buffer<T>,
         range: Range<usize>,
-        stream: &CudaStream,
+        stream: &Stream,
     ) -> Result<()> {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
         let address = to.range(range.clone());
-        self.gpu.bind()?;
+        let (from, bytes) = self.part(&range);
+        let copy = Transfer::contiguous(Direction::Upload, address, from, bytes);
         // SAFETY: both ranges lie inside their arrays; the rest is promised by the caller.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.address.add(range.start), range.len());
-            result::memcpy_htod_async(address, from, stream.cu_stream())
-        }
-        .map_err(failed("copy to the device"))
+        unsafe { self.gpu.driver().copy(stream.handle(), copy) }
+            .map_err(failed("copy to the device"))
     }
 
     /// Queues a copy of a range of a device array to the same range of this one, in this stream; both have the range.
@@ -67,17 +60,21 @@ impl<T: Element> Pinned<T> {
         &mut self,
         from: &Buffer<T>,
         range: Range<usize>,
-        stream: &CudaStream,
+        stream: &Stream,
     ) -> Result<()> {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
         let address = from.range(range.clone());
-        self.gpu.bind()?;
+        let (to, bytes) = self.part(&range);
+        let copy = Transfer::contiguous(Direction::Download, to, address, bytes);
         // SAFETY: as above.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address.add(range.start), range.len());
-            result::memcpy_dtoh_async(to, address, stream.cu_stream())
-        }
-        .map_err(failed("copy from the device"))
+        unsafe { self.gpu.driver().copy(stream.handle(), copy) }
+            .map_err(failed("copy from the device"))
+    }
+
+    /// Address and bytes of a range.
+    fn part(&self, range: &Range<usize>) -> (u64, usize) {
+        let first = self.address.expose_provenance() + range.start * size_of::<T>();
+        (first as u64, range.len() * size_of::<T>())
     }
 
     /// The values.
@@ -114,10 +111,8 @@ impl Pinned<u64> {
 
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
-        if self.gpu.bind().is_ok() {
-            // SAFETY: the address came from the allocator and is freed once.
-            let _ = unsafe { result::free_host(self.address.cast()) };
-        }
+        // SAFETY: the address came from the allocator and is freed once.
+        unsafe { self.gpu.driver().unpin(self.address.expose_provenance() as u64) };
     }
 }
 

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::cache::user_folder;
 use super::sources;
+use super::user_folder::user_folder;
 use crate::real::Precision;
 
 /// The fastest setting of a knob from a number of columns on.

@@ -11,7 +11,7 @@
 //!
 //! **The operator has the same bits on CPU and GPU,** in the basis and with the links of the file: every product in a
 //! sum is an explicit fused multiply-add, in one order (`link`). Formulas are templates over direction and sign, which
-//! the sweep of twins cannot call; `validation/emulated/lattice` compares whole operators instead. On the CPU the
+//! the sweep of twins cannot call; `validation/gpu/lattice` compares whole operators instead. On the CPU the
 //! lattice is cut into sixteen equal parts, one for each lane of a register (`virtual_nodes`), so that data crosses
 //! lanes only at the border of the parts. GPU kernels are compiled for the extents: index computations need no
 //! division, and in chunks of 32 sites all loads of a spinor have constant offsets from one address (`gpu/kernel_config`).

@@ -1,15 +1,15 @@
 // Runs CUDA kernels on the host: as much of the language as g++ needs to compile ours.
 //
-// Include this file first, then the text that precedes every kernel, then the kernel; call it with
-// `emulator::launch`. The implementation is in `runtime.cpp`, compiled once for all kernels, which is
-// why this file includes next to nothing.
+// Include this file first, then the text that precedes every kernel, then the kernel, and what makes it a module: see
+// `support/emulated_device/module.rs`. The implementation is in `runtime.cpp`, compiled once for all kernels, which is why this file includes
+// next to nothing.
 //
 // Blocks run one after the other in a random order. The threads of a block are fibres: one runs
 // until it has to wait for others, then another one that can go on. Which one has precedence is
 // drawn anew at every barrier: often one warp after the other, sometimes all threads mixed. So
 // threads that forgot to wait for each other give other results with another seed. Shared memory
 // holds NaN at the start of every block. A barrier that not all threads of the block reach, and a
-// shuffle or ballot that a lane of its mask does not come to, end the program with a message that
+// shuffle or ballot that a lane of its mask does not come to, end the launch with a message that
 // tells where everyone is; so they do where the missing threads have left the kernel, which CUDA
 // itself would let pass.
 //
@@ -24,13 +24,16 @@
 
 #define __host__
 #define __device__
-#define __global__
+// Kept in the preprocessed text, in which the kernels are found by it.
+#define __global__ __attribute__((used))
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline
+#ifndef __noinline__
+#define __noinline__
+#endif
 #define __launch_bounds__(...)
-// One for the block, whose threads all run on one thread of the host. The definition of an
-// `extern __shared__` array, of sufficient size, is left to the program.
+// One for the block, whose threads all run on one thread of the host.
 #define __shared__ thread_local
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
@@ -39,7 +42,10 @@ struct dim3 {
     unsigned long count() const { return 1ul * x * y * z; }
 };
 
-extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+// A variable of a thread of the host, without the indirection of a library's: the loader has room for a few.
+#define PER_THREAD __thread __attribute__((tls_model("initial-exec")))
+
+extern PER_THREAD dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulator {
 
@@ -63,6 +69,9 @@ unsigned lane();
 // Waits until all threads of the block have come here.
 void barrier(Place place);
 
+// Waits as `barrier` does: the number of threads that came with a true predicate.
+int barrier_count(Place place, bool predicate);
+
 // Passes a value to the other lanes of the mask, waits for them, and returns the values of all lanes.
 const std::uint64_t* exchange_bits(Place place, unsigned mask, std::uint64_t value);
 
@@ -84,24 +93,34 @@ T taken_from(const std::uint64_t* all, unsigned lane)
     return value;
 }
 
-// Runs `thread` with `context` in every thread of a grid; `seed` decides the order of the blocks, and of the threads
-// between barriers.
-void run_grid(void (*thread)(const void* context), const void* context, dim3 grid, dim3 block, std::uint64_t seed);
+// Waits until the work that precedes a programmatic launch is done.
+void wait_for_preceding();
 
-// Runs a kernel.
+// A launch of a kernel.
+struct Launch {
+    void (*thread)(const void* arguments);  // runs the kernel in one thread
+    const void* arguments;                  // its struct
+    void (*touch)();                        // makes the shared memory of the module, in which it is
+    void (*preceding)(void* context);       // does the work that the kernel waits for; null if it is done
+    void* context;
+    dim3 grid, block;
+};
+
+// Runs a kernel in every thread of a grid; `seed` decides the order of the blocks, and of the threads between barriers.
+// If they got stuck, it is true, and the message tells where.
+extern "C" int emulator_run(const Launch* launch, std::uint64_t seed, char* message, std::size_t room);
+
+// Runs a kernel in one thread.
 template <class Args>
-void launch(void (*kernel)(Args), dim3 grid, dim3 block, std::uint64_t seed, const Args& args)
+void run_thread(void (*kernel)(Args), const void* arguments)
 {
-    struct Call {
-        void (*kernel)(Args);
-        const Args& args;
-    };
-    const Call call = {kernel, args};
-    const auto thread = [](const void* context) {
-        const Call& call = *static_cast<const Call*>(context);
-        call.kernel(call.args);
-    };
-    run_grid(thread, &call, grid, block, seed);
+    kernel(*static_cast<const Args*>(arguments));
+}
+
+template <class Args>
+constexpr std::size_t bytes_of_arguments(void (*)(Args))
+{
+    return sizeof(Args);
 }
 
 }  // namespace emulator
@@ -115,14 +134,7 @@ inline void __syncthreads(PLACE) { emulator::barrier(AT("__syncthreads")); }
 
 inline int __syncthreads_count(int predicate, PLACE)
 {
-    static int count = 0;
-    count += predicate != 0;
-    emulator::barrier(AT("__syncthreads_count"));
-    const int result = count;
-    emulator::barrier(AT("__syncthreads_count"));
-    count = 0;
-    emulator::barrier(AT("__syncthreads_count"));
-    return result;
+    return emulator::barrier_count(AT("__syncthreads_count"), predicate != 0);
 }
 
 inline int __syncthreads_or(int predicate, PLACE)

@@ -5,14 +5,14 @@ use nwp_mini::device::PinnedTransfer;
 use nwp_mini::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use serde_json::Value;
 
-use crate::{gpu, project};
+use crate::support;
+use crate::{IT_MEASURES, gpu, project, real_gpu};
 
 /// Figures of `nwp-mini bench` with these options on a small grid.
 fn figures(options: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("bench.json");
-    let output = Command::cargo_bin("nwp-mini")
-        .expect("built by cargo for this test")
+    let output = Command::new(support::program())
         .current_dir(project())
         .args(["-q", "bench", "--tile", "24x18", "--runs", "3"])
         .args(options)
@@ -31,7 +31,7 @@ fn number(figure: &Value, key: &str) -> f64 {
 
 #[test]
 fn all_parts_are_measured() {
-    if gpu(true).is_none() {
+    if real_gpu(true, IT_MEASURES).is_none() {
         return;
     }
     for precision in ["f32", "f64"] {
@@ -94,14 +94,13 @@ fn all_parts_are_measured() {
 /// All versions are there, timed in all ways, and correct.
 #[test]
 fn the_ladder_of_the_sum_is_measured() {
-    if gpu(true).is_none() {
+    if real_gpu(true, IT_MEASURES).is_none() {
         return;
     }
     for options in [&["--precision", "f32"][..], &["--precision", "f64"], &["--integers"]] {
         let folder = tempfile::tempdir().unwrap();
         let json = folder.path().join("bench.json");
-        let output = Command::cargo_bin("nwp-mini")
-            .expect("built by cargo for this test")
+        let output = Command::new(support::program())
             .args(["-q", "bench", "reduce", "--elements", "1000", "--elements", "1Mi"])
             .args(["--runs", "3"])
             .args(options)
@@ -130,7 +129,7 @@ fn the_ladder_of_the_sum_is_measured() {
 
 #[test]
 fn the_ladders_of_matrices_are_measured() {
-    if gpu(true).is_none() {
+    if real_gpu(true, IT_MEASURES).is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -139,8 +138,7 @@ fn the_ladders_of_matrices_are_measured() {
         (&["transpose", "--extent", "300x200", "--extent", "6x27x413"][..], 2 * 8),
         (&["csr", "--matrix", "skewed"], 9),
     ] {
-        let output = Command::cargo_bin("nwp-mini")
-            .expect("built by cargo for this test")
+        let output = Command::new(support::program())
             .current_dir(project())
             .args(["-q", "bench"])
             .args(options)
@@ -163,13 +161,12 @@ fn the_ladders_of_matrices_are_measured() {
 
 #[test]
 fn a_grid_that_does_not_fit_is_refused() {
-    let Some(gpu) = gpu(true) else { return };
+    let Some(gpu) = real_gpu(true, IT_MEASURES) else { return };
     let [_, total] = gpu.memory().unwrap();
     // 1000 tracers of 27 levels on 71 x 58 columns take over a gigabyte three times; with more memory the grid is
     // larger.
     let side = 4 * ((total as f64 / (3.0 * 4.0 * 27.0 * 1000.0)).sqrt() as usize / 4) + 64;
-    let output = Command::cargo_bin("nwp-mini")
-        .expect("built by cargo for this test")
+    let output = Command::new(support::program())
         .current_dir(project())
         .args(["-q", "bench", "advection", "--backend", "gpu", "--limiter", "pd"])
         .args(["--tracers", "1000", "--runs", "1", "--tile", &format!("{side}x{side}")])
@@ -184,7 +181,7 @@ fn a_grid_that_does_not_fit_is_refused() {
 
 #[test]
 fn chains_end_where_they_should_and_copies_move_bytes() {
-    let Some(gpu) = gpu(true) else { return };
+    let Some(gpu) = real_gpu(true, IT_MEASURES) else { return };
     let chains = Arithmetic::<f32>::new(&gpu).unwrap();
     assert!(chains.seconds().unwrap() > 0.0);
     let ends = chains.ends().unwrap();

@@ -1,6 +1,8 @@
 //! Reductions on the device against those of the CPU.
 
+use nwp_mini::cuda_abi::DevicePointer;
 use nwp_mini::device::{Buffer, Gpu};
+use nwp_mini::primitives::gpu::arguments::ReduceArgs;
 use nwp_mini::primitives::gpu::reduce::ladder::{self, Ladder, RUNGS};
 use nwp_mini::primitives::gpu::reduce::{
     Operation, ReduceConfig, Reducer, Reducible, located, source,
@@ -12,6 +14,12 @@ use crate::{gpu, prepare, seed};
 
 /// Lengths around those of a load, a block and a grid, and one that fills the device.
 const LENGTHS: [usize; 9] = [0, 1, 3, 5, 1021, 65_537, 270_343, 1_000_003, 9_000_001];
+
+/// Small blocks, so that there are many: by tiles, and interleaved.
+const SMALL_BLOCKS: [ReduceConfig; 2] = [
+    ReduceConfig { threads: 96, packs: 2, blocks: 4, least: 1, tiled: true },
+    ReduceConfig { threads: 96, packs: 2, blocks: 4, least: 1, tiled: false },
+];
 
 fn prepare_all(gpu: &Gpu) {
     let shape = ReduceConfig::default();
@@ -48,7 +56,8 @@ fn rungs_and_sums_are_exact<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(i32)
     let (on_device, others) = (gpu.upload(&x).unwrap(), gpu.upload(&y).unwrap());
     let lesson = Ladder::<T>::new(gpu, most).unwrap();
     let results = gpu.zeros(1).unwrap();
-    for length in LENGTHS {
+    let longest = crate::sized(usize::MAX, 10_000);
+    for length in LENGTHS.into_iter().filter(|&length| length <= longest) {
         for first in 0..4 {
             let segments = Segments { first, ..Segments::whole(length) };
             let (a, b) = (&x[segments.range(0)], &y[segments.range(0)]);
@@ -134,13 +143,15 @@ fn each_kernel_once() {
 
 fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
     let mut random = Random::new(seed);
-    let reducer = Reducer::<T>::new(gpu).unwrap();
+    let configs = SMALL_BLOCKS.into_iter().chain([ReduceConfig::default()]);
+    let reducers: Vec<_> =
+        configs.map(|config| Reducer::<T>::with_shape(gpu, config).unwrap()).collect();
     for (count, length, gap, first) in [
-        (1, 1_000_003, 0, 1),
-        (162, 4118, 0, 0),
+        (1, crate::sized(1_000_003, 40_003), 0, 1),
+        (crate::sized(162, 12), 4118, 0, 0),
         (27, 71, 3, 2),
-        (5000, 13, 1, 0),
-        (3, 300_001, 5, 3),
+        (crate::sized(5000, 200), 13, 1, 0),
+        (3, crate::sized(300_001, 9001), 5, 3),
     ] {
         let segments = Segments { first, length, count, stride: length + gap };
         let x: Vec<T> = (0..segments.end())
@@ -151,26 +162,33 @@ fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
             })
             .collect();
         let on_device = gpu.upload(&x).unwrap();
-        let found = reducer.statistics(&on_device, segments).unwrap();
         let expected = reduce::statistics_of_segments(&x, segments);
-        let pairs = [(Operation::MinAt, false), (Operation::MaxAt, true)];
-        let places = pairs.map(|(operation, _)| {
-            let results = gpu.zeros(count * operation.words()).unwrap();
-            words(&results, || reducer.reduce(operation, &on_device, segments, &results))
-        });
-        for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let what = format!("{} {segments:?} {n}", T::TYPE_NAME);
-            assert_eq!((found.extrema, found.nans), (expected.extrema, expected.nans), "{what}");
-            for [found, expected] in [[found.sum, expected.sum], [found.squares, expected.squares]]
-            {
-                let both = found.is_nan() && expected.is_nan();
-                assert!(both || found == expected, "{what}: {found} {expected}");
-            }
-            for ((_, is_largest), words) in pairs.iter().zip(&places) {
-                let place = expected
-                    .extrema
-                    .map(|e| if *is_largest { (e.max, e.max_at) } else { (e.min, e.min_at) });
-                assert_eq!(located::<T>(&words[2 * n..2 * n + 2]), place, "{what}");
+        for reducer in &reducers {
+            let found = reducer.statistics(&on_device, segments).unwrap();
+            let pairs = [(Operation::MinAt, false), (Operation::MaxAt, true)];
+            let places = pairs.map(|(operation, _)| {
+                let results = gpu.zeros(count * operation.words()).unwrap();
+                words(&results, || reducer.reduce(operation, &on_device, segments, &results))
+            });
+            for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let what = format!("{} {segments:?} {n}", T::TYPE_NAME);
+                assert_eq!(
+                    (found.extrema, found.nans),
+                    (expected.extrema, expected.nans),
+                    "{what}"
+                );
+                for [found, expected] in
+                    [[found.sum, expected.sum], [found.squares, expected.squares]]
+                {
+                    let both = found.is_nan() && expected.is_nan();
+                    assert!(both || found == expected, "{what}: {found} {expected}");
+                }
+                for ((_, is_largest), words) in pairs.iter().zip(&places) {
+                    let place = expected
+                        .extrema
+                        .map(|e| if *is_largest { (e.max, e.max_at) } else { (e.min, e.min_at) });
+                    assert_eq!(located::<T>(&words[2 * n..2 * n + 2]), place, "{what}");
+                }
             }
         }
     }
@@ -191,7 +209,8 @@ fn statistics_of_segments_are_those_of_the_cpu() {
 fn sums_have_the_same_bits_in_every_run() {
     let Some(gpu) = gpu(true) else { return };
     let mut random = Random::new(seed());
-    let x: Vec<f32> = (0..4_000_037).map(|_| random.between(-1.0, 1.0) as f32).collect();
+    let x: Vec<f32> =
+        (0..crate::sized(4_000_037, 50_037)).map(|_| random.between(-1.0, 1.0) as f32).collect();
     let on_device = gpu.upload(&x).unwrap();
     let reducer = Reducer::<f32>::new(&gpu).unwrap();
     let results = gpu.zeros(1).unwrap();
@@ -201,7 +220,7 @@ fn sums_have_the_same_bits_in_every_run() {
     };
     for operation in [Operation::Sum, Operation::Squares] {
         let first = sum(operation);
-        assert!((0..100).all(|_| sum(operation) == first), "{operation:?}");
+        assert!((0..crate::sized(100, 5)).all(|_| sum(operation) == first), "{operation:?}");
         let expected = match operation {
             Operation::Sum => reduce::sum(&x),
             _ => reduce::sum_of_squares(&x),
@@ -217,6 +236,27 @@ fn sums_have_the_same_bits_in_every_run() {
     assert!(
         (reducer.dot(&on_device, &on_device).unwrap() - reduce::sum_of_squares(&x)).abs() < 1e-7
     );
+}
+
+/// The arguments are laid out as the kernels expect, with five pointers first.
+#[test]
+fn launches_share_out_the_blocks() {
+    let values = DevicePointer::<f32>::new(1024).read();
+    let arrays = ReduceArgs { values, ..ReduceArgs::default() };
+    let shape = ReduceConfig { threads: 128, packs: 4, blocks: 2, least: 2, tiled: true };
+    let launch = |length, count| {
+        let segments = Segments { first: 3, length, count, stride: length };
+        shape.launch(arrays, segments, 40)
+    };
+    let (ReduceArgs { values, length, blocks, .. }, _) = launch(100, 1);
+    assert_eq!((values.address(), length, blocks), (1024 + 12, 100, 1));
+    // 128 threads with two loads of four elements.
+    for (length, count, blocks) in
+        [(0, 1, 1), (1024, 1, 1), (1025, 1, 2), (1 << 20, 1, 40), (1 << 20, 7, 5), (5000, 99, 1)]
+    {
+        let (args, all) = launch(length, count);
+        assert_eq!((args.blocks as usize, all), (blocks, count * blocks));
+    }
 }
 
 /// Times of the sum with many launch configurations; the fastest one is the basis of `ReduceConfig`.

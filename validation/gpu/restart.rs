@@ -4,14 +4,13 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use assert_cmd::cargo::CommandCargoExt;
-
+use crate::gpu;
 use crate::small::Small;
-use crate::{gpu, project};
+use crate::support;
 
 /// The program in a folder, with its own cache there; on the GPU unless the arguments select the CPU.
 fn program(folder: &Path, arguments: &[&str]) -> Command {
-    let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
+    let mut program = Command::new(support::program());
     program.current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
     program.env("NWP_BACKEND", "gpu");
     program.args(["run", "-q", "--force", "--no-compare"]).args(arguments);
@@ -57,7 +56,7 @@ fn figures(folder: &Path, name: &str) -> serde_json::Value {
 /// Three times of input, five minutes apart.
 fn series(folder: &Path) -> [String; 3] {
     ["18:00", "18:05", "18:10"].map(|time| {
-        let mut small = Small::of([24, 20, 12], true);
+        let mut small = Small::of(crate::sized([24, 20, 12], [13, 11, 9]), true);
         let stamp = format!("2005-08-28_{time}:00");
         small.stamp = Box::leak(stamp.into_boxed_str());
         let faster = if time == "18:05" { 1.4 } else { 1.0 };
@@ -75,16 +74,23 @@ fn halves_have_the_bits_of_a_whole_run() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let storm = format!("{}/data/soc.nc", project());
+    let storm = crate::storm_file().display().to_string();
     let [a, b, c] = series(folder);
+    let long = crate::sized(14, 11);
     let cases: [(&[&str], &[&str], usize, usize); 5] = [
-        (&[&storm], &[], 20, 9),
-        (&[&storm], &["--precision", "f64", "--fallout", "substepped"], 6, 3),
-        (&[&storm], &["--boundary", "periodic", "--limiter", "monotonic"], 12, 5),
-        (&[&a, &b, &c], &["--boundary", "open"], 14, 5),
-        (&[&a, &b, &c], &["--refine", "2"], 14, 12),
+        (&[&storm], &[], crate::sized(20, 5), crate::sized(9, 2)),
+        (&[&storm], &["--precision", "f64", "--fallout", "substepped"], crate::sized(6, 3), 2),
+        (
+            &[&storm],
+            &["--boundary", "periodic", "--limiter", "monotonic"],
+            crate::sized(12, 3),
+            crate::sized(5, 1),
+        ),
+        (&[&a, &b, &c], &["--boundary", "open"], long, 5),
+        (&[&a, &b, &c], &["--refine", "2"], long, crate::sized(12, 7)),
     ];
-    for (inputs, options, steps, first) in cases {
+    // Each side and each kind of input once on the emulated device.
+    for (inputs, options, steps, first) in cases.into_iter().skip(crate::sized(0, 1)) {
         let about = format!("{inputs:?} {options:?} {first} of {steps}");
         let input = [&["--input"], inputs, &["--dt", "60"], options].concat();
         let [steps, left, first] = [steps, steps - first, first].map(|n| n.to_string());
@@ -107,12 +113,22 @@ fn every_run_has_the_same_bits() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let storm = format!("{}/data/soc.nc", project());
-    for precision in ["f32", "f64"] {
-        let steps = ["--input", &storm, "--dt", "60", "--steps", "30", "--precision", precision];
+    let storm = crate::storm_file().display().to_string();
+    for &precision in crate::sized(&["f32", "f64"][..], &["f32"]) {
+        let steps = [
+            "--input",
+            &storm,
+            "--dt",
+            "60",
+            "--steps",
+            crate::sized("30", "4"),
+            "--precision",
+            precision,
+        ];
         run(folder, &[&steps[..], &["-o", "first.nc"]].concat());
+        let rarely = crate::sized("700", "180");
         for more in
-            [&[][..], &["--output-interval", "60"], &["--output-interval", "700", "--profiles"]]
+            [&[][..], &["--output-interval", "60"], &["--output-interval", rarely, "--profiles"]]
         {
             run(folder, &[&steps[..], &["-o", "again.nc"], more].concat());
             let differ = differing(folder, "first.nc", "again.nc");
@@ -132,10 +148,11 @@ fn runs_at_once_share_the_device_and_the_cache() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let storm = format!("{}/data/soc.nc", project());
+    let storm = crate::storm_file().display().to_string();
+    let steps = crate::sized("10", "3");
     let start = |number: usize| {
         let name = format!("{number}.nc");
-        let mut run = program(folder, &["--input", &storm, "--steps", "10", "-o", &name]);
+        let mut run = program(folder, &["--input", &storm, "--steps", steps, "-o", &name]);
         run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
     };
     let runs: Vec<_> = (0..3).map(start).collect();
@@ -148,7 +165,7 @@ fn runs_at_once_share_the_device_and_the_cache() {
         assert_eq!(differ, Vec::<String>::new(), "{number}");
     }
     // The next run uses the stored kernels.
-    run(folder, &["--input", &storm, "--steps", "10", "-o", "3.nc"]);
+    run(folder, &["--input", &storm, "--steps", steps, "-o", "3.nc"]);
     assert_eq!(differing(folder, "0.nc", "3.nc"), Vec::<String>::new());
 }
 
@@ -160,7 +177,7 @@ fn a_run_goes_on_on_the_other_backend() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let storm = format!("{}/data/soc.nc", project());
+    let storm = crate::storm_file().display().to_string();
     for [first, second] in [["gpu", "cpu"], ["cpu", "gpu"]] {
         let input =
             ["--input", &storm, "--dt", "60", "--steps", "5", "-o", "a.nc", "--backend", first];

@@ -85,7 +85,7 @@ fn code_that_does_not_compile_is_shown_with_file_and_line() {
         is_exact: false,
     };
     let error = gpu.module(&source).unwrap_err().to_string();
-    assert!(error.contains("kernels/forcing.cu("), "{error}");
+    assert!(error.contains(crate::sized("kernels/forcing.cu(", "kernels/forcing.cu:")), "{error}");
 }
 
 #[test]

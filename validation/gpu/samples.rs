@@ -1,6 +1,5 @@
 //! Operators applied on the device: the products are those of the fields that it hands over.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use nwp_mini::advection::Limiter;
@@ -21,6 +20,7 @@ use nwp_mini::wsm5::Sedimentation;
 use crate::gpu;
 use crate::products::check_product;
 use crate::random::Random;
+use crate::support;
 
 const DT: f64 = 60.0;
 
@@ -96,7 +96,7 @@ fn check_profiles<R: RunPrecision>(
 }
 
 fn run<R: RunPrecision + GpuPrecision>(gpu: &Gpu) {
-    let path = Path::new(&crate::project()).join("data/soc.nc");
+    let path = crate::storm_file();
     let (domain, frame) = wrf::read(&path, None).unwrap();
     let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
@@ -117,11 +117,14 @@ fn run<R: RunPrecision + GpuPrecision>(gpu: &Gpu) {
     let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
     let columns = grid.shape.columns();
     // A few places, grids of few and of many entries, long rows, and rows of nothing.
-    let operators = [(3, 4), (20_011, 5), (30_001, 20), (101, 900), (5, 0)]
-        .into_iter()
-        .zip(1..)
-        .map(|((places, most), seed)| operator::<R>(columns, places, most, seed))
-        .collect::<Vec<_>>();
+    let operators = crate::sized(
+        [(3, 4), (20_011, 5), (30_001, 20), (101, 900), (5, 0)],
+        [(3, 4), (211, 5), (301, 20), (101, 90), (5, 0)],
+    )
+    .into_iter()
+    .zip(1..)
+    .map(|((places, most), seed)| operator::<R>(columns, places, most, seed))
+    .collect::<Vec<_>>();
     let mut random = Random::new(9);
     let weights: Vec<R> =
         (0..grid.shape.cells()).map(|_| R::of(random.between(0.0, 1000.0))).collect();
@@ -210,10 +213,10 @@ fn auxiliary_outputs_come_from_the_device_too() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let input = Path::new(&crate::project()).join("data/soc.nc");
-    std::fs::write(folder.path().join("p.csv"), "name,x,y\na,1e6,8e5\nb,1234567,876543\n").unwrap();
+    let input = crate::storm_file();
+    std::fs::write(folder.path().join("p.csv"), "name,x,y\na,1e5,2e5\nb,234567,176543\n").unwrap();
     let program = |arguments: &[&str]| {
-        let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
+        let mut program = assert_cmd::Command::new(support::program());
         program.current_dir(folder.path()).args(arguments).arg("--input").arg(&input);
         program.assert().success();
     };

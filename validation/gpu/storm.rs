@@ -1,7 +1,5 @@
 //! Steps of the cyclone on the GPU: as on the CPU, and with the same bits in every run.
 
-use std::path::Path;
-
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
@@ -17,11 +15,12 @@ use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::Mapping;
 
 use crate::gpu;
+use crate::support;
 
 const DT: f64 = 60.0;
 
 fn soc<R: RunPrecision>() -> RunInput<R> {
-    let path = Path::new(&crate::project()).join("data/soc.nc");
+    let path = crate::storm_file();
     let (domain, frame) = wrf::read(&path, None).unwrap();
     RunInput::new(domain, frame).unwrap()
 }
@@ -90,7 +89,7 @@ const SHARE_OFF: f64 = 0.01;
 /// Error above which a value counts as off in double precision with sub-stepped sedimentation, and with Kessler's rain,
 /// which have no search that rounding could redirect. Remaining differences come from thresholds of the scheme, which
 /// differently rounded traces of water pass differently: single cells, by up to a millionth of the field, and their
-/// transport by the wind. On the host the kernels have the same bits as the CPU (`validation/emulated/wsm5/same.rs`).
+/// transport by the wind. On the emulated device the kernels have the same bits as the CPU.
 const ALMOST_SAME: f64 = 1e-9;
 
 fn check_steps<R: RunPrecision + GpuPrecision>(
@@ -140,7 +139,7 @@ fn five_hundred_steps_pass_the_comparison() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let input = Path::new(&crate::project()).join("data/soc.nc");
+    let input = crate::storm_file();
     for more in [
         &[][..],
         &["--no-fast-math"],
@@ -148,15 +147,10 @@ fn five_hundred_steps_pass_the_comparison() {
         &["--physics", "kessler"],
         &["--physics", "kessler", "--precision", "f64"],
     ] {
-        let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
-        program.current_dir(&folder).args([
-            "run",
-            "--backend",
-            "both",
-            "--steps",
-            "500",
-            "--force",
-        ]);
+        let mut program = assert_cmd::Command::new(support::program());
+        let steps = crate::sized("500", "8");
+        program.current_dir(&folder);
+        program.args(["run", "--backend", "both", "--steps", steps, "--force"]);
         let output = program.arg("--input").arg(&input).args(more).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{more:?}\n{said}");
@@ -171,14 +165,33 @@ fn rows_of_any_length_pass_the_comparison() {
     }
     let folder = tempfile::tempdir().unwrap();
     let program = || {
-        let mut program = assert_cmd::Command::cargo_bin("nwp-mini").unwrap();
+        let mut program = assert_cmd::Command::new(support::program());
         program.current_dir(&folder);
         program
     };
-    for nx in ["69", "70"] {
-        let size = ["--nx", nx, "--ny", "46", "--nz", "20", "--output", "storm.nc", "--force"];
+    for nx in crate::sized(["69", "70"], ["21", "22"]) {
+        let size = [
+            "--nx",
+            nx,
+            "--ny",
+            crate::sized("46", "10"),
+            "--nz",
+            "20",
+            "--output",
+            "storm.nc",
+            "--force",
+        ];
         program().args(["init", "storm"]).args(size).assert().success();
-        let run = ["run", "--input", "storm.nc", "--backend", "both", "--steps", "60", "--force"];
+        let run = [
+            "run",
+            "--input",
+            "storm.nc",
+            "--backend",
+            "both",
+            "--steps",
+            crate::sized("60", "6"),
+            "--force",
+        ];
         let output = program().args(run).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{nx}\n{said}");
@@ -190,14 +203,15 @@ fn every_run_has_the_same_bits() {
     let Some(gpu) = gpu(true) else { return };
     let run = |scheme: Microphysics, frames: bool| {
         let mut pair = Pair::<f32>::new(&gpu, scheme, None);
-        for step in 1..=50 {
+        let [steps, interval] = crate::sized([50, 10], [6, 2]);
+        for step in 1..=steps {
             pair.gpu.step(DT).unwrap();
-            if frames && step % 10 == 0 {
+            if frames && step % interval == 0 {
                 pair.gpu.capture(Output::Frame(0), &pair.moment).unwrap();
                 assert!(pair.gpu.collect(Output::Frame(0), true).unwrap().is_some());
             }
         }
-        pair.gpu.check(50, true).unwrap();
+        pair.gpu.check(steps, true).unwrap();
         let bits = |state: &State<f32>| -> Vec<u32> {
             state.fields().iter().flatten().map(|x| x.to_bits()).collect()
         };

@@ -6,11 +6,15 @@ use nwp_mini::primitives::transpose::{Matrices, transpose};
 use nwp_mini::real::{Precision, Real};
 
 use crate::random::Random;
-use crate::{gpu, prepare, seed};
+use crate::{IT_IS_LARGE, gpu, prepare, real_gpu, seed};
 
 /// Sizes of all alignments; single rows and columns; few levels, there and back.
-const SMALL: [[usize; 3]; 8] = [
+const SMALL: [[usize; 3]; 12] = [
     [1, 1, 1],
+    [1, 32, 32],
+    [1, 64, 64],
+    [3, 70, 2],
+    [2, 150, 63],
     [1, 1, 1003],
     [1, 1003, 1],
     [1, 133, 177],
@@ -18,6 +22,26 @@ const SMALL: [[usize; 3]; 8] = [
     [6, 27, 418],
     [6, 418, 27],
     [3, 63, 65],
+];
+
+/// Small tiles, so that small matrices have many; strips that do not divide them.
+const SHAPES: [TransposeConfig; 2] = [
+    TransposeConfig {
+        tile: 32,
+        threads: 64,
+        resident: 1,
+        strip: 3,
+        unrolled_tile: 32,
+        unrolled_lines: 4,
+    },
+    TransposeConfig {
+        tile: 64,
+        threads: 128,
+        resident: 1,
+        strip: 1,
+        unrolled_tile: 16,
+        unrolled_lines: 16,
+    },
 ];
 
 /// More tiles than fit on a device; fields of a storm, there and back.
@@ -52,6 +76,14 @@ fn rungs_agree<R: Real + Element>(gpu: &Gpu, sizes: &[[usize; 3]]) {
             let expected = if rung == Rung::Copy { &values } else { &expected };
             assert!(to.to_vec().unwrap() == *expected, "{rung:?} {matrices:?}");
         }
+        for config in SHAPES {
+            let device = Transpose::<R>::with(gpu, matrices, config).unwrap();
+            for rung in [Rung::Unrolled, Rung::Diagonal, Rung::Best] {
+                to.poison().unwrap();
+                device.run_by(rung, &from, &to).unwrap();
+                assert!(to.to_vec().unwrap() == expected, "{rung:?} {config:?} {matrices:?}");
+            }
+        }
         // The check does not let everything pass.
         if matrices.len() > 1 {
             to.upload_to(1, &[R::TWO]).unwrap();
@@ -73,7 +105,7 @@ fn small_matrices_are_turned() {
 
 #[test]
 fn large_matrices_are_turned() {
-    let Some(gpu) = gpu(true) else { return };
+    let Some(gpu) = real_gpu(true, IT_IS_LARGE) else { return };
     rungs_agree::<f32>(&gpu, &LARGE);
     rungs_agree::<f64>(&gpu, &LARGE);
 }

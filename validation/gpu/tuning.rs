@@ -13,11 +13,12 @@ use nwp_mini::real::Precision;
 use nwp_mini::wsm5::Sedimentation;
 use serde_json::Value;
 
-use crate::{gpu, project};
+use crate::support;
+use crate::{IT_MEASURES, gpu, project, real_gpu};
 
 /// Runs the program with its own cache folder.
 fn run(cache: &Path, arguments: &[&str]) -> Output {
-    let mut program = Command::cargo_bin("nwp-mini").expect("built by cargo for this test");
+    let mut program = Command::new(support::program());
     program.current_dir(project()).env("XDG_CACHE_HOME", cache).args(arguments);
     program.output().expect("it starts")
 }
@@ -56,7 +57,7 @@ const STEP: [&str; 12] = [
 
 #[test]
 fn what_was_measured_is_used_unless_it_is_stale() {
-    let Some(gpu) = gpu(true) else { return };
+    let Some(gpu) = real_gpu(true, IT_MEASURES) else { return };
     let cache = tempfile::tempdir().unwrap();
     let path = file_of(&gpu, cache.path());
     let mut tuning = Tuning::empty(&gpu.device().name);
@@ -96,7 +97,7 @@ fn what_was_measured_is_used_unless_it_is_stale() {
 #[test]
 fn mechanisms_have_kernels_as_measured() {
     const MECHANISM: &str = "data/chemistry/small_strato.kpp";
-    let Some(gpu) = gpu(true) else { return };
+    let Some(gpu) = real_gpu(true, IT_MEASURES) else { return };
     let cache = tempfile::tempdir().unwrap();
     let path = file_of(&gpu, cache.path());
     let [table, _] =
@@ -185,10 +186,11 @@ fn settings_are_measured_kept_and_used() {
 fn the_transport_marches_as_measured() {
     let Some(gpu) = gpu(true) else { return };
     let cache = tempfile::tempdir().unwrap();
+    let storm = crate::storm_file().display().to_string();
     let run = |name: &str| {
         let output = cache.path().join(name);
         let path = output.to_str().expect("a path in UTF-8");
-        let on_gpu = ["run", "--input", "data/soc.nc", "--backend", "gpu", "--no-compare"];
+        let on_gpu = ["run", "--input", &storm, "--backend", "gpu", "--no-compare"];
         let steps = ["--steps", "3", "--dt", "60", "--output", path];
         let [_, log] = said(cache.path(), &[&on_gpu[..], &steps].concat());
         assert!(!log.contains("built-in"), "{log}");
@@ -211,20 +213,23 @@ fn the_transport_marches_as_measured() {
     }]);
     fs::write(file_of(&gpu, cache.path()), tuning.text()).unwrap();
     assert!(run("measured.nc") == built_in);
+    if real_gpu(true, IT_MEASURES).is_none() {
+        return;
+    }
     let bench = ["bench", "advection", "--backend", "gpu", "--limiter", "pd", "--runs", "1"];
+    let bench = [&bench[..], &["--tile", "71x58"]].concat();
     let [table, _] = said(cache.path(), &bench);
     assert!(table.contains("6 blocks = 24 warps"), "{table}");
 }
 
 #[test]
 fn cost_is_measured_over_a_range_of_grids() {
-    if gpu(true).is_none() {
+    if real_gpu(true, IT_MEASURES).is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let [json, svg] = ["a.json", "a.svg"].map(|name| folder.path().join(name));
-    let output = Command::cargo_bin("nwp-mini")
-        .expect("built by cargo for this test")
+    let output = Command::new(support::program())
         .current_dir(project())
         .args(["-q", "bench", "scale", "--backend", "both", "--runs", "2", "--no-tuning"])
         .args(["--columns-from", "256", "--columns-to", "1Ki"])

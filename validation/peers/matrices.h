@@ -1,5 +1,5 @@
 // The sparse matrices of the bench, the same as those of src/primitives/matrices.rs: a test in
-// validation/emulated/matrix holds one against the other.
+// validation/twins/peers.rs holds one against the other.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,20 @@
 
 use std::io::{Write, stderr};
 
-use nwp_mini::device::{Gpu, Options};
+use nwp_mini::device::{Gpu, Options, driver};
+
+use crate::emulated_device;
+
+/// Returns `true` if the tests run on the emulated device: NWP_MINI_GPU=emulated.
+pub fn is_emulated() -> bool {
+    std::env::var("NWP_MINI_GPU").is_ok_and(|value| value == "emulated")
+}
 
 /// The GPU; `None` without one, with a line that states the reason.
 pub fn gpu(fast_math: bool) -> Option<Gpu> {
+    if is_emulated() {
+        driver::install(emulated_device::open);
+    }
     match Gpu::open(&Options { fast_math, ..Options::default() }) {
         Ok(gpu) => Some(gpu),
         Err(error) => {

@@ -10,7 +10,7 @@ pub mod advection;
 pub mod chemistry;
 pub mod column_reference;
 pub mod device;
-pub mod emulator;
+pub mod emulated_device;
 pub mod file_locks;
 pub mod files;
 pub mod kernels;
@@ -36,13 +36,21 @@ pub fn project() -> PathBuf {
         .map_or_else(|| here.ancestors().nth(2).expect("validation/support").into(), PathBuf::from)
 }
 
-/// The program under test, which cargo builds beside the test executables.
+/// The program under test, which cargo builds beside the test executables; on the emulated device, if the tests run on
+/// it, the same program above that.
 pub fn program() -> PathBuf {
-    assert_cmd::cargo::cargo_bin("nwp-mini")
+    assert_cmd::cargo::cargo_bin(if device::is_emulated() {
+        "nwp-mini-emulated"
+    } else {
+        "nwp-mini"
+    })
 }
 
-/// Cargo's folder for files of tests, such as compiled kernels.
+/// Cargo's folder for files of tests, such as compiled kernels: beside the profile's, in which test executables are in
+/// `deps`, and programs are not.
 pub fn scratch() -> PathBuf {
     let executable = std::env::current_exe().expect("the path of the test executable");
-    executable.ancestors().nth(3).expect("target/PROFILE/deps/NAME").join("tmp")
+    let folder = executable.parent().expect("an executable is in a folder");
+    let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    profile.and_then(Path::parent).expect("target/PROFILE").join("tmp")
 }

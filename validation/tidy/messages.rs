@@ -7,7 +7,7 @@ use crate::text::{code_only, is_word, words};
 const COMMAND_LINE: [&str; 2] = ["src/cli/", "src/main.rs"];
 
 /// Files whose texts are options of another program: of the compiler of kernels.
-const OF_THE_COMPILER: [&str; 2] = ["src/device/compile.rs", "src/device/ptxas_report.rs"];
+const OF_THE_COMPILER: [&str; 2] = ["src/device/cuda/nvrtc.rs", "src/device/cuda/ptxas_report.rs"];
 
 /// The one file that converts paths to text.
 const TEXT_OF_PATHS: &str = "src/os_text.rs";
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(count("src/passive/file.rs", "let a = \"rename one of --tracers\";"), 1);
         assert_eq!(count("src/real.rs", "/// As `--precision` takes it, and --dt."), 2);
         assert_eq!(count("src/cli/run.rs", "let a = \"--tracers\";"), 0);
-        assert_eq!(count("src/device/compile.rs", "let a = \"--std=c++17\";"), 0);
+        assert_eq!(count("src/device/cuda/nvrtc.rs", "let a = \"--std=c++17\";"), 0);
         assert_eq!(count("src/real.rs", "// i --> j, a -- b, x--y, ---- line\nlet a = b - -c;"), 0);
     }
 

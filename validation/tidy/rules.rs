@@ -188,8 +188,8 @@ fn circles(uses: &Uses) -> Vec<String> {
 pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     let code = code_only(&source.text);
     let is_in = |folder| source.path.starts_with(folder);
-    let (in_device, in_io) = (is_in("src/device/"), is_in("src/io/"));
-    let launches = in_device || LAUNCHERS.into_iter().any(is_in);
+    let cuda = "src/device/cuda/";
+    let launches = is_in("src/device/") || LAUNCHERS.into_iter().any(is_in);
     let mut exceptions = usize::from(source.path == UNSAFE_EXCEPTION);
     let mut findings = Vec::new();
     for (offset, word) in words(&code) {
@@ -204,8 +204,8 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
                 }
                 "src/device/ and the launchers"
             }
-            _ if !in_device && (word.contains("cudarc") || word.contains("nvrtc")) => "src/device/",
-            "netcdf" if !in_io => "src/io/",
+            _ if !is_in(cuda) && ["cudarc", "nvrtc"].iter().any(|x| word.contains(x)) => cuda,
+            "netcdf" if !is_in("src/io/") => "src/io/",
             _ => continue,
         };
         findings.push(source.finding(offset, format!("{word} has its only place in {home}")));
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(count("src/cli/mod.rs", "fn f() -> netcdf::Result<()> {}"), 1);
         assert_eq!(count("src/real.rs", "// unsafe\nlet a = \"netcdf, cudarc\";"), 0);
         assert_eq!(count("src/real.rs", "#![deny(unsafe_code)]"), 0);
-        assert_eq!(count("src/device/mod.rs", "unsafe { cudarc::f() }"), 0);
+        assert_eq!(count("src/device/cuda/mod.rs", "unsafe { cudarc::f() }"), 0);
         for launcher in LAUNCHERS {
             assert_eq!(count(&format!("{launcher}mod.rs"), "unsafe { cudarc::f() }"), 1);
         }

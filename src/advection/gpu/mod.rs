@@ -13,7 +13,7 @@
 //! - Rows with periodic sides, and rows with two cells a thread, have no padding.
 //!
 //! **Launch configurations depend on the size of the grid.** On the emulated device the kernels give the bits of the
-//! CPU version (`validation/emulated/advection`).
+//! CPU version (`validation/gpu/advection`).
 //!
 //! - Small grids are divided into as many groups of levels as fill the device evenly.
 //! - Below 10,000 columns consecutive threads take consecutive groups of cells (linear indexing), so that warps are

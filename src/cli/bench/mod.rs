@@ -34,7 +34,7 @@ use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::run::metadata::machine;
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
-use crate::device::Gpu;
+use crate::device::{CompilerFacts, Gpu};
 use crate::error::{Error, Result};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::lattice::Extents;
@@ -382,14 +382,14 @@ impl Bench {
     fn best<R: GpuPrecision>(&self, gpu: &Gpu, record: &mut Record) -> Result<Processor> {
         let best = gpu::best::<R>(gpu, self.runs)?;
         let device = gpu.device();
-        let (major, minor) = gpu.compiler().version();
+        let CompilerFacts { name, version, fast_math, .. } = gpu.compiler();
         writeln!(
             record.out,
-            "{}, {} multiprocessors, NVRTC {major}.{minor}{}{}; a copy moves {:.1} GB/s, read and \
+            "{}, {} multiprocessors, {name} {version}{}{}; a copy moves {:.1} GB/s, read and \
              written, chains of fused multiplications and additions make {:.0} G op/s",
             device.name,
             device.multiprocessors,
-            if gpu.compiler().fast_math() { ", fast-math" } else { "" },
+            if fast_math { ", fast-math" } else { "" },
             if gpu.tuning().is_some() { ", settings measured by tune" } else { "" },
             best.copy / 1e9,
             best.arithmetic.unwrap_or_default() / 1e9

@@ -18,17 +18,14 @@ impl Bench {
         let group = self.group.iter().map(|group| format!(", group {group}"));
         let dense = self.dense.then(|| ", only with condensate".to_owned());
         let input: String = [name.into_owned()].into_iter().chain(group).chain(dense).collect();
-        let compiler = gpu.map(|gpu| {
-            let (major, minor) = gpu.compiler().version();
-            format!("{major}.{minor}")
-        });
+        let compiler = gpu.map(Gpu::compiler);
         let facts: [(&str, Value); 8] = [
             ("date", OffsetDateTime::now_utc().date().to_string().into()),
             ("cpu", machine.cpu.into()),
             ("cores", machine.cores.into()),
             ("driver", gpu.and_then(|_| driver()).into()),
-            ("compiler", compiler.into()),
-            ("fast_math", gpu.map(|gpu| gpu.compiler().fast_math()).into()),
+            ("compiler", compiler.as_ref().map(|compiler| compiler.version.clone()).into()),
+            ("fast_math", compiler.map(|compiler| compiler.fast_math).into()),
             ("tuned", gpu.map(|gpu| gpu.tuning().is_some()).into()),
             ("input", input.into()),
         ];

@@ -6,7 +6,7 @@ use std::{fs, io};
 use crate::backend::Info;
 use crate::cli::FilePrecision;
 use crate::cli::run::options::RunConfig;
-use crate::device::Gpu;
+use crate::device::{CompilerFacts, Gpu};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
 use crate::os_text::{Shown, command_line};
@@ -37,9 +37,8 @@ pub(in crate::cli) fn provenance<R: FilePrecision>(
         ("refined", config.scheme.refine.to_string()),
     ];
     let compiler = gpu.map(|gpu| {
-        let (major, minor) = gpu.compiler().version();
-        let options = gpu.compiler().options(&gpu.device().architecture.to_string()).join(" ");
-        [("nvrtc_version", format!("{major}.{minor}")), ("nvrtc_options", options)]
+        let CompilerFacts { version, options, .. } = gpu.compiler();
+        [("nvrtc_version", version), ("nvrtc_options", options.join(" "))]
     });
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));

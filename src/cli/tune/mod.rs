@@ -22,7 +22,7 @@ use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::mechanism::RateCode;
 use crate::cli::FilePrecision;
 use crate::device::tuning::{Choice, Tuning};
-use crate::device::{Gpu, Options};
+use crate::device::{CompilerFacts, Gpu, Options};
 use crate::error::{Error, Result};
 use crate::gpu::tuning::Knob;
 use crate::io::store::atomic_file::AtomicFile;
@@ -196,10 +196,10 @@ impl Tune {
         out: &mut impl Write,
     ) -> Result<(Vec<Choice>, Vec<Trial>)> {
         let source = bench_input::read::<R>(&self.input, self.group.as_deref())?;
-        let (major, minor) = gpu.compiler().version();
+        let CompilerFacts { name, version, .. } = gpu.compiler();
         writeln!(
             out,
-            "{}, NVRTC {major}.{minor}; columns of {}, {} levels, {}",
+            "{}, {name} {version}; columns of {}, {} levels, {}",
             gpu.device().name,
             self.input.shown(),
             source.grid.shape.nz,

@@ -235,7 +235,7 @@ impl<R: LatticePrecision> LowerRung<R> {
     }
 
     /// The spinors of the result.
-    pub(crate) fn out(&self) -> &Buffer<R> {
+    pub fn out(&self) -> &Buffer<R> {
         &self.fields.out
     }
 }

@@ -121,7 +121,15 @@ impl<R: LatticePrecision> Operator<R> {
 
     /// `out = D in` or `D† in` for all right-hand sides of the fields, which are contiguous and as many as the form has.
     /// Dynamic shared memory limits the occupancy.
-    pub(crate) fn hop(
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu).
+    ///
+    /// # Panics
+    ///
+    /// If the fields have other lengths.
+    pub fn hop(
         &self,
         parity: Parity,
         is_dagger: bool,

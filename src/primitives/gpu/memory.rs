@@ -343,7 +343,7 @@ impl<'a> Overlap<'a> {
     ) -> Result<()> {
         if matches!(leg, Leg::There | Leg::All) {
             // SAFETY: this value owns all arrays, and all streams are waited for before the host reads or changes one.
-            unsafe { self.given.send(&self.from, range.clone(), &stream.0)? };
+            unsafe { self.given.send(&self.from, range.clone(), stream)? };
         }
         if matches!(leg, Leg::Work | Leg::All) {
             let (args, blocks) = work.launch(
@@ -362,7 +362,7 @@ impl<'a> Overlap<'a> {
         }
         if matches!(leg, Leg::Back | Leg::All) {
             // SAFETY: as above.
-            unsafe { self.made.fetch(&self.to, range, &stream.0)? };
+            unsafe { self.made.fetch(&self.to, range, stream)? };
         }
         Ok(())
     }

@@ -10,14 +10,15 @@ use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::real::Real;
 use nwp_mini::state::{CloudDiagnostics, Environment};
-use nwp_mini::wsm5::Sedimentation;
 use nwp_mini::wsm5::gpu::launch::{
     self, ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, Wsm5Gpu,
 };
 use nwp_mini::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::wsm5::{Sedimentation, minor_steps};
 
 use super::weather::{Engine, Mass, Precision, Region, Weather};
+use crate::device::is_emulated;
 
 /// A precision in which the kernels run.
 pub trait OnDevice: Precision + Element {}
@@ -213,30 +214,32 @@ fn expect_untouched<R: Real>(guard: &[R], place: &str) {
     assert!(guard.iter().all(|x| x.is_nan()), "something is written {place}");
 }
 
-/// The mapping with a thread for a column, and the tiles that are taken for few and for many
-/// columns.
+/// The tiles that are taken for few and for many columns, and the mapping with a thread for a column; on the emulated
+/// device without the latter, which has the bits of the CPU version there (`same_bits`).
 pub fn mappings<R: OnDevice>(fallout: Sedimentation, nz: usize) -> Vec<Mapping> {
     let tile = |columns| Mapping::Tile(Tile::choose(columns, R::PRECISION, fallout, nz));
-    let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
+    let mut mappings = vec![tile(1), tile(usize::MAX)];
     mappings.dedup();
+    if !is_emulated() {
+        mappings.push(Mapping::Column);
+    }
     mappings
 }
 
-/// Sources of the kernels of calls without the mass mismatch, and of the diagnosis.
+/// Sources of the kernels of calls of these lengths without the mass mismatch, and of the diagnosis.
 pub fn sources<R: OnDevice>(
     nz: usize,
     fallout: Sedimentation,
     mappings: &[Mapping],
+    time_steps: &[f64],
 ) -> Vec<KernelSource> {
-    let variants = [true, false].map(|is_short| KernelVariant {
-        is_short,
-        tracks_mismatch: false,
-        region: None,
-    });
-    let call = |variant| {
-        move |&mapping: &Mapping| launch::source(R::PRECISION, nz, fallout, mapping, variant)
+    let calls = |&mapping: &Mapping| {
+        time_steps.iter().map(move |&dt| {
+            let is_short = minor_steps(R::of(dt)) == R::ONE;
+            let variant = KernelVariant { is_short, tracks_mismatch: false, region: None };
+            launch::source(R::PRECISION, nz, fallout, mapping, variant)
+        })
     };
     let diagnosis = launch::diagnosis_source(R::PRECISION, nz, fallout);
-    let calls = variants.into_iter().flat_map(|variant| mappings.iter().map(call(variant)));
-    calls.chain([diagnosis]).collect()
+    mappings.iter().flat_map(calls).chain([diagnosis]).collect()
 }

@@ -1,11 +1,13 @@
 //! The microphysics on the GPU, compared with WRF and with the CPU, and its properties.
 #![allow(unreachable_pub, reason = "the modules of a test have no users outside it")]
 
-mod engine;
+pub mod engine;
 mod fresh;
 mod levels;
+mod notes;
 mod places;
 mod reference;
+pub mod same_bits;
 mod stand_in;
 mod times;
 

@@ -279,6 +279,21 @@ impl Model {
         }
     }
 
+    /// Keeps of a dimension `length` values from `first` on, and the values of the variables there.
+    pub fn cut(&mut self, name: &str, first: usize, length: usize) {
+        let Some(at) = self.dimensions.iter().position(|d| d.name == name) else { return };
+        let lengths: Vec<Vec<usize>> = self.fields.iter().map(|f| self.lengths(f)).collect();
+        for (field, was) in self.fields.iter_mut().zip(lengths) {
+            let Some(axis) = field.axes.iter().position(|axis| axis == name) else { continue };
+            let inner: usize = was[axis + 1..].iter().product();
+            let values = field.data.numbers();
+            let kept = values.chunks(inner * was[axis]);
+            let kept = kept.flat_map(|all| &all[first * inner..][..length * inner]);
+            field.data = field.data.of_kind(kept.copied().collect());
+        }
+        self.dimensions[at].length = length;
+    }
+
     /// An existing variable.
     pub fn field(&mut self, name: &str) -> &mut Field {
         self.fields.iter_mut().find(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"))

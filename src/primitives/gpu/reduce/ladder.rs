@@ -181,13 +181,13 @@ impl<T: Reducible> Ladder<T> {
         Ok(())
     }
 
-    /// Sets the result to a value that is no sum, so that a missing result is detected.
+    /// Sets result and partial sums to a value that is no sum, so that a missing one is detected.
     ///
     /// # Errors
     ///
     /// As [`Ladder::new`].
     pub fn invalidate(&self) -> Result<()> {
-        self.result.poison()
+        self.scratch.iter().chain([&self.result]).try_for_each(Buffer::poison)
     }
 
     /// The sum. Waits for the device.

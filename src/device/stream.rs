@@ -1,0 +1,40 @@
+//! Streams: queues of kernels and copies.
+
+use std::sync::Arc;
+
+use super::driver::{Driver, Handle, failed};
+use crate::error::Result;
+
+/// A stream: a queue of kernels and copies of its own, concurrent with all others. A clone is the same stream.
+#[derive(Clone, Debug)]
+pub struct Stream(Arc<Owned>);
+
+#[derive(Debug)]
+struct Owned {
+    driver: Arc<dyn Driver>,
+    handle: Handle,
+}
+
+impl Stream {
+    /// An empty stream of a driver.
+    pub(super) fn of(driver: &Arc<dyn Driver>) -> Result<Self> {
+        let handle = driver.stream().map_err(failed("make a stream"))?;
+        Ok(Self(Arc::new(Owned { driver: driver.clone(), handle })))
+    }
+
+    /// Waits until all work queued on it is done.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.0.driver.finish(self.0.handle).map_err(failed("finish the work of a stream"))
+    }
+
+    /// The driver's handle.
+    pub(super) fn handle(&self) -> Handle {
+        self.0.handle
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.driver.end_stream(self.handle);
+    }
+}
