@@ -36,8 +36,8 @@ impl fmt::Display for Fault {
         match self {
             Self::Blocks(kernel) => write!(f, "blocks {kernel}"),
             Self::Offset(kernel, pointer) => write!(f, "offset {kernel} {pointer}"),
-            Self::Copy(number) => write!(f, "copy {number}"),
-            Self::Wait(number) => write!(f, "wait {number}"),
+            Self::Copy(number) => write!(f, "copy {number:04}"),
+            Self::Wait(number) => write!(f, "wait {number:04}"),
             Self::Preceding(kernel) => write!(f, "preceding {kernel}"),
             Self::Barrier(place) => write!(f, "barrier {place}"),
         }
@@ -79,13 +79,13 @@ impl Faults {
         self.is_wanted(&Fault::Copy(self.copies - 1))
     }
 
-    /// Whether to forget a wait, or one that is joined to the one before it.
+    /// `true` if a wait, or one that is joined to the one before it, is to be forgotten.
     pub(super) fn drops_wait(&mut self, is_joined: bool) -> bool {
         self.waits += usize::from(!is_joined);
         self.is_wanted(&Fault::Wait(self.waits - 1))
     }
 
-    /// Whether a kernel that waits for preceding work by itself is to forget it.
+    /// `true` if a kernel that waits for preceding work by itself is to forget it.
     pub(super) fn drops_preceding(&mut self, kernel: &str) -> bool {
         if self.wanted.is_some() {
             self.waiting.insert(kernel.to_owned());

@@ -127,7 +127,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether a wait of a stream for an event orders work that nothing else has ordered yet.
+    /// `true` if a wait of a stream for an event orders work that nothing else has ordered yet.
     fn is_needed(&self, stream: Handle, event: Handle) -> bool {
         if let Some(capture) = &self.capture
             && let Some(before) = capture.events.get(&event)

@@ -13,11 +13,22 @@ use nwp_mini::error::{Error, Result};
 use sha2::{Digest, Sha256};
 
 /// Options of the compiler for modules and for the emulator itself. Variables of inline functions stay those of a
-/// module: in another one they have another size.
-const OPTIONS: [&str; 7] =
-    ["-std=c++17", "-fPIC", "-shared", "-w", "-fno-gnu-unique", "-Wl,-Bsymbolic", "-Wno-psabi"];
-const OF_A_MODULE: &str = "-O1";
-const OF_THE_EMULATOR: &str = "-O2";
+/// module: in another one they have another size. Products and sums are rounded one by one, as Rust does.
+const OPTIONS: [&str; 7] = [
+    "-std=c++17",
+    "-fPIC",
+    "-shared",
+    "-w",
+    "-fno-gnu-unique",
+    "-Wl,-Bsymbolic",
+    "-ffp-contract=off",
+];
+/// A variable that was not written has no value by chance.
+const OF_A_MODULE: [&str; 2] = ["-O1", "-ftrivial-auto-var-init=pattern"];
+/// For schemes, whose conversions and places in tables depend on the weather: each is looked at.
+const OF_A_SCHEME: [&str; 2] =
+    ["-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all"];
+const OF_THE_EMULATOR: [&str; 1] = ["-O2"];
 /// Room for shared memory whose size the launch decides, bytes; the most that a block has.
 pub(super) const DYNAMIC_SHARED_BYTES: usize = 227 << 10;
 
@@ -69,7 +80,7 @@ struct Emulator {
 static EMULATOR: LazyLock<Emulator> = LazyLock::new(|| {
     const HAS: &str = "the emulator has the function";
     let source = include_str!("../../emulator/runtime.cpp");
-    let path = compiled("emulator", source, &[], OF_THE_EMULATOR).expect("the emulator compiles");
+    let path = compiled("emulator", source, &[], &OF_THE_EMULATOR).expect("the emulator compiles");
     // SAFETY: the library is ours; its functions have these types.
     unsafe {
         let library = Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL).expect("it loads");
@@ -145,7 +156,10 @@ pub(super) fn compile(source: &KernelSource) -> Result<PathBuf> {
     let headers: Vec<(&str, String)> =
         source.headers().into_iter().map(|(name, text)| (name, sized(text))).collect();
     let name = source.file.replace('/', "-");
-    compiled(&name, &text, &headers, OF_A_MODULE).map_err(|log| {
+    let is_scheme = ["wsm5/", "physics/"].iter().any(|folder| source.file.starts_with(folder));
+    let of_a_scheme = if is_scheme { &OF_A_SCHEME[..] } else { &[] };
+    let options = [&OF_A_MODULE, of_a_scheme].concat();
+    compiled(&name, &text, &headers, &options).map_err(|log| {
         Error::Gpu(format!(
             "kernels/{} does not compile for the emulated device:\n{log}",
             source.file
@@ -153,8 +167,8 @@ pub(super) fn compile(source: &KernelSource) -> Result<PathBuf> {
     })
 }
 
-/// What makes a preprocessed text a module: for each kernel in it a function that runs one thread, and one that tells
-/// the bytes of the arguments.
+/// Text that makes a preprocessed one a module: for each kernel in it a function that runs one thread, and one that
+/// tells the bytes of the arguments.
 fn shims(preprocessed: &str) -> String {
     const MARK: &str = "__attribute__((used)) void";
     let mut shims = String::new();
@@ -175,14 +189,15 @@ fn compiled(
     name: &str,
     text: &str,
     headers: &[(&str, String)],
-    level: &str,
+    options: &[&str],
 ) -> Result<PathBuf, String> {
     static VERSION: LazyLock<Vec<u8>> = LazyLock::new(|| {
         Command::new("c++").arg("--version").output().expect("c++ is installed").stdout
     });
     let mut digest = Sha256::new();
     digest.update(&*VERSION);
-    for part in OPTIONS.iter().chain(&[level, text]).chain(HEADERS.iter().map(|(_, text)| text)) {
+    let texts = HEADERS.iter().map(|(_, text)| text);
+    for part in OPTIONS.iter().chain(options).chain(&[text]).chain(texts) {
         digest.update(part.len().to_le_bytes());
         digest.update(part);
     }
@@ -224,7 +239,7 @@ fn compiled(
     // Macros of the kernels define kernels, too.
     let preprocessed = compiler(&["-I.", "-E", "module.cpp"])?;
     write("module.ii", &format!("{preprocessed}\n# 1 \"shims\"\n{}", shims(&preprocessed)));
-    compiler(&[level, "-o", "module.so", "module.ii"])?;
+    compiler(&[options, &["-o", "module.so", "module.ii"]].concat())?;
     // It gets its name when it is complete: several processes may do this at a time.
     std::fs::rename(folder.path().join("module.so"), &module).expect("the folder is ours");
     Ok(module)

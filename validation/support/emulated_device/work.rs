@@ -87,7 +87,7 @@ impl Capture {
         self.nodes.push(Node { work, after });
     }
 
-    /// Whether all of some nodes precede the next one behind others, or are among them.
+    /// `true` if some nodes precede, or are, the given ends, so that the next node behind the ends comes after them.
     pub(super) fn follow(&self, ends: &[usize], before: &[usize]) -> bool {
         let known = self.with_preceding(ends);
         before.iter().all(|node| known.contains(node))
