@@ -1,4 +1,4 @@
-//! Reductions, transposes, sparse matrices and their solver, independent of weather.
+//! Reductions, sums in fixed point, transposes, sparse matrices and their solver, independent of weather.
 //!
 //! # Decisions
 //!
@@ -29,4 +29,5 @@ pub mod matrices;
 pub mod moments;
 pub mod reduce;
 pub mod row_tiles;
+pub mod sums;
 pub mod transpose;

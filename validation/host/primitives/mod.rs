@@ -1,6 +1,7 @@
-//! Reductions, transposes, sparse matrices and conjugate gradients against plain loops, on any thread count.
+//! Reductions, transposes, sparse matrices, sums and conjugate gradients against plain loops, on any thread count.
 
 mod matrix;
+mod sums;
 
 use nwp_mini_support::random;
 
