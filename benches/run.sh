@@ -92,6 +92,8 @@ measure products csr --backend $backend --runs "$runs"
 # Frames of output: no part of the tables either.
 merged=("${records[@]}")
 measure output output
+# The solver of the wind projection, likewise; a GPU beside one thread and all of them.
+measure projection projection --backend "$([ $backend = gpu ] && echo both || echo cpu)"
 records=("${merged[@]}")
 # Against Python's libraries, where they are.
 if python3 -c 'import netCDF4' 2>/dev/null; then

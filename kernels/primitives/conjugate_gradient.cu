@@ -1,39 +1,14 @@
-// Conjugate gradients for a sparse symmetric positive definite system: two kernels for each iteration, one thread for
-// each row. Data that one iteration passes to the next stays in device memory, and after the verdict the kernels do
-// nothing. Products and sums have the order of the CPU version and are rounded one by one, so that the bits are the
-// same. See src/primitives/conjugate_gradient.rs.
-#include "primitives/block_sum.cuh"
-
-// Sum and product that are never contracted to a fused multiply-add.
-__device__ inline double sum(double a, double b) { return __dadd_rn(a, b); }
-__device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
+// Conjugate gradients for a sparse symmetric positive definite system: three kernels for each iteration beside those of
+// the preconditioner, one thread for each row. Data that one iteration passes to the next stays in device memory, and
+// after the verdict the kernels do nothing. Products are rounded one by one, and sums do not depend on their order, so
+// that the bits are those of the CPU version. See src/primitives/conjugate_gradient.rs.
+#include "primitives/multigrid.cuh"
+#include "primitives/sums.cuh"
 
 // A component of the search direction of this iteration.
 __device__ inline double direction(const DescentArgs& args, double keep, int row)
 {
-    return sum(args.scaled[row], product(keep, args.before[row]));
-}
-
-// Sum of one number of each thread of all blocks: first within blocks, then over the blocks by the last block to
-// finish. Returns true in the thread that has the total.
-__device__ inline bool grid_sum(const DescentArgs& args, double own, double& total)
-{
-    __shared__ bool is_last;
-    const double block = block_sum(own);
-    if (threadIdx.x == 0) {
-        args.sums[blockIdx.x] = block;
-        __threadfence();
-        is_last = atomicAdd(&args.words[DESCENT_TICKETS], 1ull) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!is_last) return false;
-    __threadfence();
-    double mine = 0;
-    for (unsigned n = threadIdx.x; n < gridDim.x; n += SUM_THREADS)
-        mine = sum(mine, __ldcg(&args.sums[n]));
-    total = block_sum(mine);
-    if (threadIdx.x == 0) args.words[DESCENT_TICKETS] = 0;
-    return threadIdx.x == 0;
+    return sum(static_cast<double>(args.improved[row]), product(keep, args.before[row]));
 }
 
 // Ends the iterations, and informs the host.
@@ -63,61 +38,109 @@ __device__ inline double row_product(const DescentArgs& args, double keep, int b
     return q;
 }
 
+// The scalar product of the residual with the improved one.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+descent_energy_acc64(const __grid_constant__ DescentArgs args)
+{
+    if (args.words[DESCENT_VERDICT] != DESCENT_RUNNING) return;
+    Terms terms;
+    for (int row = blockIdx.x * SUM_THREADS + threadIdx.x; row < args.rows; row += gridDim.x * SUM_THREADS) {
+        const double residual = product(args.residual[row], args.residual_scale);
+        terms.add(product(product(residual, static_cast<double>(args.improved[row])), args.energy_scale));
+    }
+    double energy = 0;
+    if (!grid_sum(args.words + DESCENT_SUM, terms, energy)) return;
+    args.numbers[DESCENT_KEEP] = energy / args.numbers[DESCENT_ENERGY];
+    args.numbers[DESCENT_ENERGY] = energy;
+}
+
 // Multiplies the matrix by the new direction, whose components are computed where they are needed.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 descent_product_acc64(const __grid_constant__ DescentArgs args)
 {
-    // Loaded before it is known whether there is work, to hide the latency.
-    const unsigned long long verdict = args.words[DESCENT_VERDICT];
+    if (args.words[DESCENT_VERDICT] != DESCENT_RUNNING) return;
     const double keep = args.numbers[DESCENT_KEEP];
-    const int row = blockIdx.x * SUM_THREADS + threadIdx.x;
-    const bool has_row = row < args.rows;
-    const int begin = has_row ? args.starts[row] : 0, end = has_row ? args.starts[row + 1] : 0;
-    if (verdict != DESCENT_RUNNING) return;
-    double own = 0;
-    if (has_row) {
-        const double q = row_product(args, keep, begin, end);
+    Terms terms;
+    for (int row = blockIdx.x * SUM_THREADS + threadIdx.x; row < args.rows; row += gridDim.x * SUM_THREADS) {
+        const double q = row_product(args, keep, args.starts[row], args.starts[row + 1]);
         const double d = direction(args, keep, row);
         args.direction[row] = d;
         args.product[row] = q;
-        own = product(d, q);
+        terms.add(product(product(d, q), args.curvature_scale));
     }
     double curvature = 0;
-    if (!grid_sum(args, own, curvature)) return;
+    if (!grid_sum(args.words + DESCENT_SUM, terms, curvature)) return;
     const unsigned long long done = args.words[DESCENT_DONE] + 1;
     args.words[DESCENT_DONE] = done;
-    args.numbers[DESCENT_LENGTH] = args.numbers[DESCENT_ENERGY] / curvature;
-    // Curvature that is not positive: the residual is zero, or the matrix is not positive definite.
+    const double length = product(args.numbers[DESCENT_ENERGY] / curvature, args.length_scale);
+    args.numbers[DESCENT_LENGTH] = length;
+    // Curvature that is not positive: the matrix is not positive definite, or the residual is zero.
     const bool is_too_late = done > static_cast<unsigned long long>(args.most);
-    if (is_too_late || !(curvature > 0)) set_verdict(args, DESCENT_FAILED);
+    if (is_too_late || !(curvature > 0) || !isfinite(length)) set_verdict(args, DESCENT_FAILED);
 }
 
-// Moves x along the direction, and compares the residual with its limit.
+// Moves x along the direction, compares the residual with its limit, and passes it to the preconditioner.
 extern "C" __global__ void __launch_bounds__(SUM_THREADS)
 descent_update_acc64(const __grid_constant__ DescentArgs args)
 {
-    const unsigned long long verdict = args.words[DESCENT_VERDICT];
+    if (args.words[DESCENT_VERDICT] != DESCENT_RUNNING) return;
     const double length = args.numbers[DESCENT_LENGTH];
-    if (verdict != DESCENT_RUNNING) return;
-    const int row = blockIdx.x * SUM_THREADS + threadIdx.x;
-    double own = 0;
     bool is_outside = false;
-    if (row < args.rows) {
+    for (int row = blockIdx.x * SUM_THREADS + threadIdx.x; row < args.rows; row += gridDim.x * SUM_THREADS) {
         const double x = sum(args.x[row], product(length, args.direction[row]));
         const double residual = sum(args.residual[row], -product(length, args.product[row]));
-        const double scaled = product(args.inverse[row], residual);
         args.x[row] = x;
         args.residual[row] = residual;
-        args.scaled[row] = scaled;
-        own = product(residual, scaled);
-        is_outside = !(fabs(residual) <= args.limit[row]);
+        args.scaled[row] = static_cast<float>(product(residual, args.residual_scale));
+        is_outside |= !(fabs(residual) <= args.limit[row]);
     }
     const bool has_outside = __syncthreads_or(is_outside);
-    // Visible to the last block, as its sum is.
-    if (threadIdx.x == 0 && has_outside) atomicExch(&args.words[DESCENT_OUTSIDE], 1ull);
-    double energy = 0;
-    if (!grid_sum(args, own, energy)) return;
-    args.numbers[DESCENT_KEEP] = energy / args.numbers[DESCENT_ENERGY];
-    args.numbers[DESCENT_ENERGY] = energy;
+    if (threadIdx.x != 0) return;
+    if (has_outside) atomicOr(&args.words[DESCENT_OUTSIDE], 1ull);
+    if (take_ticket(&args.words[DESCENT_TICKETS]) != static_cast<int>(gridDim.x)) return;
+    args.words[DESCENT_TICKETS] = 0;
     if (atomicExch(&args.words[DESCENT_OUTSIDE], 0ull) == 0) set_verdict(args, DESCENT_CONVERGED);
+}
+
+// The steps of a V-cycle on one grid.
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_start(const __grid_constant__ MultigridArgs args)
+{
+    start_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_residual(const __grid_constant__ MultigridArgs args)
+{
+    residual_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_restrict(const __grid_constant__ MultigridArgs args)
+{
+    restrict_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_last(const __grid_constant__ MultigridArgs args)
+{
+    last_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_correct(const __grid_constant__ MultigridArgs args)
+{
+    correct_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_second(const __grid_constant__ MultigridArgs args)
+{
+    second_cell(args);
+}
+
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_first(const __grid_constant__ MultigridArgs args)
+{
+    first_cell(args);
 }

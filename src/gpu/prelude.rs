@@ -8,7 +8,8 @@ use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
 use crate::physics::registry;
 use crate::primitives::gpu::arguments::{
-    ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, ReduceArgs, TransposeArgs,
+    ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, MultigridArgs, ReduceArgs,
+    TransposeArgs,
 };
 use crate::real::Precision;
 use crate::state::gpu::budget_region::BudgetRegion;
@@ -34,13 +35,15 @@ pub fn prelude(configuration: &Configuration) -> String {
     let others = structs!(
         precision;
         WaterArgs, TallyArgs, TransportArgs, BlendArgs, WeightArgs, CloseArgs, StepEndArgs, ArithmeticArgs,
-        TransposeArgs, CsrArgs, DescentArgs, ReduceArgs, LadderArgs, ContentsArgs, OutflowArgs, MemoryArgs,
+        TransposeArgs, CsrArgs, ReduceArgs, LadderArgs, ContentsArgs, OutflowArgs, MemoryArgs,
         WilsonArgs, SolverArgs,
     );
     microphysics(precision, nz, fallout)
         .with(&constants!(precision; FluxConstants))
         .with(&registry::declarations(precision))
         .with(&BudgetRegion::cuda_text())
+        .with(&DescentArgs::cuda_text())
+        .with(&MultigridArgs::cuda_text())
         .with(&others)
         .with_settings(constants)
         .into_text()

@@ -62,9 +62,8 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::frame::{Frame, FrameSource, PassThrough};
-use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce::Number;
-use crate::projection::ProjectionReport;
+use crate::projection::{Method, ProjectionReport};
 use crate::state::{ChemistryTally, State};
 use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
@@ -106,8 +105,8 @@ pub struct RunInput<R> {
     pub input_frames: Vec<FrameReport>,
     /// The longest time step that the winds of these frames admit, s.
     pub max_dt: f64,
-    /// Solver of the wind projection.
-    solver: Arc<dyn Solver>,
+    /// Method of the wind projection.
+    method: Method,
     /// The later frames, where there are any.
     sequence: Option<Sequence<R>>,
     /// The run before, where this case goes on from a checkpoint.
@@ -121,7 +120,7 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// Those of [`crate::projection::project`], with the name of the file.
     pub fn new(domain: Domain, frame: Frame) -> Result<Self> {
-        Self::with_solver(domain, frame, Arc::new(OnCpu))
+        Self::with_projection(domain, frame, Method::default())
     }
 
     /// The same with what solves for the winds that conserve mass, in this frame and in later ones.
@@ -129,8 +128,8 @@ impl<R: RunPrecision> RunInput<R> {
     /// # Errors
     ///
     /// As [`RunInput::new`], and those of the solver.
-    pub fn with_solver(domain: Domain, frame: Frame, solver: Arc<dyn Solver>) -> Result<Self> {
-        let (prescribed, state, report) = prepare(&domain, frame, &*solver)?;
+    pub fn with_projection(domain: Domain, frame: Frame, method: Method) -> Result<Self> {
+        let (prescribed, state, report) = prepare(&domain, frame, &method)?;
         let PreparedFrame { forcing, winds, given } = prescribed;
         Ok(Self {
             domain,
@@ -143,7 +142,7 @@ impl<R: RunPrecision> RunInput<R> {
             projection: report.projection,
             max_dt: report.max_dt,
             input_frames: vec![report],
-            solver,
+            method,
             sequence: None,
             history: None,
         })
@@ -161,7 +160,7 @@ impl<R: RunPrecision> RunInput<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, _, report) = prepare(&self.domain, frame, &*self.solver)?;
+            let (prescribed, _, report) = prepare(&self.domain, frame, &self.method)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
@@ -171,8 +170,8 @@ impl<R: RunPrecision> RunInput<R> {
             let forcing = Arc::clone(forcing);
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = PreparedFrame { forcing, winds, given };
-            let (solver, series) = (Arc::clone(&self.solver), Arc::new(series));
-            self.sequence = Some(Sequence::new(solver, series, first, second, seconds));
+            let (method, series) = (self.method.clone(), Arc::new(series));
+            self.sequence = Some(Sequence::new(method, series, first, second, seconds));
         }
         Ok(self)
     }

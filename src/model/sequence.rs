@@ -18,8 +18,9 @@ use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, TimeInterpolant, weight_between};
 use crate::frame::{Frame, FrameSource, PassThrough, promote};
-use crate::primitives::conjugate_gradient::Solver;
-use crate::projection::{self, ProjectionReport, terrain_following_velocity, vertical_velocity};
+use crate::projection::{
+    self, Method, ProjectionReport, terrain_following_velocity, vertical_velocity,
+};
 use crate::state::{BoundaryValues, State};
 use crate::tracers::Inflow;
 
@@ -52,7 +53,7 @@ pub struct FrameReport {
 pub(super) fn prepare<R: RunPrecision>(
     domain: &Domain,
     frame: Frame,
-    solver: &dyn Solver,
+    method: &Method,
 ) -> Result<(PreparedFrame<R>, State<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
@@ -63,7 +64,7 @@ pub(super) fn prepare<R: RunPrecision>(
     let winds = Winds { u: promote(u), v: promote(v) };
     let maps = &domain.face_maps;
     let projected =
-        projection::project::<R>(grid, coordinate, maps, &winds, solver).map_err(|error| {
+        projection::project::<R>(grid, coordinate, maps, &winds, method).map_err(|error| {
             match error {
                 Error::Input { message, .. } => {
                     Error::input(&domain.path, format!("frame {time}: {message}"))
@@ -111,7 +112,7 @@ pub(super) fn prepare<R: RunPrecision>(
 /// An input of several frames, at some time of the run.
 #[derive(Debug)]
 pub(super) struct Sequence<R> {
-    solver: Arc<dyn Solver>,
+    method: Method,
     series: Arc<dyn FrameSource>,
     /// Number of the frame before the present time.
     number: usize,
@@ -131,7 +132,7 @@ const SLACK: f64 = 1e-3;
 impl<R: RunPrecision> Sequence<R> {
     /// Starts at the first frame, for a run of so many seconds from there.
     pub(super) fn new(
-        solver: Arc<dyn Solver>,
+        method: Method,
         series: Arc<dyn FrameSource>,
         first: PreparedFrame<R>,
         second: Option<PreparedFrame<R>>,
@@ -139,7 +140,7 @@ impl<R: RunPrecision> Sequence<R> {
     ) -> Self {
         let (number, last) = (series.first(), series.reaching(seconds));
         let (before, after, ahead, has_warned) = (first, second, None, false);
-        Self { solver, series, number, before, after, ahead, last, has_warned }
+        Self { method, series, number, before, after, ahead, last, has_warned }
     }
 
     /// Number of the frame before the present time.
@@ -232,7 +233,7 @@ impl<R: RunPrecision> Sequence<R> {
             if next < self.series.len() {
                 let read = self.ahead.take().and_then(|ahead| ahead.take(next));
                 let frame = read.unwrap_or_else(|| self.series.frame(next, domain))?;
-                self.after = Some(prepare(domain, frame, &*self.solver)?.0);
+                self.after = Some(prepare(domain, frame, &self.method)?.0);
             }
         }
         let coming = self.number + 2;
@@ -250,7 +251,7 @@ impl<R: RunPrecision> Sequence<R> {
     }
 
     fn prepared(&self, domain: &Domain, number: usize) -> Result<PreparedFrame<R>> {
-        Ok(prepare(domain, self.series.frame(number, domain)?, &*self.solver)?.0)
+        Ok(prepare(domain, self.series.frame(number, domain)?, &self.method)?.0)
     }
 
     /// Interpolation weight of a time between the frame before and the frame after.

@@ -1,27 +1,34 @@
-//! The method of conjugate gradients for symmetric positive definite systems.
+//! The method of conjugate gradients for symmetric positive definite systems, preconditioned by multigrid.
 //!
-//! Sums have an order that a device can follow too: the [`SUMMED`] products of a group are added by halves, and the
-//! sums of the groups likewise. So the bits of a solution depend neither on the threads nor on the backend.
+//! Scalar products are [`Sums`] in fixed point, so that the bits of a solution depend neither on the threads nor on the
+//! backend.
 //!
 //! # Decisions
 //!
-//! **The solver of the projection runs on the backend of the run, with the same bits on both.** The CPU adds in the
-//! order of a block of threads (256 products by halves), and the device rounds products and sums separately. So CPU and
-//! GPU start from the same winds. On the device an iteration is two kernels whose intermediate values stay there; a
-//! graph has 20 iterations, after which the host reads one word.
+//! **The solver of the projection runs on the backend of the run, with the same bits on both.** The device rounds
+//! products and sums separately, as the CPU does; the order of the sums does not matter. So CPU and GPU start from the
+//! same winds. On the device a graph has some iterations, after which the host reads one word.
+//!
+//! **The unit of the sums is a power of two of the largest value of the first residual** (`Scales`). A term is up to
+//! about 2³⁰ of it at first, since the potential is larger than the residual by the square of the number of cells along
+//! a side, and the sum has to stay below 2⁸³ units; when residuals have decreased to a part in 10¹⁰, terms still have 22
+//! bits.
 
 use std::fmt;
 
 use rayon::prelude::*;
 
 use super::csr::Csr;
+use super::multigrid::{Multigrid, Workspace, exponent_of};
+use super::sums::{AT_ONCE, Sums, power_of_two};
 use crate::error::Result;
 
-/// Rows of a group, whose products are added by halves.
-pub const SUMMED: usize = 256;
+/// Rows that a thread takes at least, and whose products are summed up at once.
+const ROWS: usize = 1 << 12;
+const _: () = assert!(ROWS <= AT_ONCE, "exact sums of a group");
 
-/// Fewest groups that a thread takes.
-const GROUPS: usize = 64;
+/// Factor of the terms of a sum, of which the first are about 1.
+const FIRST_TERMS: f64 = power_of_two(28);
 
 /// Result of a solver.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +39,15 @@ pub struct Solution {
     pub iterations: usize,
     /// `true` if every residual is within its limit.
     pub converged: bool,
+}
+
+/// A matrix, and its hierarchy of coarser ones as a preconditioner.
+#[derive(Clone, Copy, Debug)]
+pub struct System<'a> {
+    /// The matrix, symmetric and positive definite.
+    pub matrix: &'a Csr<f64>,
+    /// The hierarchy, of the same matrix or of a similar one.
+    pub multigrid: &'a Multigrid,
 }
 
 /// Solver of linear systems, on the CPU or on a device.
@@ -46,8 +62,8 @@ pub trait Solver: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     ///
-    /// When the matrix is not square or a vector has another length.
-    fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution>;
+    /// When the matrix is not square, or the hierarchy or a vector has another length.
+    fn solve(&self, system: System<'_>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution>;
 }
 
 /// The solver on the CPU.
@@ -55,172 +71,202 @@ pub trait Solver: fmt::Debug + Send + Sync {
 pub struct OnCpu;
 
 impl Solver for OnCpu {
-    fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
-        Ok(solve(matrix, b, limit, most))
+    fn solve(&self, system: System<'_>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
+        Ok(solve(system, b, limit, most))
     }
 }
 
 /// Solves `A x = b` until `|b - A x| <= limit` holds in every row, from `x = 0`.
 ///
-/// Each row is scaled by its diagonal entry (Jacobi preconditioning). A singular matrix that is positive except on its
-/// kernel, as in a Poisson problem without boundary, is admitted if b is in its range; x is then determined up to the
-/// kernel. The residual is that of the recurrence, which may differ from `b - A x` by rounding: a caller that depends
-/// on the limit must check it.
+/// A singular matrix that is positive except on its kernel, as in a Poisson problem without boundary, is admitted if b
+/// is in its range; x is then determined up to the kernel. The residual is that of the recurrence, which may differ from
+/// `b - A x` by rounding: a caller that depends on the limit must check it.
 ///
 /// Source: Hestenes, Stiefel 1952, J. Res. Natl. Bur. Stand. 49, 409-436.
 ///
 /// # Panics
 ///
-/// When the matrix is not square or a vector has another length.
-pub fn solve(matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Solution {
-    check_lengths(matrix, b, limit);
-    // Inside the thread pool, so that the loops of a small system need not enter it each time.
-    rayon::scope(|_| descend(Iteration::new(matrix, b, limit), most))
+/// When the matrix is not square, or the hierarchy or a vector has another length.
+pub fn solve(system: System<'_>, b: &[f64], limit: &[f64], most: usize) -> Solution {
+    match Start::new(system, b, limit) {
+        Start::Ended(solution) => solution,
+        // Inside the thread pool, so that the loops of a small system need not enter it each time.
+        Start::Scales(scales) => {
+            rayon::scope(|_| descend(Iteration::new(system, b, limit, scales), most))
+        }
+    }
 }
 
-/// Panics if the lengths of matrix and vectors do not agree.
-pub(crate) fn check_lengths(matrix: &Csr<f64>, b: &[f64], limit: &[f64]) {
-    let n = b.len();
-    assert_eq!([matrix.rows(), matrix.columns(), limit.len()], [n; 3], "lengths of the system");
+/// Beginning of the iterations, or their end if there is nothing to iterate.
+#[derive(Clone, Debug)]
+pub(crate) enum Start {
+    /// The result: 0 if that is within the limits, or if the right-hand side has no largest value.
+    Ended(Solution),
+    /// The scales of a system.
+    Scales(Scales),
 }
 
-/// Preconditioner: reciprocals of the diagonal.
-///
-/// A row without diagonal entry is empty in a matrix of this kind; its residual is not scaled.
-pub(crate) fn preconditioner(matrix: &Csr<f64>) -> Vec<f64> {
-    matrix.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect()
+impl Start {
+    /// The beginning for a system.
+    ///
+    /// # Panics
+    ///
+    /// As [`Solver::solve`].
+    pub(crate) fn new(System { matrix, multigrid }: System<'_>, b: &[f64], limit: &[f64]) -> Self {
+        let n = b.len();
+        let lengths = [matrix.rows(), matrix.columns(), multigrid.cells(), limit.len()];
+        assert_eq!(lengths, [n; 4], "lengths of the system");
+        let ended = |converged| Self::Ended(Solution { x: vec![0.0; n], iterations: 0, converged });
+        if b.par_iter().any(|b| !b.is_finite()) {
+            return ended(false);
+        }
+        if b.par_iter().zip(limit).all(|(b, limit)| b.abs() <= *limit) {
+            return ended(true);
+        }
+        let largest = b.par_iter().map(|b| b.abs()).reduce(|| 0.0, f64::max);
+        Self::Scales(Scales::new(exponent_of(largest), multigrid.exponent()))
+    }
+}
+
+/// Powers of two by which numbers of a system are multiplied, so that they are about 1 at first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scales {
+    /// Factor of the residual for the preconditioner.
+    pub(crate) residual: f64,
+    /// Factor of a product of residual and preconditioned residual, both scaled, in a sum.
+    pub(crate) energy: f64,
+    /// Factor of a product of the direction and the matrix times the direction in a sum.
+    pub(crate) curvature: f64,
+    /// Factor of the step length.
+    pub(crate) length: f64,
+}
+
+impl Scales {
+    fn new(residual: i32, matrix: i32) -> Self {
+        Self {
+            residual: power_of_two(-residual),
+            energy: FIRST_TERMS,
+            curvature: power_of_two(-matrix) * FIRST_TERMS,
+            length: power_of_two(residual - matrix),
+        }
+    }
 }
 
 fn descend(mut descent: Iteration<'_>, most: usize) -> Solution {
-    let (mut energy, mut is_within) = descent.update(0.0);
-    let mut keep = 0.0;
+    let mut energy = f64::INFINITY;
     let mut iterations = 0;
-    while !is_within {
-        let curvature = descent.product(keep);
+    loop {
+        let previous = energy;
+        energy = descent.energy();
+        let curvature = descent.product(energy / previous);
         iterations += 1;
-        // Not positive: the residual is zero, or the matrix is not positive definite.
-        if iterations > most || curvature.is_nan() || curvature <= 0.0 {
+        let length = energy / curvature * descent.scales.length;
+        // Not positive: the matrix is not positive definite, or the residual is zero or not finite.
+        if iterations > most || curvature.is_nan() || curvature <= 0.0 || !length.is_finite() {
             return Solution { x: descent.x, iterations, converged: false };
         }
-        let previous = energy;
-        (energy, is_within) = descent.update(energy / curvature);
-        keep = energy / previous;
+        if descent.update(length) {
+            return Solution { x: descent.x, iterations, converged: true };
+        }
     }
-    Solution { x: descent.x, iterations, converged: true }
 }
 
 /// A system and the state of its iteration.
 struct Iteration<'a> {
-    matrix: &'a Csr<f64>,
-    inverse: Vec<f64>,
+    system: System<'a>,
+    scales: Scales,
     limit: &'a [f64],
     x: Vec<f64>,
     /// Residual b - A x.
     residual: Vec<f64>,
-    /// The residual after preconditioning.
-    scaled: Vec<f64>,
+    /// The residual, scaled, and after preconditioning.
+    cycle: Workspace,
     /// Search direction.
     direction: Vec<f64>,
     /// The matrix times the direction.
     product: Vec<f64>,
-    /// Partial sums, one for each group of rows.
-    sums: Vec<f64>,
 }
 
 impl<'a> Iteration<'a> {
-    fn new(matrix: &'a Csr<f64>, b: &[f64], limit: &'a [f64]) -> Self {
+    fn new(system: System<'a>, b: &[f64], limit: &'a [f64], scales: Scales) -> Self {
         let zeros = vec![0.0; b.len()];
+        let mut cycle = Workspace::new(system.multigrid);
+        let scaled = cycle.right_hand_side().par_iter_mut().zip(b).with_min_len(ROWS);
+        scaled.for_each(|(scaled, b)| *scaled = (b * scales.residual) as f32);
         Self {
-            matrix,
-            inverse: preconditioner(matrix),
+            system,
+            scales,
             limit,
             x: zeros.clone(),
             residual: b.to_vec(),
-            scaled: zeros.clone(),
+            cycle,
             direction: zeros.clone(),
             product: zeros,
-            sums: vec![0.0; b.len().div_ceil(SUMMED)],
         }
     }
 
-    /// Updates the search direction to the scaled residual plus `keep` times the old direction, and multiplies it by
-    /// the matrix; returns the curvature, the scalar product of both.
-    fn product(&mut self, keep: f64) -> f64 {
-        let Self { matrix, scaled, direction, product, sums, .. } = self;
-        let groups = direction.par_chunks_mut(SUMMED).zip(scaled.par_chunks(SUMMED));
-        groups.with_min_len(GROUPS).for_each(|(direction, scaled)| {
-            for (direction, scaled) in direction.iter_mut().zip(scaled) {
-                *direction = scaled + keep * *direction;
-            }
-        });
-        let direction = &*direction;
-        let groups = product.par_chunks_mut(SUMMED).zip(sums.par_iter_mut()).enumerate();
-        groups.with_min_len(GROUPS).for_each(|(group, (product, sum))| {
-            let first = group * SUMMED;
-            matrix.multiply_rows(first, direction, product);
-            *sum = halved(product.iter().zip(&direction[first..]).map(|(p, d)| d * p));
+    /// Applies the preconditioner to the residual; returns the scalar product of both.
+    fn energy(&mut self) -> f64 {
+        let Scales { residual: scale, energy: unit, .. } = self.scales;
+        let improved = self.cycle.cycle(self.system.multigrid);
+        let groups = self.residual.par_chunks(ROWS).zip(improved.par_chunks(ROWS));
+        let sums = groups.map(|(residual, improved)| {
+            let terms = residual.iter().zip(improved);
+            Sums::of(terms.map(|(r, z)| (r * scale) * f64::from(*z) * unit))
         });
         total(sums)
     }
 
-    /// Moves x by `length` along the direction; returns the scalar product of the residual with the scaled residual,
-    /// and `true` if all residuals are within their limits.
-    fn update(&mut self, length: f64) -> (f64, bool) {
-        let Self { inverse, limit, x, residual, scaled, direction, product, sums, .. } = self;
+    /// Updates the search direction to the improved residual plus `keep` times the old direction, and multiplies it by
+    /// the matrix; returns the curvature, the scalar product of both.
+    fn product(&mut self, keep: f64) -> f64 {
+        let Self { system, cycle, direction, product, scales, .. } = self;
+        let groups = direction.par_chunks_mut(ROWS).zip(cycle.solution().par_chunks(ROWS));
+        groups.for_each(|(direction, improved)| {
+            for (direction, improved) in direction.iter_mut().zip(improved) {
+                *direction = f64::from(*improved) + keep * *direction;
+            }
+        });
+        let direction = &*direction;
+        let groups = product.par_chunks_mut(ROWS).enumerate();
+        total(groups.map(|(group, product)| {
+            let first = group * ROWS;
+            system.matrix.multiply_rows(first, direction, product);
+            let terms = product.iter().zip(&direction[first..]);
+            Sums::of(terms.map(|(p, d)| d * p * scales.curvature))
+        }))
+    }
+
+    /// Moves x by `length` along the direction; returns `true` if all residuals are within their limits.
+    fn update(&mut self, length: f64) -> bool {
+        let Self { limit, x, residual, cycle, direction, product, scales, .. } = self;
         let groups = x
-            .par_chunks_mut(SUMMED)
-            .zip(residual.par_chunks_mut(SUMMED))
-            .zip(scaled.par_chunks_mut(SUMMED))
-            .zip(sums.par_iter_mut())
+            .par_chunks_mut(ROWS)
+            .zip(residual.par_chunks_mut(ROWS))
+            .zip(cycle.right_hand_side().par_chunks_mut(ROWS))
             .enumerate();
-        let is_within = groups
-            .with_min_len(GROUPS)
-            .map(|(group, (((x, residual), scaled), sum))| {
-                let rows = group * SUMMED..group * SUMMED + x.len();
+        groups
+            .map(|(group, ((x, residual), scaled))| {
+                let rows = group * ROWS..group * ROWS + x.len();
                 let (direction, product) = (&direction[rows.clone()], &product[rows.clone()]);
-                let (inverse, limit) = (&inverse[rows.clone()], &limit[rows]);
+                let limit = &limit[rows];
                 let mut is_within = true;
                 for at in 0..x.len() {
                     x[at] += length * direction[at];
                     residual[at] -= length * product[at];
-                    scaled[at] = inverse[at] * residual[at];
+                    scaled[at] = (residual[at] * scales.residual) as f32;
                     is_within &= residual[at].abs() <= limit[at];
                 }
-                *sum = halved(residual.iter().zip(&*scaled).map(|(r, z)| r * z));
                 is_within
             })
-            .reduce(|| true, |a, b| a & b);
-        (total(sums), is_within)
+            .reduce(|| true, |a, b| a & b)
     }
 }
 
-/// Sum of at most [`SUMMED`] terms by halves: the upper half is added to the lower one until one is left.
-fn halved(terms: impl Iterator<Item = f64>) -> f64 {
-    let mut lanes = [0.0; SUMMED];
-    for (lane, term) in lanes.iter_mut().zip(terms) {
-        *lane = term;
-    }
-    by_halves(lanes)
-}
-
-fn total(sums: &[f64]) -> f64 {
-    let mut lanes = [0.0; SUMMED];
-    for sums in sums.chunks(SUMMED) {
-        for (lane, sum) in lanes.iter_mut().zip(sums) {
-            *lane += sum;
-        }
-    }
-    by_halves(lanes)
-}
-
-fn by_halves(mut lanes: [f64; SUMMED]) -> f64 {
-    let mut half = SUMMED / 2;
-    while half > 0 {
-        let (lower, upper) = lanes.split_at_mut(half);
-        for (a, b) in lower.iter_mut().zip(upper) {
-            *a += *b;
-        }
-        half /= 2;
-    }
-    lanes[0]
+fn total(sums: impl ParallelIterator<Item = Sums>) -> f64 {
+    let add = |mut a: Sums, b: Sums| {
+        a += b;
+        a
+    };
+    sums.reduce(Sums::default, add).value()
 }

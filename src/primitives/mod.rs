@@ -27,6 +27,7 @@ pub mod gpu;
 pub(crate) mod interpolation;
 pub mod matrices;
 pub mod moments;
+pub mod multigrid;
 pub mod reduce;
 pub mod row_tiles;
 pub mod sums;

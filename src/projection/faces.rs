@@ -59,38 +59,38 @@ impl Faces {
             cells,
             periodic,
             mass: Layered {
-                with_mu: Array2::zeros(planes),
-                without_mu: Array2::zeros(planes),
+                with_mu: Array2::zeros((0, 0)),
+                without_mu: Array2::zeros((0, 0)),
                 c1: deep(&coordinate.c1),
                 c2: deep(&coordinate.c2),
             },
-            column_mass: Array2::zeros(planes),
-            per_distance: Array2::zeros(planes),
+            column_mass: Array2::zeros((0, 0)),
+            per_distance: Array2::zeros((0, 0)),
         };
         let [c1, c2] = [&faces.mass.c1, &faces.mass.c2].map(|profile| reduce::sum(profile));
-        for (j, i) in ndarray::indices(planes) {
-            let face = [j, i];
-            let only = faces.only(face);
-            let adjacent = faces.adjacent_cells(face).into_iter().flatten();
-            let (mu, cells) =
-                adjacent.fold((0.0, 0.0), |(mu, n), c| (mu + coordinate.mu[c], n + 1.0));
-            // unit / distance is the width of the face on the map over gravity.
-            let width = coordinate.unit / (distance * map_along[only]);
-            faces.mass.with_mu[face] = mu / cells * width;
-            faces.mass.without_mu[face] = width;
-            faces.column_mass[face] =
-                faces.mass.with_mu[face] * c1 + faces.mass.without_mu[face] * c2;
-            faces.per_distance[face] = map_across[only] / distance;
-            let (across, along, mu) = (map_across[only], map_along[only], mu / cells);
-            let factors = [across, along, mu, faces.conductance(face)];
-            if !factors.iter().all(|&x| x > 0.0 && x.is_finite()) {
-                let name = ["Y", "X"][axis];
-                return Err(refuse(format!(
-                    "the {name} face i={i} j={j} has the map factors {across} across and {along} \
-                     along it and the column mass {mu} Pa; all must be positive (idealised cases \
-                     may have map factors of 0 that mean 1)"
-                )));
-            }
+        let mu = plane(planes, |face| faces.mean_of_cells(face, &coordinate.mu));
+        // unit / distance is the width of the face on the map over gravity.
+        let width =
+            plane(planes, |face| coordinate.unit / (distance * map_along[faces.only(face)]));
+        faces.per_distance = plane(planes, |face| map_across[faces.only(face)] / distance);
+        faces.mass.with_mu = &mu * &width;
+        faces.mass.without_mu = width;
+        faces.column_mass = &faces.mass.with_mu * c1 + &faces.mass.without_mu * c2;
+        let factors = Zip::from(&mu)
+            .and(&faces.per_distance)
+            .and(&faces.mass.without_mu)
+            .and(&faces.column_mass)
+            .map_collect(|&mu, &a, &b, &mass| [mu, a, b, mass * a]);
+        let is_bad = |factors: &[f64; 4]| !factors.iter().all(|&x| x > 0.0 && x.is_finite());
+        if let Some(((j, i), _)) = factors.indexed_iter().find(|(_, factors)| is_bad(factors)) {
+            let only = faces.only([j, i]);
+            let (across, along, mu) = (map_across[only], map_along[only], mu[[j, i]]);
+            let name = ["Y", "X"][axis];
+            return Err(refuse(format!(
+                "the {name} face i={i} j={j} has the map factors {across} across and {along} \
+                 along it and the column mass {mu} Pa; all must be positive (idealised cases may \
+                 have map factors of 0 that mean 1)"
+            )));
         }
         Ok(faces)
     }
@@ -106,16 +106,16 @@ impl Faces {
         })
     }
 
-    /// The faces of a cell: of lower index, and of higher index.
-    pub(super) fn adjacent_faces(&self, cell: [usize; 2]) -> [[usize; 2]; 2] {
-        let mut behind = cell;
-        behind[self.axis] += 1;
-        [cell, behind]
+    /// Mean of the cells beside a face.
+    fn mean_of_cells(&self, face: [usize; 2], plane: &Array2<f64>) -> f64 {
+        let cells = self.adjacent_cells(face).into_iter().flatten();
+        let (sum, count) = cells.fold((0.0, 0.0), |(sum, n), cell| (sum + plane[cell], n + 1.0));
+        sum / count
     }
 
-    /// Column mass flux through a face for a potential difference of 1, kg m⁻².
-    pub(super) fn conductance(&self, face: [usize; 2]) -> f64 {
-        self.column_mass[face] * self.per_distance[face]
+    /// Column mass fluxes for a potential difference of 1, kg m⁻². Shape: as the faces.
+    pub(super) fn conductances(&self) -> Array2<f64> {
+        &self.column_mass * &self.per_distance
     }
 
     /// Winds, checked to be finite; with periodic sides the last face is set to the first.
@@ -190,6 +190,13 @@ impl Faces {
         }
         face
     }
+}
+
+/// A plane of values of its places.
+fn plane([rows, columns]: [usize; 2], value: impl Fn([usize; 2]) -> f64 + Sync) -> Array2<f64> {
+    let mut plane = Array2::zeros((rows, columns));
+    Zip::indexed(&mut plane).par_for_each(|(j, i), x| *x = value([j, i]));
+    plane
 }
 
 /// The error about an input that cannot be projected.

@@ -23,6 +23,8 @@ mod ascent;
 mod faces;
 mod potential;
 
+use std::sync::Arc;
+
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
@@ -31,7 +33,7 @@ use crate::dry_mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
 use crate::error::Result;
 use crate::forcing::Continuity;
 use crate::grid::Grid;
-use crate::primitives::conjugate_gradient::Solver;
+use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce;
 use crate::real::Real;
 use crate::state::memory;
@@ -43,13 +45,28 @@ use faces::{Faces, X, Y};
 /// Pa h⁻¹ in a Pa s⁻¹.
 const PER_HOUR: f64 = HOUR;
 
-/// Largest admissible column divergence after the projection, Pa h⁻¹.
+/// Default of the largest column divergence after the projection, Pa h⁻¹.
 ///
 /// It changes the mass of a column by a part in 10⁸ in an hour.
-const ADMITTED: f64 = 1e-3;
+pub const RESIDUAL: f64 = 1e-3;
 
-/// Column divergence at which the solver stops, Pa h⁻¹; rounding is a thousandth of it.
-const AIM: f64 = 1e-6;
+/// Part of the admitted divergence at which the solver stops; the rest is for the rounding of the winds.
+const AIM: f64 = 0.9;
+
+/// Solver of a projection, and what it may leave.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Solver of the potential; the result does not depend on it.
+    pub solver: Arc<dyn Solver>,
+    /// Largest admissible column divergence after the projection, Pa h⁻¹.
+    pub residual: f64,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { solver: Arc::new(OnCpu), residual: RESIDUAL }
+    }
+}
 
 /// Statistics of the projection. Column divergences are those of the mass of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -81,8 +98,7 @@ pub struct Projection<R> {
     pub report: ProjectionReport,
 }
 
-/// Projects winds onto those of zero column divergence and computes their mass fluxes. The result does not depend on
-/// the `solver` that computes the potential.
+/// Projects winds onto those of zero column divergence and computes their mass fluxes.
 ///
 /// `Fx = u (c1 mu + c2) |Δη| dy / (g my)`, `Fy = v (c1 mu + c2) |Δη| dx / (g mx)`, each with the mean column mass of
 /// the two adjacent cells, at an outer face that of the one cell. `Fz` follows from continuity, from 0 at the ground
@@ -105,10 +121,13 @@ pub fn project<R: Real>(
     coordinate: &MassCoordinate,
     maps: &FaceMaps,
     winds: &Winds,
-    solver: &dyn Solver,
+    method: &Method,
 ) -> Result<Projection<R>> {
-    let x = Faces::new(X, grid, coordinate, [&maps.u_x, &maps.u_y])?;
-    let y = Faces::new(Y, grid, coordinate, [&maps.v_y, &maps.v_x])?;
+    let (x, y) = rayon::join(
+        || Faces::new(X, grid, coordinate, [&maps.u_x, &maps.u_y]),
+        || Faces::new(Y, grid, coordinate, [&maps.v_y, &maps.v_x]),
+    );
+    let (x, y) = (x?, y?);
     let mut u = x.single_valued("u", &winds.u)?;
     let mut v = y.single_valued("v", &winds.v)?;
 
@@ -116,8 +135,8 @@ pub fn project<R: Real>(
     let per_flux = &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit);
     let divergence = column_divergence(&x.column_flux(&u), &y.column_flux(&v));
     let before = &divergence * &per_flux;
-    let limit = per_flux.mapv(|factor| AIM / factor);
-    let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit, solver)?;
+    let limit = per_flux.mapv(|factor| AIM * method.residual / factor);
+    let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit, &*method.solver)?;
     let (du, dv) = (x.gradient(&chi), y.gradient(&chi));
     for (wind, increment) in [(&mut u, &du), (&mut v, &dv)] {
         let levels = wind.axis_iter_mut(Axis(0)).into_par_iter();
@@ -126,11 +145,14 @@ pub fn project<R: Real>(
 
     let after = column_divergence(&x.column_flux(&u), &y.column_flux(&v)) * &per_flux;
     let (residual_before, residual_after) = (largest(&before), largest(&after));
-    if residual_after.is_nan() || residual_after > ADMITTED {
+    let admitted = method.residual;
+    if residual_after.is_nan() || residual_after > admitted {
+        let worst = after.indexed_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let (j, i) = worst.map_or((0, 0), |(place, _)| place);
         return Err(faces::refuse(format!(
-            "the mass of a column still changes by {residual_after:.2e} Pa/h after {iterations} \
-             iterations, {residual_before:.2e} Pa/h before; {ADMITTED:.0e} Pa/h is needed: check \
-             for discontinuities of winds, map factors or column masses"
+            "the mass of the column i={i} j={j} still changes by {residual_after:.2e} Pa/h after \
+             {iterations} iterations, {residual_before:.2e} Pa/h before; {admitted:.0e} Pa/h is \
+             needed: check for discontinuities of winds, map factors or column masses"
         )));
     }
 

@@ -94,6 +94,8 @@ inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 template <class T> inline T __ldg(const T* x) { return *x; }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
 template <class T> inline T __ldcs(const T* x) { return *x; }
 template <class T> inline T __ldcg(const T* x) { return *x; }
 template <class T> inline void __stcs(T* x, T value) { *x = value; }

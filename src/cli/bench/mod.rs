@@ -11,6 +11,7 @@ mod ladder;
 pub(super) mod measurement;
 mod memory;
 mod output;
+mod projection;
 mod record;
 mod record_metadata;
 mod reduce;
@@ -192,7 +193,9 @@ enum Part {
     Scale,
     /// Speed of compressing and writing frames of output
     Output,
-    /// Everything but chemistry, scale and output
+    /// Solver of the wind projection, on grids given by --tile [default: 1024x1024 and 4096x4096]
+    Projection,
+    /// Everything but chemistry, scale, output and projection
     All,
 }
 
@@ -280,6 +283,9 @@ impl Bench {
         }
         if self.parts.contains(&Part::Output) {
             self.files::<R>(&mut record)?;
+        }
+        if self.parts.contains(&Part::Projection) {
+            self.projection(gpu, &mut record)?;
         }
         if self.wants(Part::Memory) {
             self.memory(gpu, &mut record)?;

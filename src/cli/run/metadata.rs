@@ -53,6 +53,7 @@ pub(in crate::cli) struct RunMetadata {
     refine: usize,
     grid: [usize; 3],
     boundary: String,
+    projection_residual: f64,
     limiter: String,
     /// The microphysics, and its variant if it has any.
     physics: &'static str,
@@ -91,6 +92,7 @@ impl RunMetadata {
             refine: config.scheme.refine,
             grid: [shape.nx, shape.ny, shape.nz],
             boundary: case.domain.grid.sides.to_string(),
+            projection_residual: config.scheme.projection_residual,
             limiter: format!("{:?}", config.scheme.limiter),
             physics: config.scheme.microphysics.name(),
             fallout: config.scheme.microphysics.variant().map(|fallout| format!("{fallout:?}")),

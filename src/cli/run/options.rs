@@ -165,6 +165,10 @@ pub(in crate::cli) struct SchemeOptions {
     /// periodic,open [default: specified]
     #[arg(long, value_name = "KIND")]
     pub(in crate::cli) boundary: Option<Sides>,
+    /// Largest divergence of mass that the projection of the winds leaves in a column, in Pa per hour, at most 1
+    /// [default: 0.001]
+    #[arg(long, value_name = "PA/H")]
+    pub(in crate::cli) projection_residual: Option<f64>,
 }
 
 /// The scheme of a run.
@@ -174,6 +178,8 @@ pub(in crate::cli) struct SchemeSettings {
     pub(in crate::cli) microphysics: Microphysics,
     pub(in crate::cli) limiter: Limiter,
     pub(in crate::cli) boundary: Option<Sides>,
+    /// Largest column divergence after the projection, Pa h⁻¹.
+    pub(in crate::cli) projection_residual: f64,
     /// Parts of every cell of the input along x, and along y.
     pub(in crate::cli) refine: usize,
     /// Time step, s, if given.

@@ -160,7 +160,7 @@ impl Facts {
             made: RunMetadata::new(config, case, plan, outcome, (kind, description), frames),
             aux: aux.chain(kept).map(|path| path.shown().into_owned()).collect(),
             restart,
-            projection: case.projection,
+            projection: largest_of_frames(case),
             water: outcome.water,
             tracers: outcome.tracers.clone(),
             chemistry: ChemistryReport::new(case, outcome, times.chemistry),
@@ -358,4 +358,13 @@ fn print_fields(
     let Located { value, at } = frame.courant;
     writeln!(out, "  largest Courant number {value:.3} at {}", place(at))?;
     Ok(())
+}
+
+/// The projection of the first frame, with the largest residual and number of iterations of all frames.
+fn largest_of_frames<R>(case: &RunInput<R>) -> ProjectionReport {
+    case.input_frames.iter().fold(case.projection, |largest, frame| ProjectionReport {
+        residual_after: largest.residual_after.max(frame.projection.residual_after),
+        iterations: largest.iterations.max(frame.projection.iterations),
+        ..largest
+    })
 }

@@ -5,7 +5,7 @@ use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::backend::Microphysics;
-use crate::cli::option_values::value_name;
+use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
 use crate::cli::run::scheme::{LEFT_OUT, microphysics};
 use crate::cli::{FilePrecision, Precision};
@@ -17,6 +17,7 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::io::wrf::series::Series;
 use crate::model::RunInput;
 use crate::os_text::Shown;
+use crate::projection::RESIDUAL;
 use crate::time_steps::Plan;
 
 impl SchemeOptions {
@@ -28,13 +29,15 @@ impl SchemeOptions {
         dt: Option<f64>,
         file: Option<&RestartFile>,
     ) -> Result<SchemeSettings> {
-        let Self { precision, physics, fallout, limiter, boundary } = self;
+        let Self { precision, physics, fallout, limiter, boundary, projection_residual } = self;
+        check_residual(projection_residual)?;
         let Some(file) = file else {
             return Ok(SchemeSettings {
                 precision: precision.unwrap_or(Precision::F32),
                 microphysics: microphysics(physics.unwrap_or_default(), fallout)?,
                 limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
+                projection_residual: projection_residual.unwrap_or(RESIDUAL),
                 refine: refine.map_or(1, usize::from),
                 dt,
             });
@@ -48,12 +51,16 @@ impl SchemeOptions {
             None => microphysics(scheme, fallout)?,
             Some(_) => Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?),
         };
+        let number = |text: &str| text.parse::<f64>().map_err(|e| e.to_string());
+        let residual =
+            kept(file, PROJECTION_RESIDUAL, projection_residual, f64::to_string, number)?;
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
         Ok(SchemeSettings {
             precision: kept(file, "precision", precision, value_name, of_name)?,
             microphysics,
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
             boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
+            projection_residual: residual,
             refine: kept(file, "refine", refine, u16::to_string, whole)?.into(),
             dt: Some(its),
         })
@@ -62,6 +69,24 @@ impl SchemeOptions {
 
 /// The option of the scheme.
 const PHYSICS: &str = "physics";
+
+/// The option of the wind projection.
+const PROJECTION_RESIDUAL: &str = "projection_residual";
+
+/// Largest value of that option, Pa h⁻¹: a part in 10⁵ of the mass of a column in an hour.
+const MOST_RESIDUAL: f64 = 1.0;
+
+/// Fails if the winds would not conserve mass.
+fn check_residual(given: Option<f64>) -> Result<()> {
+    check_positive("--projection-residual", given)?;
+    match given {
+        Some(residual) if residual > MOST_RESIDUAL => Err(Error::Usage(format!(
+            "--projection-residual {residual}: the columns would not conserve their mass; choose \
+             at most {MOST_RESIDUAL} Pa/h"
+        ))),
+        _ => Ok(()),
+    }
+}
 
 fn of_name<T: ValueEnum>(name: &str) -> Result<T, String> {
     T::from_str(name, false)
@@ -76,17 +101,19 @@ fn kept<T>(
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<T> {
     let its = match file.option(name) {
-        // Older programs had no other scheme.
+        // Older programs had no other scheme or value.
         None if name == PHYSICS => value_name(&Microphysics::default()),
+        None if name == PROJECTION_RESIDUAL => RESIDUAL.to_string(),
         _ => file.text(name)?,
     };
     if let Some(given) = given.map(|given| show(&given)).filter(|given| *given != its) {
-        return Err(differs(file, name, &given, &format!("--{name} {its}")));
+        return Err(differs(file, name, &given, &format!("--{} {its}", name.replace('_', "-"))));
     }
     parse(&its).map_err(|e| Error::input(file.path(), format!("attribute {name}: {e}")))
 }
 
 fn differs(file: &RestartFile, name: &str, given: &str, its: &str) -> Error {
+    let name = name.replace('_', "-");
     Error::Usage(format!(
         "--{name} {given}: the run that wrote {} used {its}, which its continuation must keep; \
          omit the option, or start again with --input",
@@ -118,6 +145,7 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
         ("limiter", value_name(&config.scheme.limiter)),
         ("boundary", case.domain.grid.sides.to_string()),
         ("refine", config.scheme.refine.to_string()),
+        (PROJECTION_RESIDUAL, config.scheme.projection_residual.to_string()),
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
     // WSM5, as in files of versions without another scheme.

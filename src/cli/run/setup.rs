@@ -28,7 +28,7 @@ use crate::model::RunInput;
 use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::gpu::conjugate_gradient::GpuSolver;
-use crate::projection::ProjectionReport;
+use crate::projection::{Method, ProjectionReport};
 use crate::real::Real;
 use crate::time_steps::Plan;
 use crate::tracers::TracerSet;
@@ -81,7 +81,8 @@ pub(in crate::cli) fn ready<R: FilePrecision>(
         Some(gpu) => Arc::new(GpuSolver::new(gpu)?),
         None => Arc::new(OnCpu),
     };
-    let mut case = RunInput::<R>::with_solver(domain, frame, solver)?;
+    let method = Method { solver, residual: scheme.projection_residual };
+    let mut case = RunInput::<R>::with_projection(domain, frame, method)?;
     let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
     if let Some(restart) = restart {
         case = case.resume(restart.run);

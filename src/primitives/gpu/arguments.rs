@@ -145,39 +145,45 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// A system of equations and the state of its iteration.
+    /// Arguments of the kernels of conjugate gradients.
     #[derive(Default)]
-    pub struct DescentArgs<R> {
+    pub struct DescentArgs {
         /// Starts of the rows, one more than there are rows.
         starts: ReadPointer<i32>, "1";
         /// Column of every entry.
         column_of: ReadPointer<i32>, "1";
         /// Value of every entry.
-        values: ReadPointer<R>, "those of the matrix";
-        /// Factors of the residuals.
-        inverse: ReadPointer<R>, "1 over those of the matrix";
+        values: ReadPointer<f64>, "those of the matrix";
         /// Limits of the residuals.
-        limit: ReadPointer<R>, "those of the right-hand side";
+        limit: ReadPointer<f64>, "those of the right-hand side";
         /// The approximate solution.
-        x: DevicePointer<R>, "those of the solution";
+        x: DevicePointer<f64>, "those of the solution";
         /// Residual of the right-hand side.
-        residual: DevicePointer<R>, "those of the right-hand side";
-        /// The residual after scaling.
-        scaled: DevicePointer<R>, "those of the solution";
+        residual: DevicePointer<f64>, "those of the right-hand side";
+        /// The residual, scaled, for the preconditioner.
+        scaled: DevicePointer<f32>, "1";
+        /// The residual after preconditioning.
+        improved: ReadPointer<f32>, "1";
         /// Search direction of the last iteration.
-        before: ReadPointer<R>, "those of the solution";
+        before: ReadPointer<f64>, "1";
         /// Search direction of this one.
-        direction: DevicePointer<R>, "those of the solution";
+        direction: DevicePointer<f64>, "1";
         /// The matrix times the direction.
-        product: DevicePointer<R>, "those of the right-hand side";
-        /// Partial sums of the blocks.
-        sums: DevicePointer<f64>, "their product";
+        product: DevicePointer<f64>, "those of the matrix";
         /// Energy, step length, and factor of the old direction.
-        numbers: DevicePointer<f64>, "their product, 1, 1";
-        /// Verdict, number of products, and counters of the blocks.
+        numbers: DevicePointer<f64>, "1";
+        /// Verdict, number of products, counters of the blocks, and words of a sum.
         words: DevicePointer<u64>, "1";
         /// The verdict, in host-mapped memory.
         shown: DevicePointer<u64>, "1";
+        /// Factor of the residual for the preconditioner.
+        residual_scale: f64, "1 over those of the right-hand side";
+        /// Factors of the terms of the two scalar products.
+        energy_scale: f64, "1";
+        /// The second.
+        curvature_scale: f64, "1 over those of the matrix";
+        /// Factor of the step length.
+        length_scale: f64, "those of the solution";
         /// Rows of the matrix.
         rows: i32, "1";
         /// Most products.
@@ -185,7 +191,7 @@ shared_struct! {
     }
 }
 
-impl<R> DescentArgs<R> {
+impl DescentArgs {
     /// Arguments of an iteration; two sets alternate, `number` counts iterations from 0.
     pub fn turn(self, number: usize) -> Self {
         if number.is_multiple_of(2) {
@@ -193,5 +199,52 @@ impl<R> DescentArgs<R> {
         }
         let Self { before, direction, .. } = self;
         Self { before: direction.read(), direction: DevicePointer::new(before.address()), ..self }
+    }
+}
+
+shared_struct! {
+    /// Arguments of the kernels of a V-cycle, for one grid and the next coarser one.
+    #[derive(Default)]
+    pub struct MultigridArgs {
+        /// Couplings to the west.
+        west: ReadPointer<f32>, "1";
+        /// Couplings to the south.
+        south: ReadPointer<f32>, "1";
+        /// Couplings to the south-west; null on a grid without them.
+        south_west: ReadPointer<f32>, "1";
+        /// Couplings to the south-east; null on a grid without them.
+        south_east: ReadPointer<f32>, "1";
+        /// Diagonal of the matrix.
+        diagonal: ReadPointer<f32>, "1";
+        /// Reciprocals of the diagonal.
+        inverse: ReadPointer<f32>, "1";
+        /// Planes of interpolation weights, of the next grid.
+        weights: ReadPointer<f32>, "1";
+        /// Right-hand side.
+        b: ReadPointer<f32>, "1";
+        /// Approximate solution.
+        x: DevicePointer<f32>, "1";
+        /// The residual, and the solution between two steps.
+        other: DevicePointer<f32>, "1";
+        /// Right-hand side of the next grid.
+        coarse_b: DevicePointer<f32>, "1";
+        /// Solution on the next grid.
+        coarse_x: ReadPointer<f32>, "1";
+        /// Words of the iteration.
+        words: ReadPointer<u64>, "1";
+        /// Cells in x.
+        nx: i32, "1";
+        /// Cells in y.
+        ny: i32, "1";
+        /// Cells of the next grid in x.
+        coarse_nx: i32, "1";
+        /// Cells of the next grid in y.
+        coarse_ny: i32, "1";
+        /// 1 if the next grid has every second cell in x.
+        halved_x: i32, "1";
+        /// The same in y.
+        halved_y: i32, "1";
+        /// Lengths of the steps of relaxation.
+        steps: [f32; 2], "1";
     }
 }

@@ -2,15 +2,19 @@
 
 use crate::device::{Buffer, Event, Gpu, Kernel, KernelSource, Launch, Pinned, Prelude};
 use crate::error::{Error, Result};
-use crate::primitives::conjugate_gradient::{
-    SUMMED, Solution, Solver, check_lengths, preconditioner,
-};
-use crate::primitives::csr::Csr;
-use crate::primitives::gpu::arguments::DescentArgs;
+use crate::primitives::conjugate_gradient::{Scales, Solution, Solver, Start, System};
+use crate::primitives::gpu::arguments::{DescentArgs, MultigridArgs};
+use crate::primitives::gpu::multigrid::{Cycle, CycleKernels, THREADS};
+use crate::primitives::gpu::sums::{self, SUM_WORDS};
+use crate::primitives::sums::AT_ONCE;
 use crate::real::Precision;
 
 /// Iterations between two tests for convergence by the host; an even number, since two sets of arrays alternate.
-pub const ITERATIONS: usize = 20;
+const ITERATIONS: usize = 4;
+
+/// Most blocks of a launch, as long as a block has no more rows than it can add up: fewer blocks make fewer additions to
+/// one address.
+const BLOCKS: usize = 2048;
 
 /// Indices of the numbers that kernels pass on, and their count.
 const ENERGY: usize = 0;
@@ -18,13 +22,14 @@ const LENGTH: usize = 1;
 const KEEP: usize = 2;
 const NUMBERS: usize = 3;
 
-/// Indices of the words: verdict, products done, count of finished blocks, and a flag for a residual beyond its limit;
-/// and their count.
+/// Indices of the words: verdict, products done, count of finished blocks, a flag for a residual beyond its limit, and
+/// the words of a sum; and their count.
 const VERDICT: usize = 0;
 const DONE: usize = 1;
 const TICKETS: usize = 2;
 const OUTSIDE: usize = 3;
-const WORDS: usize = 4;
+const SUM: usize = 4;
+const WORDS: usize = SUM + SUM_WORDS;
 
 /// Verdicts.
 const RUNNING: u64 = 0;
@@ -32,20 +37,24 @@ const CONVERGED: u64 = 1;
 const FAILED: u64 = 2;
 
 /// Initial numbers and words of a system.
-pub fn untouched() -> ([f64; NUMBERS], [u64; WORDS]) {
-    // The first update has step length 0 and keeps no old direction.
-    ([f64::INFINITY, 0.0, 0.0], [RUNNING, 0, 0, 0])
+fn untouched() -> ([f64; NUMBERS], [u64; WORDS]) {
+    ([f64::INFINITY, 0.0, 0.0], [RUNNING; WORDS])
 }
 
 /// Result of a system from its words: the number of products, and `true` if it has converged.
-pub fn outcome(words: &[u64]) -> (usize, bool) {
+fn outcome(words: &[u64]) -> (usize, bool) {
     (words[DONE] as usize, words[VERDICT] == CONVERGED)
 }
 
-/// The kernels, in double precision.
-pub fn source() -> KernelSource {
+/// Blocks of a launch for so many rows.
+fn blocks(rows: usize) -> usize {
+    rows.div_ceil(THREADS).clamp(1, BLOCKS).max(rows.div_ceil(AT_ONCE))
+}
+
+/// The kernels, in double precision, and those of the preconditioner in single precision.
+pub(crate) fn source() -> KernelSource {
     let settings = [
-        ("SUM_THREADS", SUMMED),
+        ("SUM_THREADS", THREADS),
         ("DESCENT_ENERGY", ENERGY),
         ("DESCENT_LENGTH", LENGTH),
         ("DESCENT_KEEP", KEEP),
@@ -53,22 +62,28 @@ pub fn source() -> KernelSource {
         ("DESCENT_DONE", DONE),
         ("DESCENT_TICKETS", TICKETS),
         ("DESCENT_OUTSIDE", OUTSIDE),
+        ("DESCENT_SUM", SUM),
         ("DESCENT_RUNNING", RUNNING as usize),
         ("DESCENT_CONVERGED", CONVERGED as usize),
         ("DESCENT_FAILED", FAILED as usize),
     ];
     let settings = settings.map(|(name, value)| (name, value as i32));
-    let arguments = DescentArgs::<f64>::cuda_text();
-    let prelude = Prelude::new(Precision::F64).with(&arguments).with_settings(&settings);
-    KernelSource::new("primitives/conjugate_gradient.cu", prelude)
+    let prelude = Prelude::new(Precision::F64)
+        .with(&sums::cuda_text())
+        .with(&DescentArgs::cuda_text())
+        .with(&MultigridArgs::cuda_text())
+        .with_settings(&settings);
+    KernelSource::new("primitives/conjugate_gradient.cu", prelude).exactly()
 }
 
 /// The solver on a device.
 #[derive(Clone, Debug)]
 pub struct GpuSolver {
     gpu: Gpu,
+    energy: Kernel,
     product: Kernel,
     update: Kernel,
+    cycle: CycleKernels,
 }
 
 impl GpuSolver {
@@ -81,20 +96,22 @@ impl GpuSolver {
         let module = gpu.module(&source())?;
         Ok(Self {
             gpu: gpu.clone(),
+            energy: module.kernel("descent_energy_acc64")?,
             product: module.kernel("descent_product_acc64")?,
             update: module.kernel("descent_update_acc64")?,
+            cycle: CycleKernels::new(&module)?,
         })
     }
 
     /// Device memory for a system of so many rows and entries, bytes.
     pub fn bytes(rows: usize, entries: usize) -> usize {
-        // Without the values, the sums and the words.
-        const VECTORS: usize = 8;
-        let values = VECTORS * rows + entries + rows.div_ceil(SUMMED) + NUMBERS + WORDS;
-        size_of::<f64>() * values + size_of::<i32>() * (rows + 1 + entries)
+        // Without the values and the words.
+        const VECTORS: usize = 6;
+        let values = VECTORS * rows + entries + NUMBERS + WORDS;
+        size_of::<f64>() * values + size_of::<i32>() * (rows + 1 + entries) + Cycle::bytes(rows)
     }
 
-    /// Uploads a system.
+    /// Uploads a system; a [`Solution`] if there is nothing to iterate.
     ///
     /// # Errors
     ///
@@ -105,51 +122,59 @@ impl GpuSolver {
     /// As [`Solver::solve`].
     pub fn begin(
         &self,
-        matrix: &Csr<f64>,
+        system: System<'_>,
         b: &[f64],
         limit: &[f64],
         most: usize,
-    ) -> Result<Iteration<'_>> {
-        check_lengths(matrix, b, limit);
+    ) -> Result<std::result::Result<Iteration<'_>, Solution>> {
+        let scales = match Start::new(system, b, limit) {
+            Start::Ended(solution) => return Ok(Err(solution)),
+            Start::Scales(scales) => scales,
+        };
+        let matrix = system.matrix;
         let whole = |n: usize| {
             i32::try_from(n).map_err(|_| {
                 let most = i32::MAX;
                 Error::Gpu(format!("a matrix with {n} entries; the device supports at most {most}"))
             })
         };
-        let starts: Vec<i32> = matrix.starts().iter().map(|&n| whole(n)).collect::<Result<_>>()?;
+        whole(matrix.nonzeros())?;
+        let starts: Vec<i32> = matrix.starts().iter().map(|&n| n as i32).collect();
         let column_of: Vec<i32> = matrix.column_of().iter().map(|&n| n as i32).collect();
         let gpu = &self.gpu;
         let n = b.len();
         let zeros = || gpu.zeros::<f64>(n);
         let (numbers, words) = untouched();
-        let descent = Iteration {
+        let cycle = Cycle::new(gpu, &self.cycle, system.multigrid)?;
+        let scaled: Vec<f32> = b.iter().map(|b| (b * scales.residual) as f32).collect();
+        cycle.right_hand_side().upload(&scaled)?;
+        Ok(Ok(Iteration {
             solver: self,
+            scales,
+            cycle,
             rows: whole(n)?,
             most: i32::try_from(most).unwrap_or(i32::MAX),
             starts: gpu.upload(&starts)?,
             column_of: gpu.upload(&column_of)?,
             values: gpu.upload(matrix.values())?,
-            inverse: gpu.upload(&preconditioner(matrix))?,
             limit: gpu.upload(limit)?,
             x: zeros()?,
             residual: gpu.upload(b)?,
-            scaled: zeros()?,
             directions: [zeros()?, zeros()?],
             product: zeros()?,
-            sums: gpu.zeros(n.div_ceil(SUMMED))?,
             numbers: gpu.upload(&numbers)?,
             words: gpu.upload(&words)?,
             shown: Pinned::zeros(gpu, 1)?,
-        };
-        descent.launch(&self.update, 0)?;
-        Ok(descent)
+        }))
     }
 }
 
 impl Solver for GpuSolver {
-    fn solve(&self, matrix: &Csr<f64>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
-        self.begin(matrix, b, limit, most)?.finish()
+    fn solve(&self, system: System<'_>, b: &[f64], limit: &[f64], most: usize) -> Result<Solution> {
+        match self.begin(system, b, limit, most)? {
+            Ok(iteration) => iteration.finish(),
+            Err(solution) => Ok(solution),
+        }
     }
 }
 
@@ -157,19 +182,18 @@ impl Solver for GpuSolver {
 #[derive(Debug)]
 pub struct Iteration<'a> {
     solver: &'a GpuSolver,
+    scales: Scales,
+    cycle: Cycle,
     rows: i32,
     most: i32,
     starts: Buffer<i32>,
     column_of: Buffer<i32>,
     values: Buffer<f64>,
-    inverse: Buffer<f64>,
     limit: Buffer<f64>,
     x: Buffer<f64>,
     residual: Buffer<f64>,
-    scaled: Buffer<f64>,
     directions: [Buffer<f64>; 2],
     product: Buffer<f64>,
-    sums: Buffer<f64>,
     numbers: Buffer<f64>,
     words: Buffer<u64>,
     shown: Pinned<u64>,
@@ -177,10 +201,13 @@ pub struct Iteration<'a> {
 
 impl Iteration<'_> {
     /// Queues [`ITERATIONS`] iterations; a system that has converged does not change.
-    pub(crate) fn iterate(&self) -> Result<()> {
+    fn iterate(&self) -> Result<()> {
+        let GpuSolver { energy, product, update, .. } = self.solver;
         for number in 0..ITERATIONS {
-            self.launch(&self.solver.product, number)?;
-            self.launch(&self.solver.update, number)?;
+            self.cycle.launch(self.words.pointer().read())?;
+            for kernel in [energy, product, update] {
+                self.launch(kernel, number)?;
+            }
         }
         Ok(())
     }
@@ -190,25 +217,28 @@ impl Iteration<'_> {
             starts: self.starts.pointer().read(),
             column_of: self.column_of.pointer().read(),
             values: self.values.pointer().read(),
-            inverse: self.inverse.pointer().read(),
             limit: self.limit.pointer().read(),
             x: self.x.pointer(),
             residual: self.residual.pointer(),
-            scaled: self.scaled.pointer(),
+            scaled: self.cycle.right_hand_side().pointer(),
+            improved: self.cycle.solution().pointer().read(),
             before: self.directions[0].pointer().read(),
             direction: self.directions[1].pointer(),
             product: self.product.pointer(),
-            sums: self.sums.pointer(),
             numbers: self.numbers.pointer(),
             words: self.words.pointer(),
             shown: self.shown.pointer(),
+            residual_scale: self.scales.residual,
+            energy_scale: self.scales.energy,
+            curvature_scale: self.scales.curvature,
+            length_scale: self.scales.length,
             rows: self.rows,
             most: self.most,
         };
-        let launch = Launch::flat(self.x.len(), SUMMED as u32);
+        let blocks = blocks(self.x.len()) as u32;
         // SAFETY: this value owns all arrays, with the lengths of the system; the device is waited for before they are
         // freed.
-        unsafe { kernel.launch(launch, &args.turn(number)) }
+        unsafe { kernel.launch(Launch::new([blocks, 1], THREADS as u32), &args.turn(number)) }
     }
 
     /// Iterates until convergence or failure.
@@ -217,13 +247,22 @@ impl Iteration<'_> {
     ///
     /// [`Error::Gpu`] when the device has failed.
     pub fn finish(self) -> Result<Solution> {
+        self.iterate_to_verdict()?;
+        let (iterations, converged) = outcome(&self.words.to_vec()?);
+        Ok(Solution { x: self.x.to_vec()?, iterations, converged })
+    }
+
+    /// The same; the solution stays on the device.
+    fn iterate_to_verdict(&self) -> Result<()> {
         let gpu = &self.solver.gpu;
         let mut graph = gpu.capture(|| self.iterate())?;
         let passed = [Event::new(gpu)?, Event::new(gpu)?];
         // One graph ahead of the host's test, so that the device does not wait for it.
         graph.launch()?;
         passed[0].record(gpu)?;
-        for round in 1.. {
+        // With the last of them there is a verdict.
+        let rounds = usize::try_from(self.most).unwrap_or(0) / ITERATIONS + 1;
+        for round in 1..=rounds {
             graph.launch()?;
             passed[round % 2].record(gpu)?;
             passed[(round + 1) % 2].wait()?;
@@ -231,27 +270,17 @@ impl Iteration<'_> {
                 break;
             }
         }
-        let (iterations, converged) = outcome(&self.words.to_vec()?);
-        Ok(Solution { x: self.x.to_vec()?, iterations, converged })
+        Ok(())
     }
 
-    /// Time of [`ITERATIONS`] iterations on the device, s: the median of some rounds.
+    /// Time of the iterations until convergence, from a right-hand side on the device, s.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the device has failed, and when the system converges within the rounds.
-    pub fn time(&self, rounds: usize) -> Result<f64> {
-        let gpu = &self.solver.gpu;
-        let mut graph = gpu.capture(|| self.iterate())?;
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
-            times.push(gpu.elapsed(|| graph.launch())?);
-        }
-        if self.shown.get(0) != RUNNING {
-            return Err(Error::Gpu("the system was solved while it was timed".to_owned()));
-        }
-        times.sort_by(f64::total_cmp);
-        Ok(times[rounds / 2])
+    /// [`Error::Gpu`] when the device has failed.
+    pub fn time(&self) -> Result<f64> {
+        self.solver.gpu.synchronize()?;
+        self.solver.gpu.elapsed(|| self.iterate_to_verdict())
     }
 }
 

@@ -7,6 +7,8 @@ pub mod arithmetic;
 pub mod conjugate_gradient;
 pub mod csr;
 pub mod memory;
+pub mod multigrid;
 pub mod reduce;
 pub mod sampling;
+mod sums;
 pub mod transpose;

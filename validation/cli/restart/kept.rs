@@ -34,6 +34,7 @@ fn the_default_name_and_the_end() {
         ("limiter", "pd"),
         ("boundary", "specified,specified"),
         ("refine", "1"),
+        ("projection_residual", "0.001"),
         ("nwp_mini_version", env!("CARGO_PKG_VERSION")),
         ("begin", "2005-08-28_18:00:00"),
         ("time", "2005-08-28_18:05:00"),

@@ -59,6 +59,7 @@ fn same_figures(place: &Place, whole: &str, part: &str, about: &str) {
         "refine",
         "grid",
         "boundary",
+        "projection_residual",
         "limiter",
         "fallout",
         "steps",

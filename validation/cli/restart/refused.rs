@@ -39,6 +39,10 @@ fn other_options_are_named() {
             ["--boundary open,open", "r.nc", "--boundary specified,specified"],
         ),
         (["--refine", "2"], ["--refine 2", "r.nc", "--refine 1"]),
+        (
+            ["--projection-residual", "0.01"],
+            ["--projection-residual 0.01", "r.nc", "--projection-residual 0.001"],
+        ),
         (["--dt", "30"], ["--dt 30", "r.nc", "steps of 60 s"]),
         (["--input", "small.nc"], ["--input", "--restart", "cannot be used with"]),
     ] {
@@ -47,6 +51,7 @@ fn other_options_are_named() {
     // The same options are accepted.
     let same = ["--precision", "f64", "--limiter", "monotonic", "--fallout", "semi-lagrangian"];
     let more = ["--boundary", "specified", "--refine", "1", "--dt", "60", "--steps", "1"];
+    let more = [&more[..], &["--projection-residual", "1e-3"]].concat();
     place.run(&[&["-q", "--restart", "r.nc", "-o", "b.nc"], &same[..], &more].concat()).good();
     for interval in ["0", "-5", "nan"] {
         let words = ["--restart-interval", "a positive number is needed"];

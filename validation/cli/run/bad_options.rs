@@ -32,13 +32,16 @@ fn mistyped_options_are_answered_with_the_nearest_one() {
 
 #[test]
 fn numbers_out_of_range() {
-    for option in ["--dt", "--hours", "--output-interval"] {
+    for option in ["--dt", "--hours", "--output-interval", "--projection-residual"] {
         for (value, said) in [("0", "0"), ("-5", "-5"), ("nan", "NaN"), ("inf", "inf")] {
             let words = format!("{option} {said}: a positive number is needed");
             refuses(USAGE, &[option, value], &[&words]);
         }
         refuses(USAGE, &[option, "soon"], &["soon", option]);
     }
+    refuses(USAGE, &["--projection-residual", "2"], &["would not conserve", "at most 1 Pa/h"]);
+    let too_small = ["--projection-residual", "1e-20"];
+    refuses(FILES, &too_small, &["small.nc", "column i=", "1e-20 Pa/h is needed"]);
     refuses(USAGE, &["--dt", "1e4"], &["a time step of 10000 s", "longest time step", "--dt"]);
     for option in ["--steps", "--threads"] {
         for value in ["0", "-3", "2.5"] {

@@ -130,6 +130,8 @@ fn the_longest_step_is_that_of_the_winds_in_the_file() {
                 boundary,
                 "--precision",
                 precision,
+                "--projection-residual",
+                "1e-5",
             ]);
             ended.good();
             let reported = place.json("out.json")["max_dt"].as_f64().expect("a time");

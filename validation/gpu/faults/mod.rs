@@ -13,8 +13,16 @@ use rayon::prelude::*;
 use crate::{project, support};
 
 /// The tasks.
-const TASKS: [&str; 7] =
-    ["weather", "members", "microphysics", "chemistry", "lattice", "reductions", "matrices"];
+const TASKS: [&str; 8] = [
+    "weather",
+    "members",
+    "microphysics",
+    "chemistry",
+    "lattice",
+    "reductions",
+    "matrices",
+    "potential",
+];
 /// Fewest errors of each kind.
 const LEAST: [(&str, usize); 6] = [
     ("blocks ", 40),
@@ -24,8 +32,15 @@ const LEAST: [(&str, usize); 6] = [
     ("copy ", 20),
     ("offset ", 50),
 ];
-/// Kernels whose blocks take work until none is left, so that one block less changes nothing.
-const SHARING: [&str; 3] = ["chemistry_integrate", "ladder_block_atomics", "ladder_warp_atomics"];
+/// Kernels whose blocks take work until none is left, or rows in turn, so that one block less changes nothing.
+const SHARING: [&str; 6] = [
+    "chemistry_integrate",
+    "descent_energy_acc64",
+    "descent_product_acc64",
+    "descent_update_acc64",
+    "ladder_block_atomics",
+    "ladder_warp_atomics",
+];
 /// Orders of threads, streams and nodes, in one of which a forgotten wait has to show; other errors show in any.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=16;
 const FIRST: u64 = 1;
@@ -33,7 +48,7 @@ const FIRST: u64 = 1;
 /// show: some belong to what a small task does not need, such as values at the sides, or the masses at y-faces, which
 /// matter where wind nearly empties a cell.
 const COPIES: usize = 16;
-const POINTERS: usize = 3;
+const POINTERS: usize = 12;
 
 /// Text that a task prints with an error; `None` if it fails.
 fn outcome(task: &str, fault: Option<&str>, seed: u64) -> Option<String> {

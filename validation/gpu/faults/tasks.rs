@@ -15,7 +15,7 @@ use nwp_mini::lattice::gauge::random_links;
 use nwp_mini::lattice::gpu::GpuDirac;
 use nwp_mini::lattice::{Extents, GaugeField, SPINOR_REALS, Stop, solve};
 use nwp_mini::model::RunInput;
-use nwp_mini::primitives::conjugate_gradient::Solver;
+use nwp_mini::primitives::conjugate_gradient::{Solver, System};
 use nwp_mini::primitives::gpu::conjugate_gradient::GpuSolver;
 use nwp_mini::primitives::gpu::csr::{CsrConfig, DeviceCsr, Rung};
 use nwp_mini::primitives::gpu::memory::{Experiment, Indices, Lab, THREADS};
@@ -23,6 +23,7 @@ use nwp_mini::primitives::gpu::reduce::ladder::{Ladder, RUNGS};
 use nwp_mini::primitives::gpu::reduce::{Operation, Reducer};
 use nwp_mini::primitives::gpu::transpose::{self, Transpose};
 use nwp_mini::primitives::matrices;
+use nwp_mini::primitives::multigrid::{Conductances, Multigrid};
 use nwp_mini::primitives::reduce::Segments;
 use nwp_mini::primitives::transpose::Matrices;
 use nwp_mini::real::Real;
@@ -294,10 +295,25 @@ fn matrices() {
         transposes.run_by(rung, &from, &to).unwrap();
         found.extend(bits_of(&to));
     }
-    let matrix = matrices::stencil::<f64>([21, 14, 1], false).unwrap();
-    let b: Vec<f64> = values(21 * 14).into_iter().map(f64::from).collect();
-    let solver = GpuSolver::new(&gpu).unwrap();
-    let solution = solver.solve(&matrix, &b, &vec![1e-9; b.len()], 200).unwrap();
-    found.extend(bits(solution.x));
     tell(found);
+}
+
+/// Many blocks on the finest grid; directions of odd and even numbers of cells, and one that wraps around.
+#[test]
+#[ignore = "started by another test"]
+fn potential() {
+    let Some(gpu) = gpu(true) else { return };
+    let extents @ [nx, ny] = [29, 22];
+    let conductances = |count| -> Vec<f64> {
+        values(count).into_iter().map(|x| 1.0 + f64::from(x).abs()).collect()
+    };
+    let (mut x, y) = (conductances((nx + 1) * ny), conductances(nx * (ny + 1)));
+    (0..ny).for_each(|j| x[j * (nx + 1) + nx] = x[j * (nx + 1)]);
+    let network = Conductances { extents, periodic: [true, false], x, y };
+    let (matrix, multigrid) = (network.matrix().unwrap(), Multigrid::new(&network));
+    let b: Vec<f64> = values(nx * ny).into_iter().map(f64::from).collect();
+    let system = System { matrix: &matrix, multigrid: &multigrid };
+    let solver = GpuSolver::new(&gpu).unwrap();
+    let solution = solver.solve(system, &b, &vec![1e-9; b.len()], 200).unwrap();
+    tell((bits(solution.x), solution.iterations));
 }

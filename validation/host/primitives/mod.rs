@@ -1,11 +1,11 @@
 //! Reductions, transposes, sparse matrices, sums and conjugate gradients against plain loops, on any thread count.
 
 mod matrix;
+mod solver;
 mod sums;
 
 use nwp_mini_support::random;
 
-use nwp_mini::primitives::conjugate_gradient::solve;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::primitives::reduce::{self, CHUNK, Segments};
 use nwp_mini::real::Real;
@@ -278,77 +278,4 @@ fn invalid_matrices_are_refused_with_what_is_wrong() {
     refused(parts(&[0, 2], &[1, 1], &[1.0; 2]), "column 1 of row 0 is repeated");
     refused(parts(&[0, 2], &[1, 0], &[1.0; 2]), "out of order");
     refused(parts(&[0, 2], &[0, 1], &[1.0, f64::INFINITY]), "row 0, column 1 is inf");
-}
-
-/// The Laplacian of a chain of `n` cells with uneven links; its ends are held at 0 or free.
-fn chain(n: usize, held: bool) -> Csr<f64> {
-    let mut triplets = Vec::new();
-    for at in 0..n {
-        let link = 1.0 + at as f64 / n as f64;
-        triplets.push((at, at, link));
-        if at > 0 {
-            triplets.extend([(at - 1, at, -link), (at, at - 1, -link), (at - 1, at - 1, link)]);
-        } else if !held {
-            triplets.push((0, 0, -link));
-        }
-    }
-    if held {
-        triplets.push((n - 1, n - 1, 1.0));
-    }
-    Csr::from_triplets(n, n, &triplets).expect("valid triplets")
-}
-
-#[test]
-fn conjugate_gradients_find_the_solution() {
-    let mut random = Random::new(15);
-    for held in [true, false] {
-        for n in [1, 2, 5, 201] {
-            let matrix = chain(n, held);
-            let wanted: Vec<f64> = vector(&mut random, n);
-            let mut b = vec![0.0; n];
-            matrix.multiply(&wanted, &mut b);
-            let found = solve(&matrix, &b, &vec![1e-12; n], 10 * n);
-            assert!(found.converged, "{n} unknowns");
-            // Without held ends the solution is determined up to a constant.
-            let shift = if held { 0.0 } else { wanted[0] - found.x[0] };
-            for (found, wanted) in found.x.iter().zip(&wanted) {
-                // The inverse amplifies the residual by at most about n².
-                assert!((found + shift - wanted).abs() < 1e-12 * (n * n).max(10) as f64);
-            }
-        }
-    }
-}
-
-#[test]
-fn conjugate_gradients_know_when_to_stop() {
-    let matrix = chain(50, true);
-    let none = solve(&matrix, &[0.0; 50], &[0.0; 50], 10);
-    assert!(none.converged && none.iterations == 0 && none.x == [0.0; 50]);
-    let b: Vec<f64> = vector(&mut Random::new(16), 50);
-    assert!(!solve(&matrix, &b, &[1e-12; 50], 5).converged, "5 iterations cannot do");
-    let empty = Csr::from_triplets(2, 2, &[]).expect("valid triplets");
-    assert!(!solve(&empty, &[1.0; 2], &[1e-3; 2], 5).converged, "nothing solves 0 x = 1");
-    let indefinite = Csr::from_triplets(1, 1, &[(0, 0, -1.0)]).expect("valid triplets");
-    assert!(!solve(&indefinite, &[1.0], &[1e-3], 5).converged);
-    assert!(!solve(&matrix, &[f64::NAN; 50], &[1e-3; 50], 5).converged);
-}
-
-#[test]
-fn conjugate_gradients_give_the_same_bits_on_any_threads() {
-    // Long enough for the vectors and the matrix to be shared among threads.
-    let n = 40 * CHUNK + 7;
-    let triplets: Vec<_> = (0..n)
-        .flat_map(|at| [(at, at, 3.0), (at, (at + 1) % n, -1.0), ((at + 1) % n, at, -1.0)])
-        .collect();
-    let matrix = Csr::from_triplets(n, n, &triplets).expect("valid triplets");
-    let b: Vec<f64> = vector(&mut Random::new(17), n);
-    let found = same_on_any_threads(|| {
-        let found = solve(&matrix, &b, &vec![1e-9; n], 200);
-        assert!(found.converged);
-        (found.iterations, found.x)
-    });
-    let mut product = vec![0.0; n];
-    matrix.multiply(&found.1, &mut product);
-    let worst = product.iter().zip(&b).map(|(p, b)| (p - b).abs()).fold(0.0, f64::max);
-    assert!(worst < 1.1e-9, "true residual {worst:e}");
 }

@@ -4,8 +4,7 @@ use ndarray::{Array2, Array3, Axis, s};
 use nwp_mini::dry_mass::{FaceMaps, Winds};
 use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
 use nwp_mini::grid::{Grid, Shape, Sides};
-use nwp_mini::primitives::conjugate_gradient::OnCpu;
-use nwp_mini::projection::{Projection, project};
+use nwp_mini::projection::{Method, Projection, project};
 use nwp_mini::real::Real;
 
 use super::random::Random;
@@ -79,7 +78,11 @@ impl Case {
     }
 
     pub(crate) fn project<R: Real>(&self) -> Projection<R> {
-        project(&self.grid, &self.coordinate, &self.maps, &self.winds, &OnCpu)
+        self.project_by(&Method::default())
+    }
+
+    pub(crate) fn project_by<R: Real>(&self, method: &Method) -> Projection<R> {
+        project(&self.grid, &self.coordinate, &self.maps, &self.winds, method)
             .expect("a projection")
     }
 
