@@ -34,10 +34,20 @@ impl<T: Element> AsyncDownload<T> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice.
     pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
+        Self::with_pinned(gpu, Self::pinned(gpu, len)?)
+    }
+
+    /// The memory of the host for `len` elements, which takes a second for each gigabyte.
+    pub(crate) fn pinned(gpu: &Gpu, len: usize) -> Result<[Pinned<T>; 2]> {
+        Ok([Pinned::zeros(gpu, len)?, Pinned::zeros(gpu, len)?])
+    }
+
+    /// As [`AsyncDownload::new`], with the memory of the host.
+    pub(crate) fn with_pinned(gpu: &Gpu, pinned: [Pinned<T>; 2]) -> Result<Self> {
         Ok(Self {
             gpu: gpu.clone(),
-            gathered: gpu.zeros(len)?,
-            pinned: [Pinned::zeros(gpu, len)?, Pinned::zeros(gpu, len)?],
+            gathered: gpu.zeros(pinned[0].len())?,
+            pinned,
             ready: Event::new(gpu)?,
             left: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
             arrived: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],

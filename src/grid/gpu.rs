@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use crate::device::Rows;
 use crate::grid::{Grid, Shape};
 
@@ -28,6 +30,9 @@ pub(crate) const SECTOR: usize = 8;
 
 /// Smallest group size for which rows are padded: with smaller groups a boundary would have a single cell.
 const FILLABLE: usize = 4;
+
+/// Fewest elements that a thread lays out: memory of a large field is touched first by all threads.
+const ELEMENTS: usize = 1 << 15;
 
 impl Layout {
     /// Contiguous rows, as on the host.
@@ -117,12 +122,12 @@ impl Layout {
     /// # Panics
     ///
     /// When the values are not whole rows, as all below.
-    pub fn padded<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    pub fn padded<T: Copy + Send + Sync>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx, self.first, self.pitch())
     }
 
     /// Rows of x-faces in the layout of the device, padded likewise.
-    pub fn padded_x_faces<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    pub fn padded_x_faces<T: Copy + Send + Sync>(self, values: &[T]) -> Cow<'_, [T]> {
         laid(values, self.shape.nx + 1, self.first, self.face_pitch())
     }
 
@@ -131,30 +136,35 @@ impl Layout {
     /// # Panics
     ///
     /// As [`Layout::padded`].
-    pub fn unpadded<T: Copy>(self, values: &[T]) -> Cow<'_, [T]> {
+    pub fn unpadded<T: Copy + Send + Sync>(self, values: &[T]) -> Cow<'_, [T]> {
         assert!(values.len().is_multiple_of(self.pitch()), "whole rows");
         if self.is_tight() {
             return Cow::Borrowed(values);
         }
-        let cells = self.places(0..self.shape.nx);
-        let rows = values.chunks_exact(self.pitch());
-        Cow::Owned(rows.flat_map(|row| &row[cells.clone()]).copied().collect())
+        let (nx, pitch, first) = (self.shape.nx, self.pitch(), self.first);
+        let cells = values.len() / pitch * nx;
+        let value = |at: usize| values[at / nx * pitch + first + at % nx];
+        Cow::Owned((0..cells).into_par_iter().with_min_len(ELEMENTS).map(value).collect())
     }
 }
 
 /// Rows of `count` values, the first of which is at element `first` of `pitch`.
-fn laid<T: Copy>(values: &[T], count: usize, first: usize, pitch: usize) -> Cow<'_, [T]> {
+fn laid<T: Copy + Send + Sync>(
+    values: &[T],
+    count: usize,
+    first: usize,
+    pitch: usize,
+) -> Cow<'_, [T]> {
     assert!(values.len().is_multiple_of(count), "whole rows");
     if count == pitch {
         return Cow::Borrowed(values);
     }
-    let mut places = Vec::with_capacity(values.len() / count * pitch);
-    for row in values.chunks_exact(count) {
-        places.extend(std::iter::repeat_n(row[0], first));
-        places.extend_from_slice(row);
-        places.extend(std::iter::repeat_n(row[count - 1], pitch - count - first));
-    }
-    Cow::Owned(places)
+    let places = values.len() / count * pitch;
+    let value = |at: usize| {
+        let column = (at % pitch).saturating_sub(first).min(count - 1);
+        values[at / pitch * count + column]
+    };
+    Cow::Owned((0..places).into_par_iter().with_min_len(ELEMENTS).map(value).collect())
 }
 
 #[cfg(test)]

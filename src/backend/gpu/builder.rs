@@ -2,39 +2,37 @@
 
 use std::collections::VecDeque;
 
+use tracing::debug;
+
 use super::field_order::FieldOrder;
 use super::frame_layout::FrameLayout;
 use super::frame_reductions::FrameReductions;
-use super::gpu_config::{GpuConfig, inside_of, transport_settings};
+use super::gpu_config::{GpuConfig, inside_of, mapping_of, sources, transport_settings};
 use super::gpu_sampling::GpuSampling;
 use super::member::{Member, terms_of};
 use super::memory::MemoryEstimate;
 use super::phase_clock::Clock;
+use super::preparation::GpuPreparation;
 use super::steps::{QueuedSteps, steps_together};
 use super::{Air, GpuBackend, GpuPrecision};
-use crate::advection::gpu::TransportSettings;
-use crate::advection::gpu::passive::{self, Passive};
-use crate::advection::gpu::transport::{self, Transport};
+use crate::advection::gpu::passive::Passive;
+use crate::advection::gpu::transport::Transport;
 use crate::backend::{
     Backend, BudgetDomain, FRAMES_IN_FLIGHT, Microphysics, RunStart, SamplingRequest,
 };
-use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu, KernelSource};
+use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu};
 use crate::dry_mass::AirMass;
 use crate::error::{Advice, Error, Result};
 use crate::forcing::Continuity;
-use crate::forcing::gpu::{self as forcing, AIR_FIELDS, DeviceForcing, ForcingInterpolator};
-use crate::gpu::budget::{self, Budget, BudgetColumns};
+use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
+use crate::gpu::budget::{Budget, BudgetColumns};
 use crate::gpu::device_status::DeviceStatus;
-use crate::gpu::step_end::{self, StepEnd};
-use crate::gpu::summary;
+use crate::gpu::step_end::StepEnd;
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
-use crate::physics::kessler::gpu::{self as kessler, KesslerInRun};
-use crate::primitives::gpu::reduce;
-use crate::real::Real;
+use crate::physics::kessler::gpu::KesslerInRun;
 use crate::state::State;
-use crate::wsm5::gpu::launch::{self, Wsm5Gpu, planes_of};
-use crate::wsm5::gpu::{KernelVariant, Mapping};
+use crate::wsm5::gpu::launch::{Wsm5Gpu, planes_of};
 use crate::wsm5::scheme::Scheme;
 
 impl<R: GpuPrecision> GpuBackend<R> {
@@ -45,9 +43,25 @@ impl<R: GpuPrecision> GpuBackend<R> {
     /// [`Error::Gpu`] when the memory does not suffice, with the grid that
     /// would fit, and when the kernels are not made for the grid.
     pub fn new(gpu: &Gpu, setting: &GpuConfig<'_>, state: &State<R>) -> Result<Self> {
+        Self::prepared(gpu, setting, state, None)
+    }
+
+    /// The same with what has been prepared for this setting.
+    ///
+    /// # Errors
+    ///
+    /// As [`GpuBackend::new`].
+    pub fn prepared(
+        gpu: &Gpu,
+        setting: &GpuConfig<'_>,
+        state: &State<R>,
+        preparation: Option<GpuPreparation<R>>,
+    ) -> Result<Self> {
         let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
-        let mut backend = Self::with_schemes(gpu, setting, &[scheme])?;
+        let mut backend = Self::with_schemes(gpu, setting, &[scheme], preparation)?;
+        debug!("memory and kernels of the device are ready");
         backend.start(RunStart::from(state))?;
+        debug!("the state is on the device");
         Ok(backend)
     }
 
@@ -64,7 +78,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         schemes: &[Scheme<R>],
         mut state: impl FnMut(usize) -> State<R>,
     ) -> Result<Self> {
-        let mut backend = Self::with_schemes(gpu, setting, schemes)?;
+        let mut backend = Self::with_schemes(gpu, setting, schemes, None)?;
         for member in 0..schemes.len() {
             backend.put(member, &state(member))?;
         }
@@ -72,24 +86,30 @@ impl<R: GpuPrecision> GpuBackend<R> {
     }
 
     /// All but the states, which are zero.
-    fn with_schemes(gpu: &Gpu, setting: &GpuConfig<'_>, schemes: &[Scheme<R>]) -> Result<Self> {
+    fn with_schemes(
+        gpu: &Gpu,
+        setting: &GpuConfig<'_>,
+        schemes: &[Scheme<R>],
+        preparation: Option<GpuPreparation<R>>,
+    ) -> Result<Self> {
         let GpuConfig { grid, coordinate, microphysics, .. } = *setting;
         let fallout = microphysics.fallout();
         let (shape, count) = (grid.shape, schemes.len());
         refuse_margins(grid)?;
         refuse_too_many(count, setting.tracers.len())?;
+        let packing = FrameLayout::new(shape, setting.tracers.len());
         MemoryEstimate::of_members::<R>(gpu, setting, count)?.check(gpu)?;
+        let finish = |preparation: GpuPreparation<R>| preparation.finish(packing.frame());
+        let pinned = preparation.map_or(Ok(None), finish)?;
         let region = BudgetDomain::new(grid, coordinate);
         let masses = AirMass::new(grid, coordinate);
         let order = FieldOrder::new(setting.tracers, setting.limiter, count);
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(grid);
         let inside = inside_of(grid);
-        let mapping = setting.mapping.unwrap_or_else(|| {
-            Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
-        });
-        let variant = launch::variant_for(layout, &inside, mapping, true, true);
-        gpu.compile_ahead(sources::<R>(setting, &settings, mapping, variant))?;
+        let mapping = mapping_of::<R>(gpu, setting);
+        gpu.compile_ahead(sources::<R>(setting, &settings, mapping))?;
+        debug!("the kernels are compiled");
         let mut transports = settings
             .iter()
             .zip(order.groups(setting.limiter))
@@ -104,7 +124,6 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let area = region.area.as_slice().expect("a plane in standard layout");
         wsm5.track_mass_mismatch(gpu, transport.cell_mass(), area)?;
         let fields_of_one = order.set.len();
-        let packing = FrameLayout::new(shape, fields_of_one);
         let fields = order.len() * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
         let columns =
@@ -164,7 +183,10 @@ impl<R: GpuPrecision> GpuBackend<R> {
             recorded: Vec::new(),
             layout,
             packing,
-            download: AsyncDownload::new(gpu, packing.frame())?,
+            download: match pinned {
+                Some(pinned) => AsyncDownload::with_pinned(gpu, pinned),
+                None => AsyncDownload::new(gpu, packing.frame()),
+            }?,
             samples: GpuSampling::new(gpu, (layout, fields_of_one), &SamplingRequest::default())?,
             checkpoint: None,
             summing,
@@ -213,34 +235,4 @@ fn refuse_too_many(states: usize, tracers: usize) -> Result<()> {
          {most}"
     ))
     .advise(Advice::UseCpu))
-}
-
-/// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
-fn sources<R: GpuPrecision>(
-    setting: &GpuConfig<'_>,
-    settings: &[TransportSettings],
-    mapping: Mapping,
-    variant: KernelVariant,
-) -> Vec<KernelSource> {
-    let GpuConfig { grid, microphysics, has_sequence, .. } = *setting;
-    let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
-    let mut all = vec![
-        match microphysics {
-            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, variant),
-            Microphysics::Kessler => kessler::source(precision, nz),
-        },
-        launch::diagnosis_source(precision, nz, microphysics.fallout()),
-        step_end::source(precision, grid),
-        budget::source(precision, nz),
-        summary::source(precision, nz),
-        reduce::source::<R>(reduce::ReduceConfig::default()),
-    ];
-    all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
-    if !setting.tracers.passive().is_empty() {
-        all.push(passive::source(precision, nz));
-    }
-    if has_sequence {
-        all.push(forcing::source(precision, nz));
-    }
-    all
 }

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use super::GpuPrecision;
 use super::field_order::{FieldOrder, TracerGroup};
 use crate::advection::Limiter;
-use crate::advection::gpu::TransportSettings;
+use crate::advection::gpu::{TransportSettings, passive, transport};
 use crate::backend::Microphysics;
 use crate::chemistry::coupled::Coupled;
-use crate::device::Gpu;
+use crate::device::{Gpu, KernelSource};
 use crate::dry_mass::MassCoordinate;
+use crate::forcing::gpu as forcing;
+use crate::gpu::{budget, step_end, summary};
 use crate::grid::{Grid, Window};
+use crate::physics::kessler::gpu as kessler;
+use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
 use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::launch::ActiveColumns;
+use crate::wsm5::gpu::launch::{self, ActiveColumns};
 
 /// Grid, schemes and tracers that a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]
@@ -64,4 +68,50 @@ pub(super) fn transport_settings<R: GpuPrecision>(
         TransportSettings { tracers, unlimited, limiter, zero_gradient, ..sole_member }
     };
     groups.into_iter().map(settings).collect()
+}
+
+/// Mapping of columns to threads.
+pub(super) fn mapping_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Mapping {
+    let (shape, fallout) = (setting.grid.shape, setting.microphysics.fallout());
+    setting.mapping.unwrap_or_else(|| {
+        Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
+    })
+}
+
+/// Kernels of a single run of a setting.
+pub(super) fn sources_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Vec<KernelSource> {
+    let order = FieldOrder::new(setting.tracers, setting.limiter, 1);
+    let settings = transport_settings::<R>(gpu, setting, &order);
+    sources::<R>(setting, &settings, mapping_of::<R>(gpu, setting))
+}
+
+/// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
+pub(super) fn sources<R: GpuPrecision>(
+    setting: &GpuConfig<'_>,
+    settings: &[TransportSettings],
+    mapping: Mapping,
+) -> Vec<KernelSource> {
+    let GpuConfig { grid, microphysics, has_sequence, .. } = *setting;
+    let (layout, inside) = (settings[0].layout(grid), inside_of(grid));
+    let variant = launch::variant_for(layout, &inside, mapping, true, true);
+    let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
+    let mut all = vec![
+        match microphysics {
+            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, variant),
+            Microphysics::Kessler => kessler::source(precision, nz),
+        },
+        launch::diagnosis_source(precision, nz, microphysics.fallout()),
+        step_end::source(precision, grid),
+        budget::source(precision, nz),
+        summary::source(precision, nz),
+        reduce::source::<R>(reduce::ReduceConfig::default()),
+    ];
+    all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
+    if !setting.tracers.passive().is_empty() {
+        all.push(passive::source(precision, nz));
+    }
+    if has_sequence {
+        all.push(forcing::source(precision, nz));
+    }
+    all
 }

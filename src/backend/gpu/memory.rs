@@ -109,8 +109,13 @@ impl MemoryEstimate {
     ///
     /// [`Error::Gpu`] with what is needed, what is free, and what grid would fit.
     pub fn check(&self, gpu: &Gpu) -> Result<()> {
+        self.check_beside(gpu, 0)
+    }
+
+    /// The same where the run has so many bytes already.
+    pub(super) fn check_beside(&self, gpu: &Gpu, taken: usize) -> Result<()> {
         let [free, _] = gpu.memory()?;
-        match self.refusal(free.saturating_sub(RESERVE)) {
+        match self.refusal((free + taken).saturating_sub(RESERVE)) {
             None => Ok(()),
             Some((message, advice)) => Err(Error::Gpu(message).advise(advice)),
         }

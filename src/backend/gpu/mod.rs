@@ -16,6 +16,7 @@ mod member;
 mod memory;
 mod passive;
 mod phase_clock;
+mod preparation;
 mod steps;
 
 use std::collections::VecDeque;
@@ -30,6 +31,7 @@ use gpu_sampling::GpuSampling;
 use member::Member;
 pub use memory::MemoryEstimate;
 use phase_clock::Clock;
+pub use preparation::GpuPreparation;
 use steps::{GraphKey, QueuedSteps};
 
 use super::{

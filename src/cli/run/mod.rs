@@ -206,7 +206,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let (mut backend, start_state) = match gpu {
         None => (on_cpu(config, &prepared.case, state), None),
         Some(gpu) => {
-            let backend = on_gpu(config, &prepared.case, gpu, &state)?;
+            let backend = on_gpu(config, &mut prepared, gpu, &state)?;
             (backend, (compared != Compared::Nothing).then_some(state))
         }
     };
@@ -215,7 +215,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     }
     let info = backend.info()?;
     let header = header(config, &prepared, left_out, &info, gpu)?;
-    let PreparedRun { mut case, plan, series, mut aux } = prepared;
+    let PreparedRun { mut case, plan, series, mut aux, .. } = prepared;
     warn_of_another_backend(from, info.kind);
     let times = |interval| Frames { interval, ..Frames::default() };
     let restarts = restart_output.is_some().then(|| times(options.restarts.restart_interval));
@@ -316,11 +316,13 @@ fn on_cpu<R: FilePrecision>(
 /// The backend of a run on a GPU, which uploads the initial state.
 fn on_gpu<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
-    case: &RunInput<R>,
+    prepared: &mut PreparedRun<R>,
     gpu: &Gpu,
     state: &State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
-    let backend = GpuBackend::new(gpu, &gpu_config(config, case), state)?;
+    let preparation = prepared.preparation.take();
+    let case = &prepared.case;
+    let backend = GpuBackend::prepared(gpu, &gpu_config(config, case), state, preparation)?;
     let mut backend = backend.with_chemistry(case.chemistry.as_ref())?;
     if let Some(step) = config.options.fail_at_step {
         backend.fail_at(step);

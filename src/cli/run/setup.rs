@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tracing::info;
+use tracing::{debug, info};
 
 use crate::backend::Info;
-use crate::backend::gpu::GpuConfig;
+use crate::backend::gpu::{GpuConfig, GpuPrecision, GpuPreparation};
 use crate::calendar;
 use crate::cli::FilePrecision;
 use crate::cli::run::aux_outputs;
@@ -18,12 +18,13 @@ use crate::cli::run::provenance::provenance;
 use crate::cli::run::refine::refined;
 use crate::cli::run::tracers::refuse_too_many;
 use crate::device::Gpu;
+use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::frame::FrameSource;
 use crate::io::out::output::Header;
 use crate::io::restart::{Restart, RestartFile};
-use crate::io::wrf;
 use crate::io::wrf::series::Series;
+use crate::io::wrf::{self, refine};
 use crate::model::RunInput;
 use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
@@ -39,10 +40,12 @@ pub(in crate::cli) struct PreparedRun<R> {
     pub(in crate::cli) plan: Plan,
     pub(in crate::cli) series: Series,
     pub(in crate::cli) aux: AuxOutputs<R>,
+    /// What the GPU prepares meanwhile.
+    pub(in crate::cli) preparation: Option<GpuPreparation<R>>,
 }
 
 /// Reads the initial state and the forcing of the run.
-pub(in crate::cli) fn ready<R: FilePrecision>(
+pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     request: AuxRequest,
     gpu: Option<&Gpu>,
@@ -66,6 +69,11 @@ pub(in crate::cli) fn ready<R: FilePrecision>(
         series = series.lit_by(chosen.lit.frequencies.clone());
     }
     let frame = series.with_sources(frame)?;
+    // An ensemble has more fields than a single run.
+    let preparation = gpu
+        .filter(|_| config.ensemble.is_none())
+        .map(|gpu| prepare::<R>(gpu, config, (&domain, &set()), series.len() > 1));
+    debug!("the first frame is read");
     let (domain, frame, series) =
         refined(scheme.refine, <R as Real>::PRECISION, (domain, frame, series))?;
     if let Some(recipe) = tracers {
@@ -102,7 +110,29 @@ pub(in crate::cli) fn ready<R: FilePrecision>(
             calendar::format(begin)
         )));
     }
-    Ok(PreparedRun { case, plan, series, aux })
+    Ok(PreparedRun { case, plan, series, aux, preparation })
+}
+
+/// Lets a GPU prepare a run, from the grid of its input, before that is refined.
+fn prepare<R: GpuPrecision>(
+    gpu: &Gpu,
+    config: &RunConfig,
+    (domain, tracers): (&Domain, &Arc<TracerSet>),
+    has_sequence: bool,
+) -> GpuPreparation<R> {
+    let scheme = &config.scheme;
+    let grid = refine::grid(&domain.grid, scheme.refine);
+    let setting = GpuConfig {
+        grid: &grid,
+        coordinate: &domain.coordinate,
+        limiter: scheme.limiter,
+        microphysics: scheme.microphysics,
+        mapping: None,
+        tracers,
+        has_sequence,
+        chemistry: None,
+    };
+    GpuPreparation::begin(gpu, &setting)
 }
 
 fn log_continuation<R>(restart: &Restart<R>) {

@@ -133,17 +133,22 @@ fn between<R: Real>(a: R, b: R, weight: f64) -> R {
     R::of(a.f64() + weight * (b.f64() - a.f64()))
 }
 
+/// The grid with every cell divided into `count` x `count`.
+pub(crate) fn grid(coarse: &Grid, count: usize) -> Grid {
+    let Shape { nx, ny, nz } = coarse.shape;
+    let shape = Shape { nx: nx * count, ny: ny * count, nz };
+    let parts = count as f64;
+    Grid::whole(shape, [coarse.dx / parts, coarse.dy / parts], coarse.sides)
+}
+
 /// The domain with every cell divided into `count` x `count`.
 pub(crate) fn domain(coarse: &Domain, count: usize) -> Domain {
-    let grid = coarse.grid;
-    let divide = Division { count, sides: grid.sides };
-    let Shape { nx, ny, nz } = grid.shape;
-    let shape = Shape { nx: nx * count, ny: ny * count, nz };
+    let divide = Division { count, sides: coarse.grid.sides };
     let parts = count as f64;
     let FaceMaps { u_x, u_y, v_x, v_y } = &coarse.face_maps;
     let MassCoordinate { mu, map_x, map_y, unit, .. } = &coarse.coordinate;
     Domain {
-        grid: Grid::whole(shape, [grid.dx / parts, grid.dy / parts], grid.sides),
+        grid: grid(&coarse.grid, count),
         coordinate: MassCoordinate {
             mu: divide.cells(mu),
             map_x: divide.cells(map_x),
