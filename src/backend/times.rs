@@ -14,6 +14,12 @@ pub struct PhaseTime {
 }
 
 impl PhaseTime {
+    /// Time of computation on a device and of copies.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn on_device(kernel_s: f64, transfer_s: f64) -> Self {
+        Self { kernel_s, transfer_s: Some(transfer_s), total_s: kernel_s + transfer_s }
+    }
+
     /// Adds time that was spent computing on the host.
     pub(crate) fn add_host(&mut self, seconds: f64) {
         self.kernel_s += seconds;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::advection::Limiter;
+use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::{STATE_FIELDS, WATER_SPECIES};
 use crate::tracers::TracerSet;
-use crate::wsm5::gpu::launch::MemberLayout;
 
 /// The places of the fields of the states among all fields on the device.
 ///

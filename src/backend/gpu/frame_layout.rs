@@ -9,9 +9,10 @@ use super::field_order::FieldOrder;
 use crate::backend::{CapturedFrame, Summary, WATER_SPECIES};
 use crate::grid::Shape;
 use crate::real::Real;
+use crate::state::gpu::device_fields::SURFACE_PLANES;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
-use crate::wsm5::gpu::launch::{DIAGNOSED_FIELDS, SURFACE_PLANES};
+pub(super) use crate::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,7 @@ impl FrameLayout {
         State::new(Arc::clone(&order.set), fields.collect())
     }
 
-    /// The ground from its planes, in the order of [`PLANES`](crate::wsm5::gpu::launch::PLANES).
+    /// The ground from its planes, in the order of [`PLANES`](crate::state::gpu::device_fields::PLANES).
     pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
         Surface::of(std::array::from_fn(|number| self.plane(values, number)))
     }
@@ -105,5 +106,32 @@ impl FrameLayout {
         let values = values[number * columns..][..columns].to_vec();
         let shape = (self.shape.ny, self.shape.nx);
         Array2::from_shape_vec(shape, values).expect("the columns of a plane")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advection::Limiter;
+
+    const SHAPE: Shape = Shape { nx: 3, ny: 2, nz: 2 };
+
+    #[test]
+    fn parts_of_a_frame_are_those_of_its_array() {
+        let set = TracerSet::moist_air();
+        let layout = FrameLayout::new(SHAPE, set.len());
+        let values: Vec<f64> = (0..layout.frame()).map(|at| at as f64).collect();
+        let (cells, columns) = (SHAPE.cells() as f64, SHAPE.columns() as f64);
+        let fields = layout.fields() as f64;
+        let state = layout.state_of(&FieldOrder::new(&set, Limiter::None, 1), &values);
+        let firsts: Vec<f64> = state.fields().iter().map(|field| field[[0, 0, 0]]).collect();
+        assert_eq!(firsts, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|number| number * cells));
+        let surface = layout.surface_of(&values[layout.fields()..]);
+        assert_eq!(
+            [surface.rain[[0, 1]], surface.snow[[1, 0]]],
+            [fields + 1.0, fields + columns + 3.0]
+        );
+        let contents = layout.contents_of(&values[layout.before_contents()..]);
+        assert_eq!(contents[[4, 1, 2]], (layout.frame() - 1) as f64);
     }
 }

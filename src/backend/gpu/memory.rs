@@ -2,10 +2,9 @@
 
 use super::GpuPrecision;
 use super::field_order::FieldOrder;
-use super::frame_layout::FrameLayout;
-use super::frame_reductions::FrameReductions;
+use super::frames::Frames;
 use super::gpu_config::{GpuConfig, transport_settings};
-use super::steps::steps_together;
+use super::step::steps_together;
 use crate::advection::gpu::transport::Transport;
 use crate::chemistry::gpu::coupling::Coupling;
 use crate::device::Gpu;
@@ -14,7 +13,7 @@ use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
-use crate::wsm5::gpu::launch::SURFACE_PLANES;
+use crate::state::gpu::device_fields::SURFACE_PLANES;
 
 /// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
@@ -78,7 +77,6 @@ impl MemoryEstimate {
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(setting.grid);
         let state = 2 * of_one * layout.cells() + SURFACE_PLANES * layout.columns();
-        let arrays = states * state + FrameLayout::new(shape, of_one).frame();
         let transports = settings.iter().map(|own| Transport::<R>::bytes(setting.grid, *own));
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
@@ -89,12 +87,12 @@ impl MemoryEstimate {
         } else {
             AIR_FIELDS * layout.cells() * size_of::<R>()
         };
-        arrays * size_of::<R>()
+        states * state * size_of::<R>()
             + DeviceForcing::<R>::bytes(layout, fields)
             + air
             + transports.sum::<usize>()
             + Budget::<R>::bytes(layout, states)
-            + FrameReductions::<R>::bytes(shape, of_one)
+            + Frames::<R>::bytes(shape, of_one)
             + steps_together::<R>(setting, (&settings[0], states))[1]
     }
 

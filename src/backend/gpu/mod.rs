@@ -2,59 +2,47 @@
 //!
 //! A step is a graph of kernels, recorded once and replayed. Nothing comes back to the host but
 //! frames of output, which travel while the next steps run, and a few notes.
+//!
+//! Its parts own all that it holds: `arrays`, `budget`, `step`, `sampling` and `frames`. A part borrows parts before it
+//! in this list only, and the backend calls them in turn.
 
+mod arrays;
+mod budget;
 mod builder;
-mod capture;
-mod checkpoint;
-mod chemistry;
 mod field_order;
 mod frame_layout;
-mod frame_reductions;
+mod frames;
 mod gpu_config;
-mod gpu_sampling;
-mod member;
 mod memory;
-mod passive;
-mod phase_clock;
 mod preparation;
-mod steps;
+mod sampling;
+mod step;
+mod transports;
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
-use chemistry::ChemistryDriver;
-use field_order::FieldOrder;
-use frame_layout::FrameLayout;
-use frame_reductions::FrameReductions;
+use arrays::Arrays;
+use budget::BudgetSums;
+use frames::Frames;
 pub use gpu_config::GpuConfig;
-use gpu_sampling::GpuSampling;
-use member::Member;
 pub use memory::MemoryEstimate;
-use phase_clock::Clock;
 pub use preparation::GpuPreparation;
-use steps::{GraphKey, QueuedSteps};
+use sampling::Sampler;
+use step::Stepper;
 
 use super::{
-    Account, Backend, BudgetDomain, Checkpoint, CollectedOutput, ComputePrecision, Info, Output,
-    PhaseTime, PhaseTimes, RunStart, WaterChange, check_finite,
+    Account, Accumulators, Backend, CollectedOutput, ComputePrecision, Info, Output, PhaseTimes,
+    RunStart,
 };
-use crate::advection::gpu::passive::Passive;
-use crate::advection::gpu::transport::Transport;
-use crate::device::{AsyncDownload, Buffer, ForkJoin, Gpu, Graph, Resources};
-use crate::error::{Error, Result};
+use crate::chemistry::coupled::Coupled;
+use crate::device::{Gpu, Resources};
+use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
-use crate::gpu::budget::Budget;
-use crate::gpu::device_status::DeviceStatus;
-use crate::gpu::step_end::StepEnd;
-use crate::grid::Grid;
-use crate::grid::gpu::Layout;
 use crate::primitives::gpu::reduce::Reducible;
-use crate::state::gpu::status_word::NonFiniteValue;
-use crate::state::{ChemistryTally, State, Surface};
+use crate::state::{State, Surface};
 use crate::wsm5::check_length;
 use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::launch::DeviceFields;
 
 /// A precision that the GPU computes in.
 pub trait GpuPrecision: ComputePrecision + Reducible {}
@@ -69,222 +57,140 @@ impl GpuPrecision for f64 {}
 #[derive(Debug)]
 pub struct GpuBackend<R> {
     gpu: Gpu,
-    grid: Grid,
-    region: BudgetDomain,
-    transport: Transport<R>,
-    /// Members: a run has one, an ensemble several.
-    members: Vec<Member<R>>,
-    /// Streams for the microphysics of several members side by side.
-    branches: Option<ForkJoin>,
-    budget: Budget<R>,
-    status: DeviceStatus,
-    step_end: StepEnd,
-    /// The places of the fields.
-    order: FieldOrder,
-    /// Transports of the tracers with a limiter of their own.
-    apart: Vec<Transport<R>>,
-    /// Sums and decay of the passive tracers, where there are any.
-    passive: Option<Passive<R>>,
-    chemistry: Option<Box<ChemistryDriver<R>>>,
-    /// The fields of all states, and room for the next ones.
-    tracers: [Buffer<R>; 2],
-    /// Which of them are the present ones.
-    now: usize,
-    driving: DeviceForcing<R>,
-    air: Air<R>,
-    /// Number of the frame whose values are on the device, and whether another follows it.
-    uploaded: Option<(usize, bool)>,
-    /// Step that is to fail, counted from 1.
-    failing: Option<usize>,
-    /// Requested steps that have not been launched, and the most steps of a graph.
-    waiting: QueuedSteps,
-    together: usize,
-    /// Steps that it knows of, and up to which of them any end together with others.
-    launched: usize,
-    launched_together: usize,
-    /// Graphs of steps.
-    recorded: Vec<(GraphKey, Graph)>,
-    /// Memory layout of rows on the device; frames of output have them without gaps.
-    layout: Layout,
-    packing: FrameLayout,
-    download: AsyncDownload<R>,
-    samples: GpuSampling<R>,
-    checkpoint: Option<Box<Checkpoint<R>>>,
-    summing: FrameReductions<R>,
-    /// Steps done when the frames under way were begun, and whose frames they are.
-    captured: VecDeque<(usize, usize)>,
-    steps: usize,
-    clock: Clock,
-}
-
-/// Memory of the air that the microphysics reads.
-#[derive(Debug)]
-enum Air<R> {
-    /// In an array of its own, the same in all steps.
-    Kept(Buffer<R>),
-    /// Made from two frames of the input when it is needed, in the memory that the stages of the
-    /// transport use otherwise.
-    Between(Box<ForcingInterpolator<R>>),
-}
-
-impl<R: GpuPrecision> Air<R> {
-    fn array<'a>(&'a self, transport: &'a Transport<R>) -> &'a Buffer<R> {
-        match self {
-            Self::Kept(air) => air,
-            Self::Between(_) => transport.spare(),
-        }
-    }
+    arrays: Arrays<R>,
+    budget: BudgetSums<R>,
+    step: Stepper<R>,
+    sampler: Sampler<R>,
+    frames: Frames<R>,
 }
 
 impl<R: GpuPrecision> GpuBackend<R> {
+    /// Adds the chemistry of a mechanism, whose species are among the tracers of the run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
+        if let Some(coupled) = coupled {
+            self.step.set_chemistry(coupled, &self.arrays)?;
+        }
+        Ok(self)
+    }
+
     /// Mapping of columns to threads.
     pub fn mapping(&self) -> Mapping {
-        self.sole_member().wsm5.mapping()
+        self.step.mapping()
     }
 
     /// The state after all requested steps. Waits for the device.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the device has failed.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     pub fn state(&mut self) -> Result<State<R>> {
-        self.flush_pending_steps()?;
-        Ok(self
-            .packing
-            .state_of(&self.order, &self.layout.unpadded(&self.tracers[self.now].to_vec()?)))
+        self.flush()?;
+        self.arrays.state()
     }
 
     /// Planes at the ground. Waits for the device.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the device has failed.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     pub fn surface(&mut self) -> Result<Surface<R>> {
-        self.flush_pending_steps()?;
-        self.surface_of(self.sole_member())
+        self.flush()?;
+        self.arrays.surface(0)
     }
 
     /// Registers, spills and shared memory of the kernels of transport and microphysics in steps of `dt` seconds.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] when the driver does not tell.
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the driver does not tell.
     pub fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
-        let [call, _] = self.sole_member().wsm5.resources(dt)?;
-        Ok(self.transport.resources()?.into_iter().chain([call]).collect())
+        self.step.resources(dt)
     }
 
     /// Lets a step fail on the device, counted from 1: for tests of what is left then.
     #[doc(hidden)]
     pub fn fail_at(&mut self, step: usize) {
-        self.failing = Some(step);
+        self.step.fail_at(step);
     }
 
-    /// All that carry tracers.
-    fn transports(&self) -> impl Iterator<Item = &Transport<R>> {
-        std::iter::once(&self.transport).chain(&self.apart)
+    /// Requests steps without timing their phases, whatever their numbers: for callers that time them all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    pub fn step_untimed(&mut self, dt: f64, count: usize) -> Result<()> {
+        self.step.request_untimed(&mut self.arrays, &self.budget, (dt, count))
     }
 
-    /// Interpolation between two frames, where the device holds two.
-    fn between(&self) -> Option<&ForcingInterpolator<R>> {
-        match (&self.air, self.uploaded) {
-            (Air::Between(between), Some(_)) => Some(between),
-            _ => None,
-        }
+    /// Launches all queued steps, so that later work of the device follows them.
+    fn flush(&mut self) -> Result<()> {
+        self.step.flush(&mut self.arrays, &self.budget)
     }
 
     /// Sets the air that output is diagnosed in.
-    fn show(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        self.flush_pending_steps()?;
+    fn show_air(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
+        self.flush()?;
         self.drive(moment)?;
-        self.between().map_or(Ok(()), |between| between.air(self.transport.spare()))
+        self.arrays.interpolate_air(self.step.spare())
     }
 
-    fn place<'a>(&'a self, member: &'a Member<R>, state: &'a Buffer<R>) -> DeviceFields<'a, R> {
-        DeviceFields { state, air: self.air.array(&self.transport), surface: &member.surface }
+    /// Sets winds and air of a frame of output.
+    fn show(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
+        self.flush()?;
+        self.drive(moment)?;
+        self.arrays.interpolate_wind()?;
+        self.arrays.interpolate_air(self.step.spare())
     }
 
     /// Goes back to the states of all members.
     fn restore(&mut self, states: &[State<R>]) -> Result<()> {
-        assert_eq!(states.len(), self.members.len(), "a state for each member");
-        self.flush_pending_steps()?;
+        assert_eq!(states.len(), self.arrays.members(), "a state for each member");
+        self.flush()?;
         self.gpu.synchronize()?;
-        while self.download.receive(|_| ())?.is_some() {}
-        self.samples.clear()?;
-        let indices = self.members[0].indices;
-        while self.summing.receive(&self.transport, &self.budget, indices)?.is_some() {}
-        self.captured.clear();
-        for (number, state) in states.iter().enumerate() {
-            self.put(number, state)?;
-            self.members[number].surface.clear()?;
+        self.frames.clear()?;
+        self.sampler.clear()?;
+        for (member, state) in states.iter().enumerate() {
+            self.arrays.restore(member, state)?;
         }
         self.budget.reset()?;
-        self.transports().try_for_each(Transport::forget_entered)?;
-        if let Some(passive) = &self.passive {
-            passive.resume_decayed(&[])?;
-        }
-        if let Some(driver) = &mut self.chemistry {
-            driver.resume_from(ChemistryTally::default(), &[], &[])?;
-        }
-        (self.steps, self.launched, self.launched_together) = (0, 0, 0);
-        self.clock.restart();
-        self.status.reset()
+        self.step.restart()
+    }
+
+    /// Continues the sums of an earlier run: the very sums of a run on a device, or those of another backend.
+    fn resume(&mut self, gathered: &Accumulators<R>) -> Result<()> {
+        assert_eq!(self.arrays.members(), 1, "sums of a run of one");
+        self.flush()?;
+        self.step.resume_chemistry(gathered)?;
+        self.arrays.put_surface(0, &gathered.surface)?;
+        self.budget.resume(gathered, &self.arrays, self.step.transports())
     }
 
     /// Time spent in the phases. Waits for the device.
     fn times(&mut self) -> Result<PhaseTimes> {
-        self.flush_pending_steps()?;
+        self.flush()?;
         self.gpu.synchronize()?;
-        self.clock.read()?;
-        let transfer =
-            self.download.seconds() + self.samples.seconds() + self.summing.download.seconds();
-        let chemistry = self.chemistry.as_mut().map_or(Ok(0.0), |driver| driver.time())?;
-        let chemistry =
-            PhaseTime { kernel_s: chemistry, transfer_s: Some(0.0), total_s: chemistry };
-        Ok(PhaseTimes { chemistry, ..self.clock.times(self.steps, transfer) })
+        let times = self.step.times()?;
+        let output = self.frames.time(self.sampler.seconds());
+        Ok(PhaseTimes { input: self.arrays.upload_time(), output, ..times })
     }
 
-    /// Copies the frames of a moment to the device, unless they are there.
+    /// Uploads the frames of a moment, unless they are on the device.
     fn upload_frames(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        let frames = (moment.number, moment.after.is_some());
-        if self.uploaded == Some(frames) {
+        if self.arrays.has_frames_of(moment) {
             return Ok(());
         }
         let start = Instant::now();
         // Kernels of earlier steps may still read what is replaced.
-        self.flush_pending_steps()?;
+        self.flush()?;
         self.gpu.synchronize()?;
-        match (&self.air, &moment.after) {
-            (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
-            // The last frame holds: it lies between itself and itself.
-            (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
-            (Air::Kept(air), _) => {
-                self.driving.upload(&moment.before)?;
-                upload_air(&moment.before.environment, air, self.layout)?;
-            }
-        }
-        if let Some(driver) = &self.chemistry {
-            driver.upload_photolysis(moment, self.layout)?;
-        }
-        self.uploaded = Some(frames);
-        self.clock.upload += start.elapsed().as_secs_f64();
+        self.arrays.upload_frames(moment)?;
+        self.step.upload_photolysis(moment, &self.arrays)?;
+        self.arrays.upload_seconds += start.elapsed().as_secs_f64();
         Ok(())
-    }
-
-    /// A flaw as the error that ends the run.
-    fn nonfinite_error(&self, flaw: NonFiniteValue) -> Error {
-        let NonFiniteValue { step, field, place } = flaw;
-        let at = field * self.layout.cells() + place;
-        let mut value = [R::nan()];
-        // What it has become since is at least as bad, unless the device fails too.
-        let _ = self.tracers[self.now].download_from(at, &mut value);
-        let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
-        let [number, field] = self.order.at(field);
-        let variable = self.order.set[field].name;
-        let plane = self.layout.columns();
-        let [j, i] = self.layout.row_and_column(place % plane);
-        let cell = [place / plane, j, i];
-        self.with_member(number, Error::BlowUp { variable, value, step, cell })
     }
 }
 
@@ -296,7 +202,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             kind: "gpu",
             description,
             device,
-            members: self.members.len(),
+            members: self.arrays.members(),
             times: self.times()?,
         })
     }
@@ -307,90 +213,85 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             self.restore(states)?;
         }
         if let Some(gathered) = gathered {
-            assert_eq!(self.members.len(), 1, "sums of a run of one");
-            self.flush_pending_steps()?;
-            self.resume_from(gathered)?;
+            self.resume(gathered)?;
         }
-        self.samples = GpuSampling::new(&self.gpu, (self.layout, self.order.set.len()), &attached)?;
+        let (layout, fields) = (self.arrays.layout, self.arrays.order.set.len());
+        self.sampler = Sampler::new(&self.gpu, (layout, fields), &attached)?;
         Ok(())
     }
 
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         self.upload_frames(moment)?;
-        if let Some(driver) = &mut self.chemistry {
-            driver.drive(moment);
-        }
-        self.between()
-            .map_or(Ok(()), |between| between.set_weights(moment.flux_weight, moment.air_weight))
+        self.step.drive(moment);
+        self.arrays.set_weights(moment)
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
         check_length(R::of(dt))?;
-        self.request_step(dt)?;
-        self.react(dt)
+        self.step.request(&mut self.arrays, &self.budget, dt)?;
+        self.step.react(&mut self.arrays, &self.budget, dt)
     }
 
     fn check(&mut self, _step: usize, wait: bool) -> Result<()> {
         if wait {
-            self.flush_pending_steps()?;
-            self.gpu.synchronize().map_err(|error| self.in_step(error))?;
+            self.flush()?;
+            self.gpu.synchronize().map_err(|error| self.step.in_step(error))?;
         }
-        self.status.flaw().map_or(Ok(()), |flaw| Err(self.nonfinite_error(flaw)))
+        self.step.flaw().map_or(Ok(()), |flaw| Err(self.arrays.nonfinite_error(flaw)))
     }
 
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
-        let is_of_one = matches!(output, Output::Frame(_)) || self.members.len() == 1;
+        let is_of_one = matches!(output, Output::Frame(_)) || self.arrays.members() == 1;
         assert!(is_of_one, "an output of a run of one");
         match output {
-            Output::Frame(member) => self.begin_frame(member, moment),
-            Output::Products(operator) => {
-                self.show(moment)?;
-                self.begin_products(operator, moment)
-            }
-            Output::Profiles => {
-                self.show(moment)?;
-                self.begin_profiles(moment)
-            }
-            Output::Checkpoint(step) => {
-                self.check(step, true)?;
-                self.checkpoint = Some(Box::new(self.checkpoint(step)?));
-                Ok(())
-            }
+            Output::Frame(_) => self.show(moment)?,
+            Output::Products(_) | Output::Profiles => self.show_air(moment)?,
+            Output::Checkpoint(step) => self.check(step, true)?,
+        }
+        let Self { arrays, budget, step, sampler, frames, .. } = self;
+        match output {
+            Output::Frame(member) => frames.begin(member, (arrays, budget), step),
+            Output::Products(operator) => sampler.begin_products(operator, moment, arrays, step),
+            Output::Profiles => sampler.begin_profiles(moment, arrays, step),
+            Output::Checkpoint(number) => frames.begin_checkpoint(number, (arrays, budget), step),
         }
     }
 
     fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<R>>> {
+        let Self { arrays, budget, step, sampler, frames, .. } = self;
+        let fields = (arrays.layout.shape, arrays.order.set.len());
         let collected = match output {
             Output::Frame(member) => {
-                let oldest = self.captured.front().map_or(member, |(_, oldest)| *oldest);
-                assert_eq!(oldest, member, "the member of the oldest frame");
-                let frame = self.end_frame(wait);
+                let frame = frames.end(member, wait, (arrays, budget), step);
                 frame.map(|found| found.map(Box::new).map(CollectedOutput::Frame))
             }
             Output::Products(operator) => {
-                self.end_products(operator, wait).map(|found| found.map(CollectedOutput::Products))
+                let products = sampler.end_products(operator, wait, fields);
+                products.map(|found| found.map(CollectedOutput::Products))
             }
             Output::Profiles => {
-                self.end_profiles(wait).map(|found| found.map(CollectedOutput::Profiles))
+                let profiles = sampler.end_profiles(wait, fields);
+                profiles.map(|found| found.map(CollectedOutput::Profiles))
             }
-            Output::Checkpoint(_) => Ok(self.checkpoint.take().map(CollectedOutput::Checkpoint)),
+            Output::Checkpoint(_) => Ok(frames.end_checkpoint().map(CollectedOutput::Checkpoint)),
         };
-        collected.map_err(|error| self.in_step(error))
+        collected.map_err(|error| step.in_step(error))
     }
 
     fn account(&mut self, member: usize) -> Result<Account> {
-        self.flush_pending_steps()?;
-        let first = self.members[member].indices.water().start * self.layout.cells();
-        let water = self.budget.water(self.tracers[self.now].pointer_to(first).read());
-        let water = water.map_err(|error| self.in_step(error))?;
-        let passive = self.passive_amounts(member).map_err(|error| self.in_step(error))?;
-        let surface = self.surface_of(&self.members[member])?;
+        self.flush()?;
+        let Self { arrays, budget, step, .. } = self;
+        let in_step = |error| step.in_step(error);
+        let water = budget.water_of(arrays, member).map_err(in_step)?;
+        let changes = step.passive_changes(arrays, budget, member).map_err(in_step)?;
+        let passive = budget.passive_amounts(arrays, member, changes).map_err(in_step)?;
+        let surface = arrays.surface(member)?;
         Ok(Account {
             water,
-            changes: self.changes_of(&self.members[member])?,
+            changes: budget.changes_of(arrays.order.indices(member), step.transports())?,
             passive,
-            chemistry: self.chemistry.as_ref().map(|driver| driver.tally()).transpose()?,
-            precipitation: self.region.precipitation(&surface.rain, &surface.snow),
+            chemistry: step.chemistry_tally()?,
+            precipitation: budget.precipitation(&surface),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Summing up frames of output on the device: what is made travels as one row of words.
 
-use super::GpuPrecision;
 use crate::advection::gpu::transport::Transport;
-use crate::backend::{Summary, WaterChange};
+use crate::backend::Summary;
+use crate::backend::gpu::GpuPrecision;
+use crate::backend::gpu::budget::changes;
 use crate::cuda_abi::ReadPointer;
 use crate::device::{AsyncDownload, Buffer, Gpu};
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::gpu::budget::Budget;
 use crate::gpu::summary::{SummaryKernels, outflow_of};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::wsm5::gpu::launch::MemberLayout;
+use crate::state::gpu::member_layout::MemberLayout;
 use ndarray::Array3;
 
 /// Reductions of frames of output.
@@ -46,6 +47,12 @@ impl<R: GpuPrecision> FrameReductions<R> {
         let words = outflow + 1 + budget.words() + transport.entered_words();
         let kernels = SummaryKernels::new(gpu, layout, transport.cell_mass(), area)?;
         Ok(Self { shape, fields, outflow, kernels, download: AsyncDownload::new(gpu, words)? })
+    }
+
+    /// Drops all numbers under way.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        while self.download.receive(|_| ())?.is_some() {}
+        Ok(())
     }
 
     /// Asks for the numbers of a state in winds, with the budget of all states and its place among them:
@@ -90,12 +97,4 @@ impl<R: GpuPrecision> FrameReductions<R> {
             }
         })
     }
-}
-
-/// The changes of the water of a state, out of the terms of its budget and what the tracers of all
-/// states have carried inside.
-pub(super) fn changes(terms: [f64; 4], entered: &[f64], indices: MemberLayout) -> WaterChange {
-    let [fallen, fallout_residual, clipped, mass_mismatch] = terms;
-    let sides = entered[indices.water()].iter().sum();
-    WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch }
 }

@@ -1,14 +1,14 @@
-//! Times of what the device does.
+//! Times of the steps on the device.
 
-use crate::backend::{PhaseTime, PhaseTimes};
+use crate::backend::PhaseTime;
 use crate::device::{Event, Gpu};
 use crate::error::Result;
 
-/// Times of what the device does.
+/// Times of the steps.
 #[derive(Debug)]
 pub(super) struct Clock {
     /// Before, between and after the two phases of a timed step.
-    pub(super) marks: [Event; 3],
+    marks: [Event; 3],
     /// A timed step is under way, whose times have not been read.
     pub(super) is_running: bool,
     /// Sums over the timed steps, s, and their number.
@@ -16,11 +16,6 @@ pub(super) struct Clock {
     microphysics: f64,
     timed: usize,
     together: BatchTimes,
-    /// Copies of input to the device, as the host had to wait for them, s.
-    pub(super) upload: f64,
-    /// Gathering and diagnosing frames.
-    pub(super) gathering: [Event; 2],
-    pub(super) gathered: f64,
 }
 
 /// Times of graphs of several steps, in which a step takes less than one by itself whose phases are timed.
@@ -47,9 +42,6 @@ impl Clock {
             microphysics: 0.0,
             timed: 0,
             together: BatchTimes { marks, running: 0, seconds: 0.0, timed: 0, all: 0 },
-            upload: 0.0,
-            gathering: [event()?, event()?],
-            gathered: 0.0,
         })
     }
 
@@ -76,29 +68,22 @@ impl Clock {
         self.together.all = 0;
     }
 
-    /// The times of all phases. The timed steps stand for all, but that those of graphs of several take as long as
-    /// the timed ones of these. `transfer` is what the copies of frames took.
-    pub(super) fn times(&self, steps: usize, transfer: f64) -> PhaseTimes {
+    /// Records one of the marks between the phases of a timed step; nothing in other steps.
+    pub(super) fn mark(&self, number: usize, is_timed: bool) -> Result<()> {
+        if is_timed { self.marks[number].record_in_graph() } else { Ok(()) }
+    }
+
+    /// Times of transport and microphysics in so many steps. The timed steps stand for all, but that those of graphs of
+    /// several take as long as the timed ones of these.
+    pub(super) fn times(&self, steps: usize) -> [PhaseTime; 2] {
         let mean = |sum: f64, count: usize| if count == 0 { 0.0 } else { sum / count as f64 };
         let phases = [self.advection, self.microphysics].map(|sum| mean(sum, self.timed));
         let BatchTimes { seconds, timed, all, .. } = self.together;
         let single: f64 = phases.iter().sum();
         let in_graph = if timed == 0 { single } else { mean(seconds, timed) };
         let whole = (steps - all) as f64 * single + all as f64 * in_graph;
-        let phase = |kernel_s: f64, transfer_s: f64| PhaseTime {
-            kernel_s,
-            transfer_s: Some(transfer_s),
-            total_s: kernel_s + transfer_s,
-        };
-        let [advection, microphysics] =
-            phases.map(|part| if single > 0.0 { whole * part / single } else { 0.0 });
-        PhaseTimes {
-            advection: phase(advection, 0.0),
-            microphysics: phase(microphysics, 0.0),
-            chemistry: PhaseTime::default(),
-            input: phase(0.0, self.upload),
-            output: phase(self.gathered, transfer),
-        }
+        let of_phase = |part: f64| if single > 0.0 { whole * part / single } else { 0.0 };
+        phases.map(|part| PhaseTime::on_device(of_phase(part), 0.0))
     }
 
     /// Takes the times of a timed step, and of a timed graph of several, when it is done.

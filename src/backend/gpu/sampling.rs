@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
+use super::GpuPrecision;
+use super::arrays::Arrays;
+use super::frame_layout::DIAGNOSED_FIELDS;
 use super::memory::MemoryEstimate;
-use super::{GpuBackend, GpuPrecision};
+use super::step::Stepper;
 use crate::backend::{PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles, SamplingRequest};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::gpu::column_profiles::{ColumnProfiles, ProfileKernels};
+use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::sampling::{Levels, Sampling};
-use crate::wsm5::gpu::launch::{DIAGNOSED_FIELDS, PLANES, STATE_FIELDS};
+use crate::state::STATE_FIELDS;
+use crate::state::gpu::device_fields::PLANES;
 
 /// Operators, and the work memory that they need besides the state.
 #[derive(Debug)]
-pub(super) struct GpuSampling<R> {
+pub(super) struct Sampler<R> {
     operators: Vec<Sampling<R>>,
     columns: Option<ProfileKernels<R>>,
     /// Copies of state and ground of the last sample without padding and in the order of the tracer set; `None` if the
@@ -52,7 +57,7 @@ fn part<R: Copy>(values: &[R], number: usize, length: usize) -> Vec<R> {
     values[number * length..(number + 1) * length].to_vec()
 }
 
-impl<R: GpuPrecision> GpuSampling<R> {
+impl<R: GpuPrecision> Sampler<R> {
     pub(super) fn new(
         gpu: &Gpu,
         (layout, fields): (Layout, usize),
@@ -104,97 +109,133 @@ impl<R: GpuPrecision> GpuSampling<R> {
     }
 }
 
-impl<R: GpuPrecision> GpuBackend<R> {
-    /// Begins the products of an operator with the fields in the air of a moment.
+/// The samples.
+impl<R: GpuPrecision> Sampler<R> {
+    /// Begins the products of an operator with the present fields in the air of a moment, which is set.
     pub(super) fn begin_products(
         &mut self,
         operator: usize,
         moment: &TimeInterpolant<R>,
+        arrays: &Arrays<R>,
+        step: &Stepper<R>,
     ) -> Result<()> {
-        self.diagnose_once(moment)?;
-        let (state, surface) = match &self.samples.picked {
+        self.diagnose_once(moment, arrays, step)?;
+        let (state, surface) = match &self.picked {
             Some([state, surface]) => (state, surface),
-            None => (&self.tracers[self.now], &self.members[0].surface),
+            None => (arrays.present(), arrays.planes(0)),
         };
-        let nz = self.grid.shape.nz;
+        let nz = arrays.layout.shape.nz;
+        let passive = arrays.order.set.passive().len();
         let groups = [
             Levels { array: state, first: 0, count: STATE_FIELDS * nz },
-            Levels { array: &self.samples.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
-            Levels { array: state, first: STATE_FIELDS * nz, count: self.passive() * nz },
+            Levels { array: &self.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
+            Levels { array: state, first: STATE_FIELDS * nz, count: passive * nz },
             Levels { array: surface, first: plane("rain"), count: ADJACENT_PLANES },
             Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - ADJACENT_PLANES },
         ];
-        self.samples.operators[operator].send(&groups)
+        self.operators[operator].send(&groups)
     }
 
-    /// Begins to gather the columns, diagnosed in the air of a moment.
-    pub(super) fn begin_profiles(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        self.diagnose_once(moment)?;
-        let GpuSampling { columns, picked, diagnosed, .. } = &mut self.samples;
-        let state = picked.as_ref().map_or(&self.tracers[self.now], |[state, _]| state);
+    /// Begins to gather the columns, diagnosed in the air of a moment, which is set.
+    pub(super) fn begin_profiles(
+        &mut self,
+        moment: &TimeInterpolant<R>,
+        arrays: &Arrays<R>,
+        step: &Stepper<R>,
+    ) -> Result<()> {
+        self.diagnose_once(moment, arrays, step)?;
+        let Self { columns, picked, diagnosed, .. } = self;
+        let state = picked.as_ref().map_or(arrays.present(), |[state, _]| state);
         columns.as_mut().expect("weights are attached").send(state, diagnosed)
     }
 
-    /// Passive tracers of a state.
-    fn passive(&self) -> usize {
-        self.order.set.passive().len()
+    /// Diagnoses the state in the air of a moment, and copies it without padding, unless that has been done.
+    fn diagnose_once(
+        &mut self,
+        moment: &TimeInterpolant<R>,
+        arrays: &Arrays<R>,
+        step: &Stepper<R>,
+    ) -> Result<()> {
+        let TimeInterpolant { number: frame, air_weight, .. } = *moment;
+        let now = SampledMoment { steps: step.requested(), frame, air_weight };
+        if self.moment != Some(now) {
+            step.diagnose(0, arrays, &self.diagnosed, 0)?;
+            if let Some([state, planes]) = &self.picked {
+                arrays.pack_fields(0, state)?;
+                arrays.pack_planes(0, planes, 0)?;
+            }
+            self.moment = Some(now);
+        }
+        Ok(())
     }
 
-    /// The oldest pending columns.
-    pub(super) fn end_profiles(&mut self, wait: bool) -> Result<Option<Profiles<R>>> {
-        let Some(columns) = &mut self.samples.columns else { return Ok(None) };
+    /// The oldest pending columns, of states of so many fields.
+    pub(super) fn end_profiles(
+        &mut self,
+        wait: bool,
+        (shape, fields): (Shape, usize),
+    ) -> Result<Option<Profiles<R>>> {
+        let Some(columns) = &mut self.columns else { return Ok(None) };
         if !wait && !columns.are_complete()? {
             return Ok(None);
         }
-        let shape = self.grid.shape;
         let turned = columns.receive()?;
-        // Diagnosed fields follow those of the state on the device, and those of WSM5 here.
-        let (fields, passive) = (self.order.set.len(), STATE_FIELDS..self.order.set.len());
-        let numbers = (0..STATE_FIELDS).chain(fields..fields + DIAGNOSED_FIELDS).chain(passive);
         Ok(turned.map(|ColumnProfiles { profiles, totals, strongest }| Profiles {
-            volumes: numbers.map(|number| part(&profiles, number, shape.cells())).collect(),
+            volumes: in_order_of_samples(fields)
+                .map(|number| part(&profiles, number, shape.cells()))
+                .collect(),
             totals: std::array::from_fn(|kind| part(&totals, kind, shape.columns())),
             strongest,
         }))
     }
 
-    /// Diagnoses the state in the air of a moment, and copies it without padding, unless that has been done.
-    fn diagnose_once(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        let TimeInterpolant { number: frame, air_weight, .. } = *moment;
-        let now = SampledMoment { steps: self.steps, frame, air_weight };
-        if self.samples.moment != Some(now) {
-            let sole_member = self.sole_member();
-            let place = self.place(sole_member, &self.tracers[self.now]);
-            sole_member.wsm5.diagnose(&place, &self.samples.diagnosed, 0)?;
-            if let Some(picked) = &self.samples.picked {
-                let layout = self.layout;
-                self.gather_fields(sole_member, &picked[0])?;
-                let ground = 0..PLANES.len() * layout.columns();
-                picked[1].copy_rows(0, (&sole_member.surface, layout.rows()), ground)?;
-            }
-            self.samples.moment = Some(now);
-        }
-        Ok(())
-    }
-
-    /// The oldest products of an operator.
+    /// The oldest products of an operator, with states of so many fields.
     pub(super) fn end_products(
         &mut self,
         operator: usize,
         wait: bool,
+        (shape, fields): (Shape, usize),
     ) -> Result<Option<Products<R>>> {
-        let nz = self.grid.shape.nz;
-        let count = PRODUCT_VOLUMES + self.passive();
-        let operator = &mut self.samples.operators[operator];
+        let count = PRODUCT_VOLUMES + fields - STATE_FIELDS;
+        let operator = &mut self.operators[operator];
         if !wait && !operator.is_complete()? {
             return Ok(None);
         }
         let places = operator.places();
         let Some(values) = operator.receive()? else { return Ok(None) };
-        let (volumes, planes) = values.split_at(count * nz * places);
+        let (volumes, planes) = values.split_at(count * shape.nz * places);
         Ok(Some(Products {
-            volumes: (0..count).map(|number| part(volumes, number, nz * places)).collect(),
+            volumes: (0..count).map(|number| part(volumes, number, shape.nz * places)).collect(),
             planes: std::array::from_fn(|number| part(planes, number, places)),
         }))
+    }
+}
+
+/// Numbers of the fields on the device in the order of a sample: diagnosed fields follow those of the state on the
+/// device, and those of the moist air in a sample.
+fn in_order_of_samples(fields: usize) -> impl Iterator<Item = usize> {
+    (0..STATE_FIELDS).chain(fields..fields + DIAGNOSED_FIELDS).chain(STATE_FIELDS..fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_of_products_are_adjacent_as_they_are_read() {
+        assert_eq!(plane("snow"), plane("rain") + 1);
+        assert_eq!([ADJACENT_PLANES, PRODUCT_PLANES - ADJACENT_PLANES], [2, 1]);
+    }
+
+    #[test]
+    fn diagnosed_fields_come_before_passive_tracers() {
+        let order: Vec<usize> = in_order_of_samples(STATE_FIELDS + 2).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 6, 7]);
+        assert_eq!(order.len(), PRODUCT_VOLUMES + 2);
+    }
+
+    #[test]
+    fn parts_follow_one_another() {
+        assert_eq!(part(&[0, 1, 2, 3, 4, 5], 2, 2), [4, 5]);
     }
 }

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Air, GpuBackend, GpuPrecision};
 use crate::backend::chemistry::is_due;
+use crate::backend::gpu::GpuPrecision;
+use crate::backend::gpu::arrays::Arrays;
 use crate::chemistry::coupled::Coupled;
 use crate::chemistry::gpu::coupling::{Coupling, DeviceTally, ReactingGrid};
 use crate::chemistry::zenith::Sun;
-use crate::device::Event;
+use crate::device::{Buffer, Event, Gpu};
+use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::Window;
@@ -22,7 +24,7 @@ const MOST_RUNNING: usize = 64;
 #[derive(Debug)]
 pub(super) struct ChemistryDriver<R> {
     coupled: Arc<Coupled>,
-    pub(super) coupling: Coupling<R>,
+    coupling: Coupling<R>,
     /// The columns with chemistry.
     reacting: Window,
     /// Time of the end of the present step, s since the first frame of the input.
@@ -39,22 +41,19 @@ pub(super) struct ChemistryDriver<R> {
     seconds: f64,
 }
 
-impl<R: GpuPrecision> GpuBackend<R> {
-    /// Has the chemistry of a mechanism too, whose species are among the tracers of the run.
-    ///
-    /// # Errors
-    ///
-    /// Those of the device.
-    pub fn with_chemistry(mut self, coupled: Option<&Arc<Coupled>>) -> Result<Self> {
-        let Some(coupled) = coupled else { return Ok(self) };
-        let (reacting, inner) = (self.grid.unspecified(), self.grid.inner());
-        let order = &self.order;
-        let place = |field: usize| order.place(0, field);
-        let mass = self.transport.cell_mass();
-        let has_sequence = matches!(self.air, Air::Between(_));
-        let grid = ReactingGrid { layout: self.layout, reacting: &reacting, inner: &inner };
-        let coupling = Coupling::new(&self.gpu, (coupled, has_sequence), grid, mass, &place)?;
-        self.chemistry = Some(Box::new(ChemistryDriver {
+impl<R: GpuPrecision> ChemistryDriver<R> {
+    /// Compiles the kernels and allocates the memory; `mass` is that of the cells.
+    pub(super) fn new(
+        gpu: &Gpu,
+        coupled: &Arc<Coupled>,
+        arrays: &Arrays<R>,
+        mass: LayeredPointers<R>,
+    ) -> Result<Self> {
+        let (reacting, inner) = (arrays.grid.unspecified(), arrays.grid.inner());
+        let place = |field: usize| arrays.order.place(0, field);
+        let grid = ReactingGrid { layout: arrays.layout, reacting: &reacting, inner: &inner };
+        let coupling = Coupling::new(gpu, (coupled, arrays.has_sequence()), grid, mass, &place)?;
+        Ok(Self {
             coupled: Arc::clone(coupled),
             coupling,
             reacting,
@@ -64,46 +63,35 @@ impl<R: GpuPrecision> GpuBackend<R> {
             running: VecDeque::new(),
             idle: Vec::new(),
             seconds: 0.0,
-        }));
-        Ok(self)
+        })
     }
 
-    /// Counts a step; if a call is due, launches the chemistry of all steps since the last call.
-    pub(super) fn react(&mut self, dt: f64) -> Result<()> {
-        let Some(mut driver) = self.chemistry.take() else { return Ok(()) };
-        let done = self.react_with(&mut driver, dt);
-        self.chemistry = Some(driver);
-        done.map_err(|error| self.in_step(error))
+    /// Counts a step; true if a call is due.
+    pub(super) fn count(&mut self, dt: f64) -> Result<bool> {
+        self.read()?;
+        self.host.waited += dt;
+        Ok(is_due(self.host.waited, self.coupled.interval))
     }
 
-    fn react_with(&mut self, driver: &mut ChemistryDriver<R>, dt: f64) -> Result<()> {
-        driver.read()?;
-        driver.host.waited += dt;
-        if !is_due(driver.host.waited, driver.coupled.interval) {
-            return Ok(());
-        }
-        self.flush_pending_steps()?;
-        let interval = std::mem::take(&mut driver.host.waited);
-        driver.host.calls += 1;
-        driver.host.cells += driver.coupling.cells() as u64;
-        let middle = driver.now - 0.5 * interval;
-        let sun = Sun::at(driver.coupled.date, middle);
-        let light = (sun, weight_between(driver.frames, middle));
-        let marks = match driver.idle.pop() {
+    /// Launches the chemistry of all steps since the last call, on the fields of all states in this air.
+    pub(super) fn react(&mut self, gpu: &Gpu, fields: (&Buffer<R>, &Buffer<R>)) -> Result<()> {
+        let interval = std::mem::take(&mut self.host.waited);
+        self.host.calls += 1;
+        self.host.cells += self.coupling.cells() as u64;
+        let middle = self.now - 0.5 * interval;
+        let sun = Sun::at(self.coupled.date, middle);
+        let light = (sun, weight_between(self.frames, middle));
+        let marks = match self.idle.pop() {
             Some(marks) => marks,
-            None => [Event::for_timing(&self.gpu)?, Event::for_timing(&self.gpu)?],
+            None => [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
         };
-        marks[0].record(&self.gpu)?;
-        let fields = (&self.tracers[self.now], self.air.array(&self.transport));
-        let coupled = (&*driver.coupled, interval);
-        driver.coupling.react(fields, coupled, light, driver.host.calls)?;
-        marks[1].record(&self.gpu)?;
-        driver.running.push_back(marks);
+        marks[0].record(gpu)?;
+        self.coupling.react(fields, (&*self.coupled, interval), light, self.host.calls)?;
+        marks[1].record(gpu)?;
+        self.running.push_back(marks);
         Ok(())
     }
-}
 
-impl<R: GpuPrecision> ChemistryDriver<R> {
     /// Takes the time of the present step and those of its frames.
     pub(super) fn drive(&mut self, moment: &TimeInterpolant<R>) {
         (self.now, self.frames) = (moment.seconds, moment.times);
@@ -158,6 +146,11 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         };
         let (steps, most, failed) = (host.steps + steps, host.most.max(most), host.failed + failed);
         Ok(ChemistryTally { steps, most, failed, first_failed, ..host })
+    }
+
+    /// First steps of the cells' next calls, s. Waits for the device.
+    pub(super) fn first_steps(&self) -> Result<Vec<f64>> {
+        self.coupling.first_steps()
     }
 
     /// Adds what reactions and clipping have made to the changes of the tracers behind the water.

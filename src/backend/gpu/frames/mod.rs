@@ -1,0 +1,167 @@
+//! Frames of output on the device: gathered behind the steps, and brought to the host beside them.
+
+mod checkpoint;
+mod reductions;
+
+use std::collections::VecDeque;
+
+use reductions::FrameReductions;
+
+use super::GpuPrecision;
+use super::arrays::Arrays;
+use super::budget::BudgetSums;
+use super::frame_layout::FrameLayout;
+use super::step::Stepper;
+use crate::backend::{
+    CapturedFrame, Checkpoint, FRAMES_IN_FLIGHT, PhaseTime, Summary, check_finite,
+};
+use crate::device::{AsyncDownload, Event, Gpu, Graph, Pinned};
+use crate::error::Result;
+use crate::grid::Shape;
+
+/// Frames of output under way, and the last checkpoint.
+#[derive(Debug)]
+pub(super) struct Frames<R> {
+    gpu: Gpu,
+    download: AsyncDownload<R>,
+    summing: FrameReductions<R>,
+    /// Graphs that gather a frame of each member, for either array of all states.
+    gathering: Vec<[Option<Graph>; 2]>,
+    /// Steps done when the frames under way were begun, and whose frames they are.
+    captured: VecDeque<(usize, usize)>,
+    /// Before and after the gathering of the last frame, and the time of all, s.
+    marks: [Event; 2],
+    gathered: f64,
+    checkpoint: Option<Box<Checkpoint<R>>>,
+}
+
+impl<R: GpuPrecision> Frames<R> {
+    /// Bytes of device memory for states of so many fields.
+    pub(super) fn bytes(shape: Shape, fields: usize) -> usize {
+        FrameLayout::new(shape, fields).frame() * size_of::<R>()
+            + FrameReductions::<R>::bytes(shape, fields)
+    }
+
+    /// Compiles the kernels, and takes the memory for frames, on the host unless it has been pinned.
+    pub(super) fn new(
+        gpu: &Gpu,
+        (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
+        step: &Stepper<R>,
+        pinned: Option<[Pinned<R>; 2]>,
+    ) -> Result<Self> {
+        let (fields, main) = (arrays.order.set.len(), &step.transports().main);
+        let (layout, area) = (arrays.layout, budget.area());
+        let summing = FrameReductions::new(gpu, (layout, fields), area, main, &budget.water)?;
+        let download = match pinned {
+            Some(pinned) => AsyncDownload::with_pinned(gpu, pinned),
+            None => AsyncDownload::new(gpu, arrays.frame_layout.frame()),
+        };
+        Ok(Self {
+            gpu: gpu.clone(),
+            download: download?,
+            summing,
+            gathering: (0..arrays.members()).map(|_| [None, None]).collect(),
+            captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
+            marks: [Event::for_timing(gpu)?, Event::for_timing(gpu)?],
+            gathered: 0.0,
+            checkpoint: None,
+        })
+    }
+
+    /// Drops all frames under way. The device is done with them.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        while self.download.receive(|_| ())?.is_some() {}
+        self.summing.clear()?;
+        self.captured.clear();
+        Ok(())
+    }
+
+    /// Time of frames and of samples, whose copies took so many seconds.
+    pub(super) fn time(&self, sampling: f64) -> PhaseTime {
+        let transfer = self.download.seconds() + sampling + self.summing.download.seconds();
+        PhaseTime::on_device(self.gathered, transfer)
+    }
+
+    /// Begins a frame of a member with its present state, in the winds and the air that are set.
+    pub(super) fn begin(
+        &mut self,
+        member: usize,
+        (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
+        step: &Stepper<R>,
+    ) -> Result<()> {
+        let now = arrays.now();
+        // Recorded: one by one these many short launches would hold up the steps.
+        if self.gathering[member][now].is_none() {
+            let gather = || self.gather(member, (arrays, budget), step);
+            self.gathering[member][now] = Some(self.gpu.capture(gather)?);
+        }
+        self.download.open()?;
+        self.summing.download.open()?;
+        self.marks[0].record(&self.gpu)?;
+        self.gathering[member][now].as_mut().map_or(Ok(()), Graph::launch)?;
+        self.marks[1].record(&self.gpu)?;
+        self.download.seal()?;
+        self.summing.download.seal()?;
+        self.captured.push_back((step.requested(), member));
+        Ok(())
+    }
+
+    /// Queues all that a frame holds.
+    fn gather(
+        &self,
+        member: usize,
+        (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
+        step: &Stepper<R>,
+    ) -> Result<()> {
+        let (packing, staging) = (arrays.frame_layout, self.download.staging());
+        arrays.pack_fields(member, staging)?;
+        step.diagnose(member, arrays, staging, packing.state())?;
+        arrays.pack_planes(member, staging, packing.fields())?;
+        // The room begins with the state.
+        self.summing.kernels.contents(staging, staging, packing.before_contents())?;
+        let (state, indices) = ((staging, arrays.water(member)), arrays.order.indices(member));
+        let main = &step.transports().main;
+        self.summing.gather(state, arrays.flux(), main, (&budget.water, indices))
+    }
+
+    /// The oldest frame that has been begun, which has to be that of `member`, if it is here or `wait` says to wait for
+    /// it.
+    pub(super) fn end(
+        &mut self,
+        member: usize,
+        wait: bool,
+        (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
+        step: &Stepper<R>,
+    ) -> Result<Option<CapturedFrame<R>>> {
+        let oldest = self.captured.front().map_or(member, |(_, oldest)| *oldest);
+        assert_eq!(oldest, member, "the member of the oldest frame");
+        // The numbers are sent off last.
+        if !wait && !self.summing.download.is_complete()? {
+            return Ok(None);
+        }
+        let Some(&(number, member)) = self.captured.front() else { return Ok(None) };
+        let Some(summary) = self.end_summary(member, (arrays, budget), step)? else {
+            return Ok(None);
+        };
+        let (packing, set) = (arrays.frame_layout, &arrays.order.set);
+        let received = self.download.receive(|values| packing.captured(set, values, summary))?;
+        let Some(frame) = received else { return Ok(None) };
+        self.captured.pop_front();
+        check_finite(&frame.state, number).map_err(|error| arrays.with_member(member, error))?;
+        if self.captured.is_empty() {
+            self.gathered += self.marks[1].since(&self.marks[0])?;
+        }
+        Ok(Some(frame))
+    }
+
+    /// The numbers of the oldest frame.
+    fn end_summary(
+        &mut self,
+        member: usize,
+        (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
+        step: &Stepper<R>,
+    ) -> Result<Option<Summary<R>>> {
+        let indices = arrays.order.indices(member);
+        self.summing.receive(&step.transports().main, &budget.water, indices)
+    }
+}
