@@ -10,7 +10,7 @@
 //!
 //! A further scheme has its folder here and in `kernels/physics`, a line in [`registry`], its names in
 //! [`Microphysics`](crate::backend::Microphysics), its kernel's id in `state::gpu::kernel_id`, and its calls where a run
-//! makes them (`backend::cpu`, `backend::gpu::{builder, member}`) and in `cli::columns`.
+//! makes them (`scheme_calls` of `backend::cpu` and of `backend::gpu::step`) and in `cli::columns`.
 
 pub mod block;
 pub mod budget;
