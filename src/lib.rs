@@ -3,12 +3,12 @@
 //!
 //! # A column of cloud
 //!
-//! [`wsm5`] is the microphysics. A [`Column`](wsm5::Column) holds the cells of one column from the ground up; a call
-//! advances them in time and returns the precipitation.
+//! [`physics::wsm5`] is the microphysics. A [`Column`](physics::wsm5::Column) holds the cells of one column from the
+//! ground up; a call advances them in time and returns the precipitation.
 //!
 //! ```
-//! use nwp_mini::wsm5::scheme::Scheme;
-//! use nwp_mini::wsm5::{Air, Cell, Column};
+//! use nwp_mini::physics::wsm5::scheme::Scheme;
+//! use nwp_mini::physics::wsm5::{Air, Cell, Column};
 //!
 //! let nz = 20;
 //! let mut column = Column::<f64>::new(nz);
@@ -90,12 +90,11 @@
 //! use nwp_mini::grid::Shape;
 //! use nwp_mini::grid::gpu::Layout;
 //! use nwp_mini::physics::{self, Scratch};
+//! use nwp_mini::physics::wsm5::gpu::Mapping;
+//! use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
+//! use nwp_mini::physics::wsm5::{self, scheme::Scheme};
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
-//! use nwp_mini::wsm5::gpu::Mapping;
-//! use nwp_mini::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
-//! use nwp_mini::wsm5::scheme::Scheme;
-//! use nwp_mini::wsm5;
 //!
 //! let shape = Shape { nx: 64, ny: 32, nz: 20 };
 //! let field = |of_height: fn(f32) -> f32| {
@@ -145,12 +144,12 @@
 //!
 //! | process | Rust | CUDA | launcher |
 //! |---|---|---|---|
-//! | a call on one column | [`wsm5::Column`] | `kernels/wsm5/column.cu`, `tile.cu` | `wsm5::gpu::launch` |
-//! | warm rain | [`wsm5::warm`] | `kernels/wsm5/warm.cuh` | |
-//! | cold rates | [`wsm5::ice`] | `kernels/wsm5/ice.cuh` | |
-//! | melting, freezing, saturation | [`wsm5::melt`] | `kernels/wsm5/melt.cuh` | |
-//! | sedimentation of rain, snow and ice | [`wsm5::sedimentation`] | `kernels/wsm5/sedimentation.cuh` | |
-//! | reflectivity, radii | [`wsm5::reflectivity`], [`wsm5::radii`] | `kernels/wsm5/diagnose.cu` | `wsm5::gpu::launch` |
+//! | a call on one column | [`wsm5::Column`](physics::wsm5::Column) | `kernels/physics/wsm5/column.cu`, `tile.cu` | `wsm5::gpu::launch` |
+//! | warm rain | [`physics::wsm5::warm`] | `kernels/physics/wsm5/warm.cuh` | |
+//! | cold rates | [`physics::wsm5::ice`] | `kernels/physics/wsm5/ice.cuh` | |
+//! | melting, freezing, saturation | [`physics::wsm5::melt`] | `kernels/physics/wsm5/melt.cuh` | |
+//! | sedimentation of rain, snow, ice | [`physics::wsm5::sedimentation`] | `kernels/physics/wsm5/sedimentation.cuh` | |
+//! | reflectivity, radii | `physics::wsm5::reflectivity`, `radii` | `kernels/physics/wsm5/diagnose.cu` | `wsm5::gpu::launch` |
 //! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
 //! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |
@@ -192,16 +191,16 @@
 //! | F | [`MassFlux`](dry_mass::MassFlux) `x` `y` `z`; `flux_x` ... | `ru` `rv` `rom`, times area / g | kg s⁻¹ |
 //! | q | `q`, `latest`, `start` | `field`, `field_old` | kg kg⁻¹ |
 //! | q_sw, q_si | `qsw`, `qsi` | `qs(:,:,1)`, `qs(:,:,2)` | kg kg⁻¹ |
-//! | 1/λ | [`Slope`](wsm5::slope::Slope) `length` | `rslope` | m |
+//! | 1/λ | [`Slope`](physics::wsm5::slope::Slope) `length` | `rslope` | m |
 //! | (1/λ)ᵇ | `power` | `rslopeb` | mᵇ |
-//! | N_i | `number` ([`ice_number`](wsm5::slope::ice_number)) | `xni` | m⁻³ |
+//! | N_i | `number` ([`ice_number`](physics::wsm5::slope::ice_number)) | `xni` | m⁻³ |
 //! | n0r, n0s | `n0r`, `n0s` | `n0r`, `n0s` | m⁻⁴ |
 //! | F(T) | `n0s_factor` | `n0sfac` | 1 |
 //! | √(ρ₀/ρ) | `density_factor` | `denfac` | 1 |
 //! | c_p, L_v | `heat_capacity`, `latent_heat` | `cpm`, `xl` | J kg⁻¹ K⁻¹, J kg⁻¹ |
 //! | A, B (resistance to growth) | `resistance_water`, `resistance_ice` | `work1` | s m⁻² |
 //! | ventilation | `ventilation` | `work2` | s¹ᐟ² m⁻¹ |
-//! | V (terminal velocity) | [`fall_speed`](wsm5::slope::fall_speed), `fall_speed_crystal` | `vt2r` `vt2s` `vt2i` | m s⁻¹ |
+//! | V (terminal velocity) | [`fall_speed`](physics::wsm5::slope::fall_speed), `fall_speed_crystal` | `vt2r` `vt2s` `vt2i` | m s⁻¹ |
 //! | process rates | `praut` `pracw` `prevp` `psaut` `psaci` `psacw` `psdep` `pidep` `pigen` `pcond` ... | the same | kg kg⁻¹ s⁻¹ |
 //! | precipitation | `rain`, `rainncv`; `snow`, `snowncv`; `sr` | `RAINNC`, `RAINNCV`; `SNOWNC`, `SNOWNCV`; `SR` | mm; 1 |
 //! | Z | `refl_10cm` | `REFL_10CM` | dBZ |
@@ -259,7 +258,6 @@ pub mod chemistry;
 pub mod forcing;
 pub mod physics;
 pub mod primitives;
-pub mod wsm5;
 
 pub mod lattice;
 

@@ -1,6 +1,6 @@
 //! The microphysics that a run is made with.
 
-use crate::wsm5::Sedimentation;
+use crate::physics::wsm5::Sedimentation;
 
 /// A scheme of microphysics.
 ///

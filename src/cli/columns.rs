@@ -19,10 +19,10 @@ use crate::grid::Shape;
 use crate::io::store::writer::Stored;
 use crate::physics::kessler::params::KesslerFactors;
 use crate::physics::kessler::{self, Kessler};
+use crate::physics::wsm5::factors::Factors;
+use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::wsm5::{Sedimentation, Vectorised};
 use crate::real::Real;
-use crate::wsm5::factors::Factors;
-use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{Sedimentation, Vectorised};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
 ///

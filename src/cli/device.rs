@@ -12,9 +12,9 @@ use crate::device::tuning::IsPossible;
 use crate::error::Result;
 use crate::gpu::tuning::Knob;
 use crate::grid::Shape;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::{Mapping, Tile};
 use crate::real::Precision;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::{Mapping, Tile};
 
 /// Backend to compute on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::io::store::storage::Compression;
 use crate::io::weights::Coordinates;
 use crate::io::wrf::series::Overlap;
+use crate::physics::wsm5::Sedimentation;
 use crate::primitives::matrices::Kind;
 use crate::real::Precision;
 use crate::tracers::Limiter;
-use crate::wsm5::Sedimentation;
 
 /// Fails if a number is given and not positive.
 pub(super) fn check_positive(option: &str, value: Option<f64>) -> Result<()> {

@@ -13,7 +13,7 @@ use super::sources;
 /// A compilation unit: an entry file below the prelude that Rust writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KernelSource {
-    /// The entry file below `kernels/`, as "wsm5/column.cu".
+    /// The entry file below `kernels/`, as "advection/transport.cu".
     pub file: &'static str,
     /// Constants, parameter structs, and compile-time settings.
     pub prelude: String,

@@ -9,8 +9,8 @@
 //! **The GPU is found, not linked** (`library`). A library that is absent, old or a stub is reported in one line. NVRTC
 //! compiles the kernels for the device at hand from sources embedded in the program, below a prelude that Rust writes
 //! (`prelude` beside the launchers). The machine code is kept in the user's cache folder under the digest of everything
-//! that it depends on. A launcher is in the module of its subject: `wsm5/gpu` launches `kernels/wsm5`, which has the
-//! formulas of `src/wsm5`. Launchers for several subjects (`budget`, `summary`, `step_end`) are in `gpu`.
+//! that it depends on. A launcher is in the module of its subject: `advection/gpu` launches `kernels/advection`, which
+//! has the formulas of `src/advection`. Launchers for several subjects (`budget`, `summary`, `step_end`) are in `gpu`.
 
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 

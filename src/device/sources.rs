@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
-/// The text of a file below `kernels/`, as `"wsm5/column.cu"`; a missing one is an error of the program.
+/// The text of a file below `kernels/`, as `"advection/transport.cu"`; a missing one is an error of the program.
 pub(super) fn text(file: &str) -> &'static str {
     entry(file).1
 }

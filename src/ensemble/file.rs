@@ -9,8 +9,8 @@ use super::{Change, Disturbance, Ensemble, ParameterSource};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::{Shown, toml_message};
+use crate::physics::wsm5::tuning::{Parameter, Tuning};
 use crate::tracers::TracerSet;
-use crate::wsm5::tuning::{Parameter, Tuning};
 
 /// Most members: more than any use, and few enough for the notes of a GPU.
 pub const MOST_MEMBERS: usize = 512;

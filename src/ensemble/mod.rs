@@ -19,9 +19,9 @@ use crate::counter_rng::Random;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::Shown;
+use crate::physics::wsm5::tuning::{Parameter, Tuning};
 use crate::real::Real;
 use crate::state::State;
-use crate::wsm5::tuning::{Parameter, Tuning};
 use noise::Noise;
 
 /// An ensemble as its file describes it, validated.

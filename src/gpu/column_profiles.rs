@@ -3,13 +3,13 @@
 use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::physics::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
 use crate::primitives::gpu::transpose::Transpose;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
 use crate::real::Real;
 use crate::state::{STATE_FIELDS, WATER_SPECIES};
-use crate::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 
 /// Column profiles of a grid, and their asynchronous download.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use crate::cuda_abi::DevicePointer;
 use crate::device::{Buffer, Element, Gpu, Pinned};
 use crate::error::Result;
 use crate::grid::gpu::Layout;
+use crate::physics::wsm5::gpu::launch::Wsm5Gpu;
+use crate::physics::wsm5::params::SchemeConstants;
+use crate::physics::wsm5::reflectivity::RadarConstants;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::status_word::{self, NonFiniteValue};
-use crate::wsm5::gpu::launch::Wsm5Gpu;
-use crate::wsm5::params::SchemeConstants;
-use crate::wsm5::reflectivity::RadarConstants;
 
 /// Status of the steps.
 #[derive(Debug)]

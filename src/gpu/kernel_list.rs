@@ -12,14 +12,14 @@ use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
 use crate::physics::device::DevicePhysics;
 use crate::physics::registry;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::launch;
+use crate::physics::wsm5::gpu::launch::ActiveColumns;
+use crate::physics::wsm5::gpu::{KernelVariant, Mapping};
+use crate::physics::wsm5::scheme::Scheme;
 use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::launch;
-use crate::wsm5::gpu::launch::ActiveColumns;
-use crate::wsm5::gpu::{KernelVariant, Mapping};
-use crate::wsm5::scheme::Scheme;
 use crate::{chemistry, forcing, lattice};
 
 /// Suffix of the kernels that may compute in double precision: those that accumulate sums in it. Other hot kernels may
@@ -232,7 +232,7 @@ const OFFER: DeviceLimits = DeviceLimits { multiprocessors: 132, shared_bytes: 2
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wsm5::params::SchemeConstants;
+    use crate::physics::wsm5::params::SchemeConstants;
 
     /// The digest decides on recompilation. A constant of the microphysics enters the digests of its own kernels only.
     #[test]
@@ -245,7 +245,7 @@ mod tests {
             let prelude = source.prelude.replace(&constants, &changed);
             let is_made_anew =
                 KernelSource { prelude, ..source.clone() }.digest() != source.digest();
-            let is_own = source.file.starts_with("wsm5/");
+            let is_own = source.file.starts_with("physics/wsm5/");
             assert_eq!(is_made_anew, is_own, "{}", source.file);
             counts[usize::from(is_own)] += 1;
         }
@@ -257,8 +257,13 @@ mod tests {
     fn headers_of_the_microphysics_are_in_its_own_kernels_alone() {
         for Entry { source, .. } in catalogue(Precision::F64, 27) {
             let names: Vec<&str> = source.headers().into_keys().collect();
-            let has_any = names.iter().any(|name| name.starts_with("wsm5/"));
-            assert_eq!(has_any, source.file.starts_with("wsm5/"), "{}: {names:?}", source.file);
+            let has_any = names.iter().any(|name| name.starts_with("physics/wsm5/"));
+            assert_eq!(
+                has_any,
+                source.file.starts_with("physics/wsm5/"),
+                "{}: {names:?}",
+                source.file
+            );
         }
     }
 }

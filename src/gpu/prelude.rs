@@ -7,14 +7,14 @@ use crate::device::{constants, structs};
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
 use crate::physics::registry;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::prelude::microphysics;
 use crate::primitives::gpu::arguments::{
     ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, MultigridArgs, ReduceArgs,
     TransposeArgs,
 };
 use crate::real::Precision;
 use crate::state::gpu::budget_region::BudgetRegion;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::prelude::microphysics;
 
 /// Compile-time settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -8,9 +8,9 @@ use std::fmt;
 use crate::advection::gpu::{self as transport, TuningPoint};
 use crate::chemistry::gpu::tuning as chemistry;
 use crate::device::tuning::Choice;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::{self as launch, Mapping};
 use crate::real::Precision;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::{self as launch, Mapping};
 
 /// A setting that can be tuned without changing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

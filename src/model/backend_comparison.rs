@@ -24,9 +24,9 @@ use crate::diagnostics::pair::{
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
+use crate::physics::wsm5::minor_steps;
 use crate::state::State;
 use crate::time_steps::Plan;
-use crate::wsm5::minor_steps;
 
 /// Steps that one core is timed over: enough to tell its speed, and the others need not wait long.
 const STEPS_OF_ONE_CORE: usize = 5;

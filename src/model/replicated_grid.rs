@@ -18,10 +18,10 @@ use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::physics::PhysicsCase;
+use crate::physics::wsm5::params::SchemeConstants;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
 use crate::tracers::TracerSet;
-use crate::wsm5::params::SchemeConstants;
 
 /// Numbers of columns along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

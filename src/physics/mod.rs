@@ -5,7 +5,7 @@
 //!
 //! | scheme | contents |
 //! |---|---|
-//! | WSM5 (`wsm5`) | five species of water, in two variants that differ in their sedimentation |
+//! | [`wsm5`] | five species of water, in two variants that differ in their sedimentation |
 //! | [`kessler`] | warm rain in three species of water, without ice |
 //!
 //! A further scheme has its folder here and in `kernels/physics`, a line in [`registry`], its names in
@@ -19,6 +19,7 @@ mod case;
 pub mod device;
 pub mod kessler;
 pub mod registry;
+pub mod wsm5;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;

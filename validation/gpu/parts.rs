@@ -11,11 +11,11 @@ use nwp_mini::device::Gpu;
 use nwp_mini::dry_mass::AirMass;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Parts, Shape, Side, Window};
+use nwp_mini::physics::wsm5::Sedimentation::SemiLagrangian;
+use nwp_mini::physics::wsm5::gpu::Mapping;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::real::Precision;
 use nwp_mini::state::{BoundaryValues, State, Surface};
-use nwp_mini::wsm5::Sedimentation::SemiLagrangian;
-use nwp_mini::wsm5::gpu::Mapping;
-use nwp_mini::wsm5::scheme::Scheme;
 use nwp_mini_support::parts::storm::{DT, Storm};
 use nwp_mini_support::wsm5::weather::{Engine, Mass, Region, Weather};
 

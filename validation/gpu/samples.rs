@@ -12,10 +12,10 @@ use nwp_mini::backend::{
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Sedimentation;
 
 use crate::gpu;
 use crate::products::check_product;

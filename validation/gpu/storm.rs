@@ -8,11 +8,11 @@ use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::Mapping;
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::Mapping;
 
 use crate::gpu;
 use crate::support;

@@ -12,9 +12,9 @@ use nwp_mini::dry_mass::AirMass;
 use nwp_mini::forcing::{Continuity, TimeInterpolant};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Sedimentation;
 
 use crate::gpu;
 

@@ -9,8 +9,8 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::device::Gpu;
 use nwp_mini::device::tuning::{Choice, Tuning};
 use nwp_mini::gpu::tuning::{Knob, KnobSetting};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::real::Precision;
-use nwp_mini::wsm5::Sedimentation;
 use serde_json::Value;
 
 use crate::support;
@@ -262,8 +262,8 @@ fn candidates_compile() {
     use nwp_mini::advection::gpu::{DeviceLimits, LaunchConfig, TransportSettings};
     use nwp_mini::device::{Architecture, Compiler, ptxas_reports};
     use nwp_mini::grid::{Grid, Shape, Side, Sides};
-    use nwp_mini::wsm5::gpu::KernelVariant;
-    use nwp_mini::{advection::gpu::transport, wsm5::gpu::launch};
+    use nwp_mini::physics::wsm5::gpu::KernelVariant;
+    use nwp_mini::{advection::gpu::transport, physics::wsm5::gpu::launch};
     use rayon::prelude::*;
     let source = |knob, setting| match (knob, setting) {
         (Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {

@@ -11,9 +11,9 @@ use nwp_mini::backend::{
 };
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Grid, Parts, Shape, Side};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::primitives::reduce::Number;
 use nwp_mini::real::Real;
-use nwp_mini::wsm5::Sedimentation;
 use nwp_mini_support::advection::random_cases::{KINDS, sides};
 use nwp_mini_support::parts::Board;
 use nwp_mini_support::parts::storm::{DT, Storm};

@@ -15,15 +15,15 @@ use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::error::Error;
 use nwp_mini::forcing::Forcing;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
+use nwp_mini::physics::wsm5::reflectivity::Bins;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work};
 use nwp_mini::physics::{self, Scratch};
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{
     BoundaryValues, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface,
 };
 use nwp_mini::time_steps::{Length, Plan};
-use nwp_mini::wsm5::reflectivity::Bins;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work};
 
 const SHAPE: Shape = Shape { nx: 9, ny: 8, nz: 6 };
 const OTHER: Shape = Shape { nx: 9, ny: 7, nz: 6 };

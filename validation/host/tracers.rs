@@ -10,7 +10,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::passive::PassiveTracers;
-use nwp_mini::wsm5::{Sedimentation, Vectorised};
+use nwp_mini::physics::wsm5::{Sedimentation, Vectorised};
 
 const COPY: &str = r#"
 [[tracer]]

@@ -10,9 +10,9 @@ const PARTS: [&str; 9] = [
     "lattice/",
     "primitives/",
     "step_end/",
-    "wsm5/column/",
-    "wsm5/mapping/",
-    "wsm5/tile/",
+    "physics/wsm5/column/",
+    "physics/wsm5/mapping/",
+    "physics/wsm5/tile/",
 ];
 
 /// True if a file, named by its path below `kernels/`, contains twins of Rust functions.

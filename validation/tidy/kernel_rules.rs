@@ -11,7 +11,7 @@ const OF_A_CRATE: [&str; 1] = ["kernels/complex.cuh"];
 /// first step, or hold loops, which kernels have in other forms.
 const HOST_ONLY: [(&str, &[&str]); 4] = [
     ("src/thermo.rs", &["exner", "specific_volume"]),
-    ("src/wsm5/substepped_sedimentation.rs", &["largest"]),
+    ("src/physics/wsm5/substepped_sedimentation.rs", &["largest"]),
     ("src/forcing/blend.rs", &["blend"]),
     ("src/advection/boundary.rs", &["add_open_sides"]),
 ];
@@ -112,8 +112,8 @@ mod tests {
     }
 
     fn twins(kernel: &str, rust: &str) -> Vec<String> {
-        let header = source("kernels/wsm5/warm.cuh", kernel);
-        let rust = source("src/wsm5/warm.rs", rust);
+        let header = source("kernels/physics/wsm5/warm.cuh", kernel);
+        let rust = source("src/physics/wsm5/warm.rs", rust);
         bad_twins(&header, Some(&rust)).iter().map(ToString::to_string).collect()
     }
 
@@ -132,25 +132,43 @@ mod tests {
     #[test]
     fn bad_twins_are_found() {
         for (rust, what) in [
-            ("fn other(p: P, dt: R, q: Q) {}", "kernels/wsm5/warm.cuh:3: praut has no twin"),
-            ("fn praut(p: P, q: Q, dt: R) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
-            ("fn praut(p: P, dt: R) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
-            ("fn praut(p: P, dt: R, qc: Q) {}", "kernels/wsm5/warm.cuh:3: praut(p, dt, q) has"),
-            ("// fn praut(p: P, dt: R, q: Q) {}", "kernels/wsm5/warm.cuh:3: praut has no twin"),
+            (
+                "fn other(p: P, dt: R, q: Q) {}",
+                "kernels/physics/wsm5/warm.cuh:3: praut has no twin",
+            ),
+            (
+                "fn praut(p: P, q: Q, dt: R) {}",
+                "kernels/physics/wsm5/warm.cuh:3: praut(p, dt, q) has",
+            ),
+            ("fn praut(p: P, dt: R) {}", "kernels/physics/wsm5/warm.cuh:3: praut(p, dt, q) has"),
+            (
+                "fn praut(p: P, dt: R, qc: Q) {}",
+                "kernels/physics/wsm5/warm.cuh:3: praut(p, dt, q) has",
+            ),
+            (
+                "// fn praut(p: P, dt: R, q: Q) {}",
+                "kernels/physics/wsm5/warm.cuh:3: praut has no twin",
+            ),
         ] {
             let found = twins(KERNEL, rust);
             assert!(found[0].starts_with(what), "{rust}: {found:?}");
         }
         let rust = "fn praut(p: P, dt: R, q: Q) {}\npub fn pracw(x: R) {}\n";
         let found = twins(KERNEL, rust);
-        assert_eq!(found, ["src/wsm5/warm.rs:2: pracw has no twin in kernels/wsm5/warm.cuh"]);
-        assert_eq!(bad_twins(&source("kernels/wsm5/warm.cuh", KERNEL), None).len(), 1);
+        assert_eq!(
+            found,
+            ["src/physics/wsm5/warm.rs:2: pracw has no twin in kernels/physics/wsm5/warm.cuh"]
+        );
+        assert_eq!(bad_twins(&source("kernels/physics/wsm5/warm.cuh", KERNEL), None).len(), 1);
     }
 
     #[test]
     fn parts_of_kernels_need_no_twins() {
-        for path in ["kernels/wsm5/tile/warp.cuh", "kernels/complex.cuh", "kernels/wsm5/column.cu"]
-        {
+        for path in [
+            "kernels/physics/wsm5/tile/warp.cuh",
+            "kernels/complex.cuh",
+            "kernels/physics/wsm5/column.cu",
+        ] {
             assert_eq!(bad_twins(&source(path, KERNEL), None).len(), 0, "{path}");
         }
     }

@@ -8,7 +8,7 @@ pub(crate) const LIST: &str = "validation/tidy/public.txt";
 /// Modules whose items are for the program and its tests; all other public items are for users.
 const OF_THE_PROGRAM: [&str; 2] = ["cli", "main"];
 
-/// Items of the modules that are public, as "fn wsm5::call", in order.
+/// Items of the modules that are public, as "fn physics::call", in order.
 pub(crate) fn items(sources: &[Source]) -> Vec<String> {
     let mut found: Vec<String> = sources
         .iter()
@@ -51,7 +51,8 @@ mod tests {
         let text = "pub fn f<R>(x: R) {}\npub(crate) fn g() {}\n    pub fn inner() {}\npub struct S;\n\
                     pub const N: usize = 1;\npub const fn h() {}\npub use a::B;\npub mod m;\n";
         let source = |path: &str| Source { path: path.to_owned(), text: text.to_owned() };
-        let found = items(&[source("src/wsm5/mod.rs"), source("src/cli/mod.rs")]);
-        assert_eq!(found, ["const wsm5::N", "fn wsm5::f", "fn wsm5::h", "struct wsm5::S"]);
+        let found = items(&[source("src/physics/mod.rs"), source("src/cli/mod.rs")]);
+        let expected = ["const physics::N", "fn physics::f", "fn physics::h", "struct physics::S"];
+        assert_eq!(found, expected);
     }
 }

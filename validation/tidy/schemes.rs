@@ -1,6 +1,6 @@
 //! A scheme of column physics stands in its folders, and is named in few other files.
 //!
-//! WSM5, which was here before schemes were, is named in more; their number may only fall.
+//! One that was here before schemes were is named in more; their number may only fall.
 
 use crate::rules::Source;
 use crate::text::code_only;
@@ -12,9 +12,9 @@ const LISTS: [&str; 3] =
 /// Most files of source and kernels, besides its own and the lists, whose code may name a scheme.
 const MOST_FILES: usize = 6;
 
-/// Schemes with folders of their own at the root, and the number of other files that name them today. It is lowered
-/// with every file that no longer does.
-const AT_THE_ROOT: [(&str, usize); 1] = [("wsm5", 42)];
+/// Schemes that are named in more files, and the number of these today. It is lowered with every file that no longer
+/// names them.
+const NAMED_TODAY: [(&str, usize); 1] = [("wsm5", 42)];
 
 /// Schemes that are named in more files than they may be, or in fewer than is written down here.
 pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
@@ -24,13 +24,9 @@ pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
         .map(|(scheme, _)| scheme)
         .collect();
     schemes.dedup();
-    let at_the_root = AT_THE_ROOT.iter().filter(|(scheme, _)| {
-        let folder = format!("src/{scheme}/");
-        sources.iter().any(|source| source.path.starts_with(&folder))
-    });
-    let named_today = |scheme| AT_THE_ROOT.iter().find(|(name, _)| *name == scheme);
+    let named_today = |scheme| NAMED_TODAY.iter().find(|(name, _)| *name == scheme);
     let mut findings = Vec::new();
-    for scheme in schemes.into_iter().chain(at_the_root.map(|(scheme, _)| *scheme)) {
+    for scheme in schemes {
         let own = format!("/{scheme}/");
         let names_it = |source: &&Source| {
             let is_of_program = ["src/", "kernels/"].iter().any(|at| source.path.starts_with(at));
@@ -79,11 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn a_scheme_at_the_root_is_named_in_as_many_files_as_are_written_down() {
-        let [(scheme, today)] = AT_THE_ROOT;
+    fn a_scheme_is_named_in_as_many_files_as_are_written_down() {
+        let [(scheme, today)] = NAMED_TODAY;
         let found = |others: usize| {
-            let file = |path: String| Source { path, text: format!("use crate::{scheme};") };
-            let own = file(format!("src/{scheme}/mod.rs"));
+            let file =
+                |path: String| Source { path, text: format!("use crate::physics::{scheme};") };
+            let own = file(format!("src/physics/{scheme}/mod.rs"));
             let others = (0..others).map(|n| file(format!("src/cli/option_{n}.rs")));
             scattered(&others.chain([own]).collect::<Vec<_>>()).len()
         };

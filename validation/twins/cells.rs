@@ -1,10 +1,10 @@
 //! `cell`, `melt`, `balance` and `step`.
 
 use nwp_mini::dry_mass::mismatch;
-use nwp_mini::wsm5::ice::IceRates;
-use nwp_mini::wsm5::step::{self, Precipitation};
-use nwp_mini::wsm5::warm::WarmRates;
-use nwp_mini::wsm5::{balance, cell, melt};
+use nwp_mini::physics::wsm5::ice::IceRates;
+use nwp_mini::physics::wsm5::step::{self, Precipitation};
+use nwp_mini::physics::wsm5::warm::WarmRates;
+use nwp_mini::physics::wsm5::{balance, cell, melt};
 
 use super::pair::{Pair, nothing, pairs, truth};
 use super::values::{Draw, Precision};

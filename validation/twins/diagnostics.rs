@@ -1,8 +1,8 @@
 //! `radii`, `reflectivity`, and the complex numbers that it computes with.
 
 use num_complex::Complex;
-use nwp_mini::wsm5::reflectivity::Bins;
-use nwp_mini::wsm5::{radii, reflectivity};
+use nwp_mini::physics::wsm5::reflectivity::Bins;
+use nwp_mini::physics::wsm5::{radii, reflectivity};
 
 use super::pair::{Pair, pairs, truth};
 use super::values::{Draw, Precision};

@@ -1,7 +1,7 @@
 //! Sedimentation, semi-Lagrangian and sub-stepped.
 
-use nwp_mini::wsm5::sedimentation::{self, LayerProfile};
-use nwp_mini::wsm5::substepped_sedimentation;
+use nwp_mini::physics::wsm5::sedimentation::{self, LayerProfile};
+use nwp_mini::physics::wsm5::substepped_sedimentation;
 
 use super::pair::{Pair, pairs, whole};
 use super::values::{Draw, Precision};

@@ -26,9 +26,9 @@ use nwp_mini_support::{kernels, random, text};
 use std::collections::BTreeSet;
 
 use nwp_mini::gpu::prelude::{Configuration, prelude};
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::real;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use pair::Pair;
 use program::{Program, headers};

@@ -1,6 +1,6 @@
 //! Pairs of functions in Rust and in a kernel.
 
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::values::{Draw, Precision};
 

@@ -1,7 +1,7 @@
 //! `slope`, `warm` and `ice`.
 
-use nwp_mini::wsm5::ice::{self, Growth};
-use nwp_mini::wsm5::{slope, warm};
+use nwp_mini::physics::wsm5::ice::{self, Growth};
+use nwp_mini::physics::wsm5::{slope, warm};
 
 use super::pair::{Pair, pairs};
 use super::values::{Draw, Precision};

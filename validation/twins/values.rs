@@ -3,10 +3,10 @@
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::physics::kessler::params::KesslerConstants;
-use nwp_mini::wsm5::radii::RadiusConstants;
-use nwp_mini::wsm5::reflectivity::{RadarConstants, Target};
-use nwp_mini::wsm5::slope::Slope;
-use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
+use nwp_mini::physics::wsm5::radii::RadiusConstants;
+use nwp_mini::physics::wsm5::reflectivity::{RadarConstants, Target};
+use nwp_mini::physics::wsm5::slope::Slope;
+use nwp_mini::physics::wsm5::{Air, Cell, Coefficients, StepStart};
 
 use super::random::Random;
 

@@ -35,11 +35,11 @@ use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::Grid;
 use crate::physics::kessler::Kessler;
+use crate::physics::wsm5;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{ChemistryTally, CloudDiagnostics, State};
-use crate::wsm5;
-use crate::wsm5::scheme::Scheme;
 
 /// States of all members, which are computed sequentially, each on all cores, and the data of a step.
 #[derive(Debug)]

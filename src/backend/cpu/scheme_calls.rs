@@ -6,13 +6,13 @@ use crate::backend::{ComputePrecision, Microphysics};
 use crate::constants::Constants;
 use crate::grid::Window;
 use crate::physics::kessler::{self, Kessler};
+use crate::physics::wsm5::reflectivity::Bins;
+use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::wsm5::{self, DiagnosticFields};
 use crate::physics::{self, Block, Budget, Scratch};
 use crate::real::Real;
 use crate::simd::Instructions;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
-use crate::wsm5::reflectivity::Bins;
-use crate::wsm5::scheme::Scheme;
-use crate::wsm5::{self, DiagnosticFields};
 
 /// The schemes of all members, and their work space.
 #[derive(Debug)]

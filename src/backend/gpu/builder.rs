@@ -20,8 +20,8 @@ use crate::dry_mass::AirMass;
 use crate::error::{Advice, Error, Result};
 use crate::gpu::device_status::DeviceStatus;
 use crate::grid::Grid;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::state::State;
-use crate::wsm5::scheme::Scheme;
 
 impl<R: GpuPrecision> GpuBackend<R> {
     /// Takes the memory, compiles the kernels, and copies the state to the device.

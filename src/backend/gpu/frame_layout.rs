@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use super::field_order::FieldOrder;
 use crate::backend::{CapturedFrame, Summary, WATER_SPECIES};
 use crate::grid::Shape;
+pub(super) use crate::physics::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 use crate::real::Real;
 use crate::state::gpu::device_fields::SURFACE_PLANES;
 use crate::state::{CloudDiagnostics, State, Surface};
 use crate::tracers::TracerSet;
-pub(super) use crate::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]

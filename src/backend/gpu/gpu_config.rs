@@ -14,11 +14,11 @@ use crate::forcing::gpu as forcing;
 use crate::gpu::{budget, step_end, summary};
 use crate::grid::{Grid, Window};
 use crate::physics::kessler::gpu as kessler;
+use crate::physics::wsm5::gpu::Mapping;
+use crate::physics::wsm5::gpu::launch::{self, ActiveColumns};
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::tracers::{Inflow, TracerSet};
-use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::launch::{self, ActiveColumns};
 
 /// Grid, schemes and tracers that a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]

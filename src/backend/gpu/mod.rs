@@ -39,10 +39,10 @@ use crate::chemistry::coupled::Coupled;
 use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
+use crate::physics::wsm5::check_length;
+use crate::physics::wsm5::gpu::Mapping;
 use crate::primitives::gpu::reduce::Reducible;
 use crate::state::{State, Surface};
-use crate::wsm5::check_length;
-use crate::wsm5::gpu::Mapping;
 
 /// A precision that the GPU computes in.
 pub trait GpuPrecision: ComputePrecision + Reducible {}

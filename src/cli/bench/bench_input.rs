@@ -13,7 +13,7 @@ use crate::model::RunInput;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
 use crate::physics::PhysicsCase;
-use crate::wsm5::scheme::Scheme;
+use crate::physics::wsm5::scheme::Scheme;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
 pub(in crate::cli) fn read<R: FilePrecision>(

@@ -15,8 +15,8 @@ use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
 use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
+use crate::physics::wsm5::Sedimentation;
 use crate::state::CloudDiagnostics;
-use crate::wsm5::Sedimentation;
 
 /// Values of the copy that is the reference: more than caches hold.
 const COPIED: usize = 1 << 25;

@@ -22,15 +22,15 @@ use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::model::replicated_grid::ReplicatedGrid;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::launch::{
+    self, ActiveColumns, DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES, Wsm5Gpu,
+};
+use crate::physics::wsm5::gpu::{Mapping, Tile};
+use crate::physics::wsm5::scheme::Scheme;
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
 use crate::state::State;
 use crate::tracers::TracerSet;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::launch::{
-    self, ActiveColumns, DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES, Wsm5Gpu,
-};
-use crate::wsm5::gpu::{Mapping, Tile};
-use crate::wsm5::scheme::Scheme;
 
 /// The device with its peak performance.
 pub(super) fn best<R: GpuPrecision>(gpu: &Gpu, runs: u32) -> Result<Processor> {

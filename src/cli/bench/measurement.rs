@@ -12,9 +12,9 @@ use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::model::replicated_grid::ReplicatedGrid;
+use crate::physics::wsm5::Sedimentation;
 use crate::real::Real;
 use crate::state::{STATE_FIELDS, WATER_SPECIES};
-use crate::wsm5::Sedimentation;
 
 /// A part of a step, with its bytes and operations for each cell.
 ///

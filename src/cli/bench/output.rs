@@ -27,8 +27,8 @@ use crate::io::wrf::series::Overlap;
 use crate::io::wrf::{self};
 use crate::model::{self, Frames, RunInput};
 use crate::os_text::Shown;
+use crate::physics::wsm5::Sedimentation;
 use crate::time_steps::{Length, Plan};
-use crate::wsm5::Sedimentation;
 
 /// Steps before the frame that is written: the diagnostics of the initial state are not typical of a run.
 const STEPS: usize = 2;

@@ -30,10 +30,10 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::primitives::moments::Moments;
 use crate::state::State;
 use crate::tracers::TracerSet;
-use crate::wsm5::scheme::Scheme;
 
 /// Reads the file of an ensemble; fails if an option for single runs is given.
 pub(in crate::cli) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {

@@ -16,8 +16,8 @@ use crate::grid::Sides;
 use crate::io::out::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::PassiveTracers;
+use crate::physics::wsm5::Sedimentation;
 use crate::time_steps::Length;
-use crate::wsm5::Sedimentation;
 
 /// Run transport and microphysics on the fields of a WRF file.
 ///

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::io::restart::RestartFile;
 use crate::io::wrf::species::{FROZEN, FileMicrophysics, written};
 use crate::os_text::Shown;
-use crate::wsm5::Sedimentation;
+use crate::physics::wsm5::Sedimentation;
 
 /// The attribute of a restart file with the variables that its run excludes.
 pub(in crate::cli) const LEFT_OUT: &str = "left_out";

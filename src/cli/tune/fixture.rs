@@ -13,9 +13,9 @@ use crate::error::Result;
 use crate::gpu::tuning::{Knob, KnobSetting};
 use crate::grid::Shape;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
+use crate::physics::wsm5::gpu::launch::Wsm5Gpu;
 use crate::real::Real;
 use crate::state::STATE_FIELDS;
-use crate::wsm5::gpu::launch::Wsm5Gpu;
 
 /// A grid of repeated columns, for one knob.
 pub(super) struct TestGrid<R> {

@@ -28,8 +28,8 @@ use crate::gpu::tuning::Knob;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::Replication;
 use crate::os_text::Shown;
+use crate::physics::wsm5::Sedimentation;
 use crate::real::Real;
-use crate::wsm5::Sedimentation;
 
 /// Measure which settings of the kernels are the fastest on this GPU, and keep them for later runs.
 ///

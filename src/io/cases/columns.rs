@@ -10,10 +10,10 @@ use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::read::reader::{Reader, try_map};
 use crate::io::store::writer::{Stored, Writer};
+use crate::physics::wsm5::scheme::Scheme;
 use crate::physics::{ColumnPhysics, Field, PhysicsCase};
 use crate::state::memory;
 use crate::units::Quantity;
-use crate::wsm5::scheme::Scheme;
 
 /// Fewest and most levels that WSM5 takes.
 pub const SUPPORTED_LEVELS: RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;

@@ -11,9 +11,9 @@ use nwp_mini::io::wrf::{
     series::{Overlap, Series},
 };
 use nwp_mini::model::{self, Frames, RunInput};
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::time_steps::{Length, Plan};
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::ensemble;
 use super::place::Place;

@@ -9,7 +9,7 @@ use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::ensemble;
 use super::place::Place;

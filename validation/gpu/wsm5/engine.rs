@@ -8,14 +8,14 @@ use ndarray::{Array, Dimension};
 use nwp_mini::device::{Buffer, Element, Gpu, KernelSource};
 use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
-use nwp_mini::real::Real;
-use nwp_mini::state::{CloudDiagnostics, Environment};
-use nwp_mini::wsm5::gpu::launch::{
+use nwp_mini::physics::wsm5::gpu::launch::{
     self, ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, Wsm5Gpu,
 };
-use nwp_mini::wsm5::gpu::{KernelVariant, Mapping, Tile};
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Sedimentation, minor_steps};
+use nwp_mini::physics::wsm5::gpu::{KernelVariant, Mapping, Tile};
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Sedimentation, minor_steps};
+use nwp_mini::real::Real;
+use nwp_mini::state::{CloudDiagnostics, Environment};
 
 use super::weather::{Engine, Mass, Precision, Region, Weather};
 use crate::device::is_emulated;

@@ -4,10 +4,10 @@
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::Mapping;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::Mapping;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::agreement::{
     Allowance, EVERY_CELL, Named, SOME_ROUNDINGS, expect_as_exact, expect_near,

@@ -6,9 +6,9 @@ use nwp_mini::backend::gpu::{GpuBackend, GpuConfig};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::tracers::TracerSet;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::{Mapping, Tile};
 
 use crate::{gpu, storm_file};
 

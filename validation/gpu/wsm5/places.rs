@@ -4,10 +4,10 @@
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::real::Precision as Kind;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::{Mapping, Tile};
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::columns::columns;
 use super::difference::{differing, named};

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::Mapping;
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::Mapping;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Reference};
 use super::engine::{GpuBackend, OnDevice, mappings, sources};

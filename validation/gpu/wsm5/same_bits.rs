@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use nwp_mini::device::Gpu;
-use nwp_mini::wsm5::Sedimentation::{self, SemiLagrangian, Substepped};
-use nwp_mini::wsm5::gpu::{Mapping, Tile};
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::Sedimentation::{self, SemiLagrangian, Substepped};
+use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::columns::columns;
 use super::difference::{Spread, expect_same_bits, named};

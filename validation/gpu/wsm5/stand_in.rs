@@ -3,9 +3,9 @@
 
 use std::cell::RefCell;
 
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Reference};
 use super::judge::Parting;

@@ -2,10 +2,10 @@
 
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
-use nwp_mini::wsm5::gpu::{Mapping, Tile};
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
+use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::case::Columns;
 use crate::gpu;

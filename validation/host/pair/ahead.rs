@@ -15,9 +15,9 @@ use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::frame::{PointSample, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Frames, OutputSink, Probe, RunInput};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::time_steps::{Past, Plan};
-use nwp_mini::wsm5::Sedimentation;
 
 /// Returns frames only on a blocking request, and reports a failure one step late.
 struct RunAheadBackend {

@@ -9,8 +9,8 @@ use nwp_mini::frame::{Saved, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::backend_comparison::{self, Pair};
 use nwp_mini::model::{self, Frames, OutputSink, PastTotals, RunInput};
+use nwp_mini::physics::wsm5::Sedimentation;
 use nwp_mini::time_steps::{Past, Plan};
-use nwp_mini::wsm5::Sedimentation;
 use rayon::ThreadPoolBuilder;
 
 use super::stand_in::Pooled;

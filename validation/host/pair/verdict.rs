@@ -15,10 +15,10 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::backend_comparison::{self, ComparisonReport, Pair};
 use nwp_mini::model::{Frames, NullSink, RunInput, RunPrecision};
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::factors::Factors;
 use nwp_mini::state::State;
 use nwp_mini::time_steps::{Past, Plan};
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::factors::Factors;
 use rayon::ThreadPoolBuilder;
 
 use super::stand_in::{Pooled, Wide};

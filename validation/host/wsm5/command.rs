@@ -9,8 +9,8 @@ use netcdf::types::{FloatType, NcVariableType};
 
 use super::case::{CASES, Columns, INPUTS, ON_LEVELS, OUTPUTS, Outcome, Precision};
 use super::weather::Vectors;
-use nwp_mini::wsm5::factors::Factors;
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::factors::Factors;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 /// Writes columns in the input format of the command, with the given attributes.
 pub fn write_input(path: &Path, columns: &Columns, dt: Option<f64>, calls: Option<i32>) {

@@ -1,8 +1,8 @@
 //! The sedimentation operator, on WRF's own intermediate values, step by step.
 
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::sedimentation_work::SedimentationWork;
-use nwp_mini::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::sedimentation_work::SedimentationWork;
+use nwp_mini::physics::wsm5::slope::{fall_speed_rain, fall_speed_snow, snow_intercept_factor};
 
 use super::comparison::{Comparison, ROUNDING};
 use super::processes::SMOOTH;

@@ -1,10 +1,10 @@
 //! Single columns, which are columns side by side with one lane, against an oracle of plain numbers in one column.
 
+use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::factors::Factors;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::real::Real;
 use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::Sedimentation;
-use nwp_mini::wsm5::factors::Factors;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Columns};
 use super::oracle::Oracle;

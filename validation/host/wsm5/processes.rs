@@ -9,20 +9,20 @@ use ndarray::Array3;
 
 use nwp_mini::constants::Constants;
 use nwp_mini::grid::Shape;
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::radii::{re_cloud, re_ice, re_snow};
+use nwp_mini::physics::wsm5::reflectivity::Bins;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::slope::{
+    Slope, fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, slope_rain, slope_snow,
+    snow_intercept_factor,
+};
+use nwp_mini::physics::wsm5::{Cell, DiagnosticFields, diagnose, melt};
 use nwp_mini::state::{CloudDiagnostics, Environment, State};
 use nwp_mini::thermo::{
     TransportConstants, conductivity, diffusivity, growth_resistance, saturation, saturation_water,
     ventilation, viscosity,
 };
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::radii::{re_cloud, re_ice, re_snow};
-use nwp_mini::wsm5::reflectivity::Bins;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::slope::{
-    Slope, fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, slope_rain, slope_snow,
-    snow_intercept_factor,
-};
-use nwp_mini::wsm5::{Cell, DiagnosticFields, diagnose, melt};
 
 use super::comparison::{Comparison, ROUNDING};
 use super::stored::{Row, rows, table};

@@ -2,11 +2,11 @@
 
 use ndarray::{Array2, Axis};
 use nwp_mini::constants::Constants;
+use nwp_mini::physics::wsm5::cell;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::slope::{Slope, slope_rain};
+use nwp_mini::physics::wsm5::{Air, Cell, Coefficients, StepStart, ice, melt, warm};
 use nwp_mini::thermo::TransportConstants;
-use nwp_mini::wsm5::cell;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::slope::{Slope, slope_rain};
-use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart, ice, melt, warm};
 use rayon::ThreadPoolBuilder;
 
 use super::case::{CASES, Columns, OUTPUTS, Outcome, Precision};

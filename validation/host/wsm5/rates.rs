@@ -4,12 +4,12 @@
 //! Tolerances as in the processes: the roundings inside WRF's own formula.
 
 use nwp_mini::constants::Constants;
+use nwp_mini::physics::wsm5::ice::Growth;
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::slope::{fall_speed_crystal, ice_diameter};
+use nwp_mini::physics::wsm5::{StepStart, balance, ice, melt, warm};
 use nwp_mini::thermo::saturation_water;
-use nwp_mini::wsm5::ice::Growth;
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::slope::{fall_speed_crystal, ice_diameter};
-use nwp_mini::wsm5::{StepStart, balance, ice, melt, warm};
 
 use super::comparison::{Comparison, ROUNDING};
 use super::processes::{SMOOTH, undecided};

@@ -1,7 +1,7 @@
 //! Whole calls of the scheme compared with those of WRF.
 
-use nwp_mini::wsm5::factors::Factors;
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::factors::Factors;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Precision, Reference};
 use super::judge::Parting;

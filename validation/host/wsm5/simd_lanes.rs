@@ -1,8 +1,8 @@
 //! Columns in SIMD lanes, with every instruction set of this machine.
 
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::simd::{Instructions, LANES};
 use nwp_mini::state::{CloudDiagnostics, STATE_FIELDS};
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::case::{CASES, Columns, Reference};
 use super::judge::Parting;

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use netcdf::AttributeValue;
 use nwp_mini::constants::Constants;
+use nwp_mini::physics::wsm5::ice::IceRates;
+use nwp_mini::physics::wsm5::slope::Slope;
+use nwp_mini::physics::wsm5::warm::WarmRates;
+use nwp_mini::physics::wsm5::{Air, Cell, Coefficients, StepStart};
 use nwp_mini::thermo::{heat_capacity, latent_heat};
-use nwp_mini::wsm5::ice::IceRates;
-use nwp_mini::wsm5::slope::Slope;
-use nwp_mini::wsm5::warm::WarmRates;
-use nwp_mini::wsm5::{Air, Cell, Coefficients, StepStart};
 
 use super::case::{INPUTS, ON_LEVELS, OUTPUTS, group, values};
 use super::support;

@@ -1,12 +1,12 @@
 //! Values that can be checked by hand.
 
 use nwp_mini::constants::Constants;
+use nwp_mini::physics::wsm5::minor_steps;
+use nwp_mini::physics::wsm5::params::Tuning;
+use nwp_mini::physics::wsm5::reflectivity::melting_backscatter;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::slope::{slope_rain, slope_snow, snow_intercept_factor};
 use nwp_mini::thermo::{TransportConstants, saturation, saturation_water};
-use nwp_mini::wsm5::minor_steps;
-use nwp_mini::wsm5::params::Tuning;
-use nwp_mini::wsm5::reflectivity::melting_backscatter;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::slope::{slope_rain, slope_snow, snow_intercept_factor};
 
 /// Largest part of the pressure that saturated vapour may take.
 const CAP: f64 = f64::VAPOUR_PRESSURE_CAP;

@@ -1,7 +1,7 @@
 //! Properties of the variant for any column, on the columns of the reference and on small ones.
 
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Air, Cell, Column, Sedimentation};
 
 use super::case::{CASES, Columns, Outcome, Precision};
 use super::variant::{OUTPUTS, parameters, water};

@@ -1,9 +1,9 @@
 //! Two columns whose results the specification gives digit by digit.
 
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Air, Cell, Column};
 use nwp_mini::thermo::{saturation, saturation_water};
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column};
 
 use super::variant::parameters;
 

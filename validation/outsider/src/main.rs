@@ -5,8 +5,8 @@ mod from_arrays;
 
 use std::error::Error;
 
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column};
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Air, Cell, Column};
 
 /// Layers of the column, and their depth, m.
 const LAYERS: usize = 20;

@@ -156,7 +156,7 @@ pub(super) fn compile(source: &KernelSource) -> Result<PathBuf> {
     let headers: Vec<(&str, String)> =
         source.headers().into_iter().map(|(name, text)| (name, sized(text))).collect();
     let name = source.file.replace('/', "-");
-    let is_scheme = ["wsm5/", "physics/"].iter().any(|folder| source.file.starts_with(folder));
+    let is_scheme = source.file.starts_with("physics/");
     let of_a_scheme = if is_scheme { &OF_A_SCHEME[..] } else { &[] };
     let options = [&OF_A_MODULE, of_a_scheme].concat();
     compiled(&name, &text, &headers, &options).map_err(|log| {

@@ -1,8 +1,8 @@
 //! The scheme run on columns of its reference file.
 
 use ndarray::{Array2, Axis};
+use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::state::Surface;
-use nwp_mini::wsm5::scheme::Scheme;
 
 use super::weather::{Engine, Region, Vectors, Weather};
 use crate::column_reference::Run;

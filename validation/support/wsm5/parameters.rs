@@ -1,6 +1,6 @@
 //! Wrong parameters, and the cases that must show them.
 
-use nwp_mini::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::scheme::Scheme;
 
 use super::case::Reference;
 use crate::column_reference::stage::is_smooth;

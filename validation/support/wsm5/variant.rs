@@ -1,10 +1,10 @@
 //! The variant under test, and its own code.
 
 use ndarray::Array2;
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Air, Cell, Column, Sedimentation};
 use nwp_mini::real::Real;
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Column, Sedimentation};
 
 use super::case::Columns;
 

@@ -4,12 +4,12 @@ use ndarray::{Array2, Array3, s};
 
 use nwp_mini::grid::Shape;
 use nwp_mini::io::store::writer::Stored;
+use nwp_mini::physics::wsm5::reflectivity::Bins;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 use nwp_mini::physics::{Scratch, call};
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{CloudDiagnostics, Environment, State, Surface};
-use nwp_mini::wsm5::reflectivity::Bins;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
 
 use super::reference::Columns;
 

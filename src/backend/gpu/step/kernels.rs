@@ -12,9 +12,9 @@ use crate::device::{Branch, Buffer, ForkJoin, Gpu, Resources};
 use crate::error::Result;
 use crate::gpu::device_status::DeviceStatus;
 use crate::gpu::step_end::StepEnd;
+use crate::physics::wsm5::gpu::Mapping;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::state::gpu::step_in_batch::StepInBatch;
-use crate::wsm5::gpu::Mapping;
-use crate::wsm5::scheme::Scheme;
 
 /// Launchers of the kernels of a step.
 #[derive(Debug)]

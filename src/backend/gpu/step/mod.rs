@@ -27,10 +27,10 @@ use crate::chemistry::coupled::Coupled;
 use crate::device::{Buffer, Gpu, Graph, Resources};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
+use crate::physics::wsm5::gpu::Mapping;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::state::gpu::status_word::NonFiniteValue;
 use crate::state::{Accumulators, ChemistryTally, TracerChange};
-use crate::wsm5::gpu::Mapping;
-use crate::wsm5::scheme::Scheme;
 
 /// The steps of a run: their kernels, graphs of them, and the queue of those that are requested.
 #[derive(Debug)]

@@ -9,11 +9,11 @@ use crate::device::{Branch, Buffer, Gpu, Resources};
 use crate::error::Result;
 use crate::gpu::device_status::DeviceStatus;
 use crate::physics::kessler::gpu::KesslerInRun;
+use crate::physics::wsm5::gpu::Mapping;
+use crate::physics::wsm5::gpu::launch::Wsm5Gpu;
+use crate::physics::wsm5::scheme::Scheme;
 use crate::state::gpu::device_fields::DeviceFields;
 use crate::state::gpu::step_in_batch::StepInBatch;
-use crate::wsm5::gpu::Mapping;
-use crate::wsm5::gpu::launch::Wsm5Gpu;
-use crate::wsm5::scheme::Scheme;
 
 /// The schemes of a member.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::advection::Limiter;
 use crate::cli::FilePrecision;
 use crate::error::Result;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::wsm5::Sedimentation;
+use crate::physics::wsm5::Sedimentation;
 
 /// Total time for the calls of one size, s.
 const PATIENCE: f64 = 2.0;

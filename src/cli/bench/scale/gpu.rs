@@ -14,9 +14,9 @@ use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::model::replicated_grid::ReplicatedGrid;
+use crate::physics::wsm5::Sedimentation;
+use crate::physics::wsm5::gpu::{Mapping, Tile};
 use crate::real::Precision;
-use crate::wsm5::Sedimentation;
-use crate::wsm5::gpu::{Mapping, Tile};
 
 /// Name of the platform.
 pub(super) const PLACE: &str = "GPU";

@@ -24,8 +24,8 @@ use crate::error::{Error, Result};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
+use crate::physics::wsm5::Sedimentation;
 use crate::state::STATE_FIELDS;
-use crate::wsm5::Sedimentation;
 
 /// Options of `bench scale`.
 #[derive(Debug, Args)]

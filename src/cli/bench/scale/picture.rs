@@ -5,8 +5,8 @@ use std::path::Path;
 use super::findings::Finding;
 use super::{Point, Subject};
 use crate::os_text::Shown;
+use crate::physics::wsm5::Sedimentation;
 use crate::plot::loglog::{Panel, Series, Style, lines};
-use crate::wsm5::Sedimentation;
 
 /// Names of the bounds, in the order of their dashes.
 const BOUNDS: [&str; 3] = [

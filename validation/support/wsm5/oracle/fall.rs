@@ -1,16 +1,16 @@
 //! Semi-Lagrangian sedimentation in one column, with a search for the arrived layers.
 
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::sedimentation::{
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::sedimentation::{
     LayerProfile, active_layers, arrival, arrived_density, interface_speed_inner,
     interface_speed_outer, limited_speed, mass_in_ground, mass_up_to, mean_speed, mean_within,
     profile, rise, store_content,
 };
-use nwp_mini::wsm5::slope::{
+use nwp_mini::physics::wsm5::slope::{
     fall_speed_ice, fall_speed_rain, fall_speed_snow, ice_number, snow_intercept_factor,
 };
-use nwp_mini::wsm5::{Cell, Precipitation, melt};
+use nwp_mini::physics::wsm5::{Cell, Precipitation, melt};
 
 use super::Column;
 

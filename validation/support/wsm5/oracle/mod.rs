@@ -5,15 +5,17 @@
 mod fall;
 mod substeps;
 
-use nwp_mini::state::CloudDiagnostics;
-use nwp_mini::wsm5::params::{SchemeConstants, Wsm5Params};
-use nwp_mini::wsm5::radii::{re_cloud, re_ice, re_snow};
-use nwp_mini::wsm5::reflectivity::{
+use nwp_mini::physics::wsm5::params::{SchemeConstants, Wsm5Params};
+use nwp_mini::physics::wsm5::radii::{re_cloud, re_ice, re_snow};
+use nwp_mini::physics::wsm5::reflectivity::{
     Bins, RadarConstants, Target, content, decibels, has_snow, is_melting, z_melting_snow, z_rain,
     z_snow,
 };
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::{Air, Cell, Precipitation, Sedimentation, StepStart, cell, minor_steps, step};
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{
+    Air, Cell, Precipitation, Sedimentation, StepStart, cell, minor_steps, step,
+};
+use nwp_mini::state::CloudDiagnostics;
 
 use super::weather::{Engine, Precision, Region, Weather};
 use fall::Fall;

@@ -1,12 +1,12 @@
 //! Sub-stepped sedimentation in one column.
 
-use nwp_mini::wsm5::params::SchemeConstants;
-use nwp_mini::wsm5::scheme::Scheme;
-use nwp_mini::wsm5::slope::{Slope, fall_speed, fall_speed_ice, ice_number, slope_rain};
-use nwp_mini::wsm5::substepped_sedimentation::{
+use nwp_mini::physics::wsm5::params::SchemeConstants;
+use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::slope::{Slope, fall_speed, fall_speed_ice, ice_number, slope_rain};
+use nwp_mini::physics::wsm5::substepped_sedimentation::{
     arriving, courant, number_of_substeps, passed, snow_slope,
 };
-use nwp_mini::wsm5::{Air, Cell, melt};
+use nwp_mini::physics::wsm5::{Air, Cell, melt};
 
 use super::Column;
 

@@ -1,0 +1,94 @@
+//! WSM5 on a device as any scheme of column physics has it.
+
+use std::ops::RangeInclusive;
+
+use super::launch::{self, ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
+use super::{DEVICE_LEVELS, KernelVariant, Mapping, Wsm5Args};
+use crate::device::{Branch, Buffer, Element, Gpu, KernelSource};
+use crate::error::Result;
+use crate::grid::Shape;
+use crate::grid::gpu::Layout;
+use crate::physics::ColumnPhysics;
+use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
+use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::wsm5::{Sedimentation, Vectorised, check_length};
+use crate::real::Precision;
+use crate::state::gpu::step_in_batch::StepInBatch;
+
+/// The compiled kernels for some columns, and planes for the water budget, which are not read.
+#[derive(Debug)]
+pub struct Wsm5Launcher<R> {
+    launcher: Wsm5Gpu<R>,
+    ground: Buffer<R>,
+    columns: usize,
+}
+
+impl<R: Vectorised + Element> DevicePhysics<R> for Scheme<R> {
+    const DEVICE_LEVELS: RangeInclusive<usize> = DEVICE_LEVELS;
+
+    type Launcher = Wsm5Launcher<R>;
+    type Mapping = Mapping;
+
+    fn sources(precision: Precision, nz: usize) -> Vec<(KernelSource, &'static str)> {
+        let call =
+            |fallout| launch::source(precision, nz, fallout, Mapping::Column, KernelVariant::RUN);
+        vec![
+            (call(Sedimentation::SemiLagrangian), ""),
+            (call(Sedimentation::Substepped), "sub-steps"),
+        ]
+    }
+
+    fn launcher(
+        &self,
+        gpu: &Gpu,
+        nz: usize,
+        places: ColumnLayout,
+        theta_base: R,
+        mapping: Option<Mapping>,
+    ) -> Result<Wsm5Launcher<R>> {
+        let ColumnLayout { width, rows, first, pitch, level } = places;
+        // The whole of the memory, of which the scheme acts in these columns.
+        let shape = Shape { nx: pitch, ny: level / pitch, nz };
+        let [j, i] = [first / pitch, first % pitch];
+        let inside = ActiveColumns { rows: j..j + rows, columns: i..i + width };
+        let mapping = mapping.unwrap_or_else(|| {
+            Mapping::for_device(gpu, places.columns(), R::PRECISION, self.fallout, nz)
+        });
+        let layout = Layout::tight(shape);
+        let launcher = Wsm5Gpu::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
+        Ok(Wsm5Launcher { launcher, ground: gpu.zeros(SURFACE_PLANES * level)?, columns: level })
+    }
+}
+
+impl<R: Vectorised + Element> Wsm5Launcher<R> {
+    fn place<'a>(&'a self, memory: &DeviceArrays<'a, R>) -> DeviceFields<'a, R> {
+        DeviceFields { state: memory.tracers, air: memory.air, surface: &self.ground }
+    }
+}
+
+impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
+    fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()> {
+        check_length(R::of(dt))?;
+        let planes = <Scheme<R> as ColumnPhysics<R>>::SURFACE.len();
+        assert!(memory.surface.len() >= planes * self.columns, "all planes of the ground");
+        let plane = |number: usize| memory.surface.pointer_to(number * self.columns);
+        let args = Wsm5Args {
+            rain: plane(0),
+            rainncv: plane(1),
+            snow: plane(2),
+            snowncv: plane(3),
+            sr: plane(4),
+            ..self.launcher.args_of_call(StepInBatch::ALONE, &self.place(memory), R::of(dt))
+        };
+        self.launcher.launch(Branch::TRUNK, &args)
+    }
+
+    fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {
+        debug_assert_eq!(<Scheme<R> as ColumnPhysics<R>>::DIAGNOSED.len(), DIAGNOSED_FIELDS);
+        self.launcher.diagnose(&self.place(memory), out, 0)
+    }
+
+    fn mapping(&self) -> String {
+        self.launcher.mapping().to_string()
+    }
+}

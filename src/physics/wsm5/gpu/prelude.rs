@@ -1,0 +1,63 @@
+//! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
+
+use super::column_map::Region;
+use super::{DiagnosisArgs, KernelConstants, Wsm5Args};
+use crate::constants::Constants;
+use crate::device::{Prelude, constants, structs};
+use crate::physics::wsm5::cell::{Air, Cell, Coefficients, StepStart};
+use crate::physics::wsm5::ice::{Growth, IceRates};
+use crate::physics::wsm5::params::{SchemeConstants, Wsm5Params};
+use crate::physics::wsm5::radii::RadiusConstants;
+use crate::physics::wsm5::reflectivity::{BINS, Bins, RadarConstants, Target};
+use crate::physics::wsm5::sedimentation::{LayerProfile, REACH_ABOVE, REACH_MIN};
+use crate::physics::wsm5::slope::Slope;
+use crate::physics::wsm5::step::Precipitation;
+use crate::physics::wsm5::warm::WarmRates;
+use crate::physics::wsm5::{FALLING_SPECIES, Sedimentation};
+use crate::real::Precision;
+use crate::state::gpu::prelude::{grid, notes};
+use crate::thermo::{Saturation, TransportConstants};
+
+/// Prelude of the kernels of the microphysics.
+pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Sedimentation) -> Prelude {
+    grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
+        "{}\n{}",
+        variants(fallout),
+        cells(precision)
+    ))
+}
+
+/// Constants of the scheme.
+fn scheme(precision: Precision) -> String {
+    let whole = [
+        ("FALLING_SPECIES", FALLING_SPECIES),
+        ("REACH_ABOVE", REACH_ABOVE),
+        ("REACH_MIN", REACH_MIN),
+        ("BINS", BINS),
+    ];
+    let whole = whole.map(|(name, value)| format!("constexpr int {name} = {value};\n")).concat();
+    let constants = constants!(
+        precision;
+        Constants, TransportConstants, SchemeConstants, RadiusConstants, RadarConstants, KernelConstants,
+    );
+    constants + &whole
+}
+
+/// The variants of sedimentation, and the one that is compiled.
+fn variants(fallout: Sedimentation) -> String {
+    let variants = Sedimentation::ALL.map(|variant| format!("{variant:?}")).join(", ");
+    format!(
+        "enum class Sedimentation {{ {variants} }};\nconstexpr Sedimentation FALLOUT = Sedimentation::{fallout:?};\n"
+    )
+}
+
+/// Structs of the scheme.
+fn cells(precision: Precision) -> String {
+    let values = structs!(
+        precision;
+        Wsm5Params, Saturation, Slope, Cell, Air, StepStart, Coefficients, WarmRates, IceRates, Growth, LayerProfile,
+        Precipitation, Target, Bins,
+    );
+    let arguments = structs!(precision; Wsm5Args, DiagnosisArgs);
+    [values, Region::cuda_text(), arguments].join("\n")
+}
