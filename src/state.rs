@@ -401,6 +401,12 @@ impl<R> CloudDiagnostics<R> {
         [refl_10cm, re_cloud, re_ice, re_snow]
     }
 
+    /// The fields for writing, in their order.
+    pub fn fields_mut(&mut self) -> [&mut Array3<R>; 4] {
+        let Self { refl_10cm, re_cloud, re_ice, re_snow } = self;
+        [refl_10cm, re_cloud, re_ice, re_snow]
+    }
+
     /// Diagnostics from their fields, in their order.
     pub(crate) fn of([refl_10cm, re_cloud, re_ice, re_snow]: [Array3<R>; 4]) -> Self {
         Self { refl_10cm, re_cloud, re_ice, re_snow }

@@ -11,7 +11,6 @@ pub mod cpu;
 pub mod gpu;
 mod interpolation;
 mod margins;
-mod microphysics;
 mod nan_check;
 mod output;
 mod summary;
@@ -21,15 +20,14 @@ mod ulp_perturbation;
 use serde::Serialize;
 
 use crate::advection::flux::FluxConstants;
+use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::physics::registry;
-use crate::physics::wsm5;
+use crate::physics::scheme::PhysicsPrecision;
 pub use crate::state::{Accumulators, Checkpoint, WATER_SPECIES, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
 pub use budget_domain::BudgetDomain;
 pub use margins::Neighbours;
-pub use microphysics::Microphysics;
 pub use nan_check::check_finite;
 pub use output::{
     CapturedFrame, CollectedOutput, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
@@ -39,10 +37,10 @@ pub use summary::Summary;
 pub use times::{PhaseTime, PhaseTimes};
 pub use ulp_perturbation::UlpPerturbation;
 
-/// A precision that the transport and all schemes of microphysics can be run in.
-pub trait ComputePrecision: FluxConstants + wsm5::Vectorised + registry::Vectorised {}
+/// A precision that the transport and the schemes of microphysics can be run in.
+pub trait ComputePrecision: Constants + FluxConstants + PhysicsPrecision {}
 
-impl<R: FluxConstants + wsm5::Vectorised + registry::Vectorised> ComputePrecision for R {}
+impl<R: Constants + FluxConstants + PhysicsPrecision> ComputePrecision for R {}
 
 /// Most frames of output that may be requested before the first of them is collected.
 pub const FRAMES_IN_FLIGHT: usize = 2;

@@ -80,7 +80,7 @@ pub struct SamplingRequest<R> {
     pub weights: Option<Arc<Vec<R>>>,
 }
 
-/// Number of fields with levels in [`Products`] before those of passive tracers: the fields of WSM5 and what is
+/// Number of fields with levels in [`Products`] before those of passive tracers: those of moist air and what is
 /// diagnosed from them.
 pub const PRODUCT_VOLUMES: usize = 10;
 
@@ -90,7 +90,7 @@ pub const PRODUCT_PLANES: usize = 3;
 /// Products of an operator with the fields. Units: those of the fields, where its weights have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Products<R> {
-    /// Of the fields of WSM5, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
+    /// Of the fields of moist air, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
     /// Shape of each: (nz, places).
     pub volumes: Vec<Vec<R>>,
     /// Of `rain`, `snow` and `sr` of [`Surface`](crate::state::Surface). Shape of each: (places).
@@ -100,7 +100,7 @@ pub struct Products<R> {
 /// The columns of a state, each contiguous, and their totals. Units of the fields: their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
-    /// The fields of WSM5, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
+    /// The fields of moist air, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
     /// Shape of each: (ny, nx, nz).
     pub volumes: Vec<Vec<R>>,
     /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).

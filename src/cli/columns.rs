@@ -2,27 +2,18 @@
 
 mod physics;
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::backend::Microphysics;
-use crate::cli::run::scheme::applies_to_wsm5_only;
+use crate::cli::run::scheme::{PhysicsChoice, VariantChoice};
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
-use crate::device::{Element, Gpu};
-use crate::diagnostics::difference::Value;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::grid::Shape;
-use crate::io::store::writer::Stored;
-use crate::physics::kessler::params::KesslerFactors;
-use crate::physics::kessler::{self, Kessler};
-use crate::physics::wsm5::factors::Factors;
-use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::{Sedimentation, Vectorised};
-use crate::real::Real;
+use crate::physics::registry::SCHEMES;
+use crate::physics::scheme::{About, Scheme};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
 ///
@@ -48,11 +39,11 @@ pub(super) struct Columns {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     calls: Option<u32>,
     /// The microphysics
-    #[arg(long, value_name = "SCHEME", default_value = "wsm5")]
-    physics: Microphysics,
+    #[arg(long, value_name = "SCHEME", default_value_t)]
+    physics: PhysicsChoice,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<Sedimentation>,
+    fallout: Option<VariantChoice>,
     /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
@@ -74,70 +65,45 @@ pub(super) struct Columns {
 
 /// Names of the processes of all schemes.
 fn processes() -> clap::builder::PossibleValuesParser {
-    let all = [Factors::<f32>::NAMES, KesslerFactors::<f32>::NAMES];
-    clap::builder::PossibleValuesParser::new(all.concat())
+    let all: Vec<&str> = SCHEMES.iter().flat_map(|scheme| scheme.processes).copied().collect();
+    clap::builder::PossibleValuesParser::new(all)
 }
 
 impl Columns {
     pub(super) fn run(&self) -> Result<()> {
-        match (self.physics, self.precision) {
-            (Microphysics::Wsm5(_), Precision::F32) => self.run_wsm5::<f32>(),
-            (Microphysics::Wsm5(_), Precision::F64) => self.run_wsm5::<f64>(),
-            (Microphysics::Kessler, Precision::F32) => self.run_kessler::<f32>(),
-            (Microphysics::Kessler, Precision::F64) => self.run_kessler::<f64>(),
-        }
-    }
-
-    fn run_kessler<R>(&self) -> Result<()>
-    where
-        R: Stored + Element + Value + kessler::Vectorised,
-    {
-        // It has none of the options of WSM5.
-        for (option, is_given) in
-            [("--fallout", self.fallout.is_some()), ("--mapping", self.mapping.is_some())]
-        {
-            if is_given {
-                return Err(applies_to_wsm5_only(option, self.physics));
-            }
-        }
-        let mut scheme = Kessler::<R>::default();
-        self.perturb_factor(|name| scheme.factors.of(name))?;
+        let itself = self.physics.made(self.fallout)?;
+        self.physics.check_mapping(self.mapping.is_some())?;
+        let mut scheme = itself.boxed();
+        self.perturb(&mut *scheme)?;
         // A perturbed process is compared with the unperturbed scheme.
-        let itself = (&Kessler::<R>::default(), &Kessler::<f64>::default());
-        self.run_physics(&scheme, itself, |_, _| None)
-    }
-
-    /// Changes the factor of the process to perturb, which `factor_of` finds by its name.
-    fn perturb_factor<'a, R: Real>(
-        &self,
-        factor_of: impl FnOnce(&str) -> Option<&'a mut R>,
-    ) -> Result<()> {
-        let Some(name) = &self.perturb else { return Ok(()) };
-        if let Some(factor) = factor_of(name) {
-            *factor = R::of(ONE_PER_CENT_MORE);
-            return Ok(());
+        match self.precision {
+            Precision::F32 => self.run_physics::<f32>(&*scheme, &*itself),
+            Precision::F64 => self.run_physics::<f64>(&*scheme, &*itself),
         }
-        let (scheme, names) = match self.physics {
-            Microphysics::Wsm5(_) => ("WSM5", Factors::<f32>::NAMES),
-            Microphysics::Kessler => ("Kessler", KesslerFactors::<f32>::NAMES),
-        };
-        Err(Error::Usage(format!(
-            "--perturb {name}: {scheme} has no such process; its processes are {}",
-            names.join(", ")
-        )))
     }
 
-    /// The GPU to use; `None` for the CPU. Its kernels take `possible` levels.
-    fn device(&self, levels: usize, possible: &RangeInclusive<usize>) -> Result<Option<Gpu>> {
-        let is_wsm5 = self.physics.variant().is_some();
-        // The kernel of the Kessler scheme takes the factors of the processes as arguments.
-        let is_of_cpu = self.perturb.is_some() && is_wsm5;
+    /// Changes the factor of the process to perturb.
+    fn perturb(&self, scheme: &mut dyn Scheme) -> Result<()> {
+        let Some(name) = &self.perturb else { return Ok(()) };
+        scheme.scale(name, ONE_PER_CENT_MORE).map_err(|_| {
+            let About { title, processes, .. } = scheme.about();
+            Error::Usage(format!(
+                "--perturb {name}: {title} has no such process; its processes are {}",
+                processes.join(", ")
+            ))
+        })
+    }
+
+    /// The GPU to use; `None` for the CPU.
+    fn device(&self, levels: usize, about: &About) -> Result<Option<Gpu>> {
+        let About { title, device_levels: possible, kernels_mirror_cpu, .. } = about;
+        // Other kernels do not take the factors of the processes.
+        let is_of_cpu = self.perturb.is_some() && !kernels_mirror_cpu;
         match self.backend {
-            BackendChoice::Both if is_wsm5 => Err(Error::Usage(
-                "--backend both: columns runs WSM5 on one backend only; use cpu or gpu, and \
+            BackendChoice::Both if !kernels_mirror_cpu => Err(Error::Usage(format!(
+                "--backend both: columns runs {title} on one backend only; use cpu or gpu, and \
                  compare the two output files with nwp-mini diff"
-                    .to_owned(),
-            )),
+            ))),
             BackendChoice::Gpu if is_of_cpu => {
                 Err(Error::Usage("--perturb applies to the CPU only".to_owned()))
             }
@@ -152,19 +118,6 @@ impl Columns {
             }
             choice => choice.open(&self.gpu),
         }
-    }
-
-    fn run_wsm5<R: Stored + Value + Vectorised + Element>(&self) -> Result<()> {
-        let fallout = self.fallout.unwrap_or_default();
-        let mut p = Scheme::<R>::default().with_fallout(fallout);
-        self.perturb_factor(|name| p.factors.of(name))?;
-        let mapping = self.mapping.unwrap_or(MappingChoice::Auto);
-        let mapping = |gpu: &Gpu, shape: &Shape| mapping.of(gpu, shape, R::PRECISION, fallout);
-        let itself = (
-            &Scheme::<R>::default().with_fallout(fallout),
-            &Scheme::<f64>::default().with_fallout(fallout),
-        );
-        self.run_physics(&p, itself, |gpu, shape| Some(mapping(gpu, shape)))
     }
 
     /// Time step and number of calls for columns whose file has these attributes.

@@ -12,8 +12,7 @@ use crate::device::tuning::IsPossible;
 use crate::error::Result;
 use crate::gpu::tuning::Knob;
 use crate::grid::Shape;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::{Mapping, Tile};
+use crate::physics::scheme::Scheme;
 use crate::real::Precision;
 
 /// Backend to compute on.
@@ -41,22 +40,26 @@ pub(super) enum MappingChoice {
 }
 
 impl MappingChoice {
-    /// The mapping for a grid on a device.
+    /// The mapping for a grid on a device; `None` in a scheme without a choice.
     pub(super) fn of(
         self,
         gpu: &Gpu,
         shape: &Shape,
         precision: Precision,
-        fallout: Sedimentation,
-    ) -> Mapping {
-        let (columns, nz) = (shape.columns(), shape.nz);
-        match (self, Mapping::for_device(gpu, columns, precision, fallout, nz)) {
-            (Self::Column, _) => Mapping::Column,
-            (Self::Tile, Mapping::Column) => {
-                Mapping::Tile(Tile::choose(columns, precision, fallout, nz))
-            }
-            (Self::Auto | Self::Tile, fastest) => fastest,
-        }
+        scheme: &dyn Scheme,
+    ) -> Option<String> {
+        let (mappings, nz, columns) = (scheme.mappings()?, shape.nz, shape.columns());
+        let fastest = mappings.fastest(gpu, precision, nz, columns);
+        // A text begins with the kind of its mapping.
+        let kind = match self {
+            Self::Auto => return Some(fastest),
+            Self::Column => "column",
+            Self::Tile => "tile",
+        };
+        let built_in = mappings.built_in(precision, nz, columns);
+        let mut all =
+            [fastest.clone(), built_in].into_iter().chain(mappings.candidates(precision, nz));
+        Some(all.find(|text| text.split(' ').next() == Some(kind)).unwrap_or(fastest))
     }
 }
 

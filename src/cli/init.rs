@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::Args;
 use tracing::{info, warn};
 
-use crate::backend::Microphysics;
 use crate::cases::{CaseName, CaseOptions, Shear};
 use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::run::refine::lack_of_memory;
@@ -16,6 +15,7 @@ use crate::io::out::ideal_input::IdealInput;
 use crate::io::out::output::Header;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::os_text::{Shown, command_line};
+use crate::physics::registry::SCHEMES;
 use crate::tracers::TracerSet;
 
 /// Write an idealised case of any size, as a file that run takes.
@@ -126,8 +126,8 @@ impl Init {
             domain: case.domain.clone(),
             start,
             tracers: TracerSet::moist_air(),
-            // The microphysics attribute is always that of WSM5; any scheme can run with such a file.
-            physics: Microphysics::default().number(),
+            // The microphysics attribute is always that of the usual scheme; any scheme can run with such a file.
+            physics: SCHEMES[0].number,
             left_out: Vec::new(),
             dt: case.dt,
             provenance: provenance.into(),

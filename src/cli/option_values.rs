@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::io::store::storage::Compression;
 use crate::io::weights::Coordinates;
 use crate::io::wrf::series::Overlap;
-use crate::physics::wsm5::Sedimentation;
 use crate::primitives::matrices::Kind;
 use crate::real::Precision;
 use crate::tracers::Limiter;
@@ -68,25 +67,6 @@ impl ValueEnum for Kind {
             Self::Skewed => "One row in 64 has 256 entries, far apart; all others have three",
         };
         Some(possible((self.name(), help)))
-    }
-}
-
-impl ValueEnum for Sedimentation {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(possible(match self {
-            Self::SemiLagrangian => {
-                ("semi-lagrangian", "Semi-Lagrangian, as in WRF since version 3.2")
-            }
-            Self::Substepped => (
-                "substepped",
-                "Sub-stepped, with the rest of the scheme as in WRF of July 2008; if a step is so long that the \
-                 scheme divides it, rainncv, snowncv and sr are those of the last part only",
-            ),
-        }))
     }
 }
 

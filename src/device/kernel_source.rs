@@ -19,12 +19,25 @@ pub struct KernelSource {
     pub prelude: String,
     /// `true` to compile without fast-math even if the run has it.
     pub is_exact: bool,
+    /// The text of the entry file, if it is not one of the crate.
+    pub text: Option<String>,
 }
 
 impl KernelSource {
     /// A file with its prelude.
     pub fn new(file: &'static str, prelude: Prelude) -> Self {
-        Self { file, prelude: prelude.into_text(), is_exact: false }
+        Self { file, prelude: prelude.into_text(), is_exact: false, text: None }
+    }
+
+    /// A text of a user's own with its prelude; it may include the headers below `kernels/`. `name` stands for it in
+    /// messages of the compiler.
+    pub fn from_text(name: &'static str, text: String, prelude: Prelude) -> Self {
+        Self { text: Some(text), ..Self::new(name, prelude) }
+    }
+
+    /// The text of the entry file.
+    fn body(&self) -> &str {
+        self.text.as_deref().unwrap_or_else(|| sources::text(self.file))
     }
 
     /// The same without fast-math, which flushes subnormal numbers to zero.
@@ -34,7 +47,7 @@ impl KernelSource {
 
     /// Headers that the file and its prelude include, directly or indirectly: name and text.
     pub fn headers(&self) -> BTreeMap<&'static str, &'static str> {
-        sources::headers_of(self.file, &self.prelude)
+        sources::headers_of(self.body(), &self.prelude)
     }
 
     /// Digest of all text of the code: the file, its prelude, and the included headers.
@@ -56,7 +69,7 @@ impl KernelSource {
     /// The complete text: the prelude and the file.
     pub fn program(&self) -> String {
         let Self { file, prelude, .. } = self;
-        let body = sources::text(file);
+        let body = self.body();
         format!("#line 1 \"prelude\"\n{prelude}\n#line 1 \"kernels/{file}\"\n{body}")
     }
 }

@@ -16,10 +16,10 @@ fn entry(file: &str) -> (&'static str, &'static str) {
     *found.unwrap_or_else(|| panic!("no file {file} below kernels/"))
 }
 
-/// Headers that a file and the text before it include, directly or indirectly: each once, by name, with its text.
-pub(super) fn headers_of(file: &str, before: &str) -> BTreeMap<&'static str, &'static str> {
+/// Headers that two texts include, directly or indirectly: each once, by name, with its text.
+pub(super) fn headers_of(body: &str, before: &str) -> BTreeMap<&'static str, &'static str> {
     let mut headers = BTreeMap::new();
-    let mut open: Vec<&str> = included(before).chain(included(text(file))).collect();
+    let mut open: Vec<&str> = included(before).chain(included(body)).collect();
     while let Some(name) = open.pop() {
         let (name, text) = entry(name);
         if headers.insert(name, text).is_none() {

@@ -9,7 +9,8 @@ use super::{Change, Disturbance, Ensemble, ParameterSource};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::{Shown, toml_message};
-use crate::physics::wsm5::tuning::{Parameter, Tuning};
+use crate::physics::registry;
+use crate::physics::scheme::Parameter;
 use crate::tracers::TracerSet;
 
 /// Most members: more than any use, and few enough for the notes of a GPU.
@@ -61,13 +62,23 @@ struct DisturbanceText {
 }
 
 impl Ensemble {
-    /// Reads the description of an ensemble from the text of a file.
+    /// Reads the description of an ensemble from the text of a file, with parameters of any scheme of the registry.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] with the file, the key, the value and the expectation: for text that is not TOML, for unknown
     /// keys and names, and for numbers out of bounds.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let known: Vec<Parameter> = registry::parameters().copied().collect();
+        Self::parse_with(path, text, &known)
+    }
+
+    /// The same with these parameters, for a scheme of a user's own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ensemble::parse`].
+    pub fn parse_with(path: &Path, text: &str, known: &[Parameter]) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let file: Text =
             toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
@@ -86,7 +97,7 @@ impl Ensemble {
         }
         let changes = parameters.into_iter().map(|(name, change)| {
             change
-                .read(&name, members)
+                .read(&name, members, known)
                 .map_err(|why| refused(format!("[parameters] {name}: {why}")))
         });
         let disturbances = initial.into_iter().map(|(name, text)| {
@@ -135,9 +146,9 @@ impl Ensemble {
 }
 
 impl ChangeText {
-    fn read(self, name: &str, members: usize) -> Result<Change, String> {
-        let Some(parameter) = Tuning::PARAMETERS.iter().find(|known| known.name == name) else {
-            let known: Vec<_> = Tuning::PARAMETERS.iter().map(|known| known.name).collect();
+    fn read(self, name: &str, members: usize, known: &[Parameter]) -> Result<Change, String> {
+        let Some(parameter) = known.iter().find(|known| known.name == name) else {
+            let known: Vec<_> = known.iter().map(|known| known.name).collect();
             return Err(format!(
                 "is not a parameter of the scheme; the parameters are: {}",
                 known.join(", ")
@@ -149,7 +160,7 @@ impl ChangeText {
             (None, None, Some(values)) => ParameterSource::Values(values),
             _ => return Err("give one of factor, range and values".to_owned()),
         };
-        let scheme = Tuning::default().get(name).unwrap_or_default();
+        let Parameter { bounds: [least, most], default: scheme, .. } = *parameter;
         let least_and_most = match &law {
             ParameterSource::Factor(ends) => ends.map(|factor| scheme * factor).to_vec(),
             ParameterSource::Range(ends) => ends.to_vec(),
@@ -161,7 +172,6 @@ impl ChangeText {
                 ));
             }
         };
-        let Parameter { bounds: [least, most], .. } = *parameter;
         match least_and_most.into_iter().find(|value| !(least..=most).contains(value)) {
             Some(value) => Err(format!(
                 "{value:e} is not between {least:e} and {most:e}, the valid range; the default is \
@@ -230,11 +240,18 @@ mod tests {
         };
         let (few, many) = (of(4), of(200));
         for member in 0..4 {
-            assert_eq!(few.tuning(member), many.tuning(member), "{member}");
+            let of = |ensemble: &Ensemble| {
+                let scheme = ensemble.scheme(member, &*registry::usual()).expect("its parameters");
+                let about = scheme.about();
+                about.parameters.iter().map(|one| scheme.get(one.name)).collect::<Vec<_>>()
+            };
+            assert_eq!(of(&few), of(&many), "{member}");
+            let is_usual = registry::parameters().map(|one| Some(one.default)).eq(of(&few));
+            assert_eq!(is_usual, member == 0);
         }
-        assert_eq!(few.tuning(0), Tuning::default());
         let [mut low, mut sum, mut high] = [f64::INFINITY, 0.0, 0.0];
-        for factor in many.values(&many.changes[1])[1..].iter().map(|n0r| n0r / 8e6) {
+        let values = many.values(&many.changes[1], &*registry::usual()).expect("a parameter");
+        for factor in values[1..].iter().map(|n0r| n0r / 8e6) {
             (low, high) = (factor.min(low), factor.max(high));
             sum += factor.ln();
         }

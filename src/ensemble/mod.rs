@@ -19,7 +19,7 @@ use crate::counter_rng::Random;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::Shown;
-use crate::physics::wsm5::tuning::{Parameter, Tuning};
+use crate::physics::scheme::{Parameter, Scheme};
 use crate::real::Real;
 use crate::state::State;
 use noise::Noise;
@@ -89,29 +89,39 @@ impl Ensemble {
         Random::new(self.seed).named(kind).named(name).at(member as u64)
     }
 
-    /// Parameters of a member's scheme.
-    pub fn tuning(&self, member: usize) -> Tuning {
-        let scheme = Tuning::default();
-        self.changes.iter().fold(scheme.clone(), |tuning, Change { parameter, law }| {
-            let name = parameter.name;
+    /// A member's scheme: that of the run with the parameters of the member.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when the scheme does not have a parameter.
+    pub fn scheme(&self, member: usize, of_run: &dyn Scheme) -> Result<Box<dyn Scheme>> {
+        let mut scheme = of_run.boxed();
+        for Change { parameter, law } in &self.changes {
+            let Parameter { name, default, .. } = *parameter;
             let place = self.random("parameters", name, member).uniform();
             let between = |[low, high]: [f64; 2]| low + (high - low) * place;
             let value = match law {
                 ParameterSource::Values(values) => values[member],
-                _ if self.is_control(member) => return tuning,
-                ParameterSource::Factor(ends) => {
-                    scheme.get(name).unwrap_or_default() * between(ends.map(f64::ln)).exp()
-                }
+                _ if self.is_control(member) => continue,
+                ParameterSource::Factor(ends) => default * between(ends.map(f64::ln)).exp(),
                 ParameterSource::Range(ends) => between(*ends),
             };
-            tuning.with(name, value)
-        })
+            scheme.set(name, value)?;
+        }
+        Ok(scheme)
     }
 
-    /// The values of a parameter for each member.
-    pub fn values(&self, change: &Change) -> Vec<f64> {
-        let value = |member| self.tuning(member).get(change.parameter.name);
-        (0..self.members).filter_map(value).collect()
+    /// The values of a parameter for each member, by the scheme of the run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ensemble::scheme`].
+    pub fn values(&self, change: &Change, of_run: &dyn Scheme) -> Result<Vec<f64>> {
+        let value = |member| {
+            let scheme = self.scheme(member, of_run)?;
+            Ok(scheme.get(change.parameter.name).unwrap_or_default())
+        };
+        (0..self.members).map(value).collect()
     }
 
     /// Fails if a perturbed field of a member cannot be that of air: `exner` is the Exner function of its cells. Shape:

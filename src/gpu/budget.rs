@@ -18,7 +18,7 @@ const THREADS: u32 = 256;
 /// Most blocks for the rows of a plane: enough to fill any device, few enough for the host to add up.
 const MOST_BLOCKS: usize = 256;
 
-pub use crate::physics::wsm5::gpu::launch::TERMS;
+pub use crate::state::gpu::device_fields::TERMS;
 
 /// The kernels for a precision and a number of levels.
 pub fn source(precision: Precision, nz: usize) -> KernelSource {

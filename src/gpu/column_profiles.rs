@@ -3,12 +3,12 @@
 use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::physics::wsm5::gpu::launch::DIAGNOSED_FIELDS;
 use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
 use crate::primitives::gpu::transpose::Transpose;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
 use crate::real::Real;
+use crate::state::gpu::device_fields::DIAGNOSED_FIELDS;
 use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
 /// Column profiles of a grid, and their asynchronous download.
@@ -18,7 +18,7 @@ pub struct ProfileKernels<R> {
     turn: [Transpose<R>; 2],
     /// State and diagnostics in their own units. Shape: (field, column, level).
     turned: [Buffer<R>; 2],
-    /// Weight of a level in the totals, for every field of WSM5, (field, column, level).
+    /// Weight of a level in the totals, for every field of moist air, (field, column, level).
     weights: Buffer<R>,
     reducer: Reducer<R>,
     /// Totals of the species of water, and the largest reflectivity, one word for each column.
@@ -39,8 +39,8 @@ pub struct ColumnProfiles<R> {
 }
 
 impl<R: Real + Element + Reducible> ProfileKernels<R> {
-    /// Allocates memory for states of so many fields, those of WSM5 first; `weights` are those of the levels in the
-    /// totals, (column, level).
+    /// Allocates memory for states of so many fields, those of moist air first; `weights` are those of the levels in
+    /// the totals, (column, level).
     ///
     /// # Panics
     ///

@@ -6,9 +6,7 @@ use crate::cuda_abi::DevicePointer;
 use crate::device::{Buffer, Element, Gpu, Pinned};
 use crate::error::Result;
 use crate::grid::gpu::Layout;
-use crate::physics::wsm5::gpu::launch::Wsm5Gpu;
-use crate::physics::wsm5::params::SchemeConstants;
-use crate::physics::wsm5::reflectivity::RadarConstants;
+use crate::real::Real;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::status_word::{self, NonFiniteValue};
 
@@ -39,15 +37,9 @@ impl DeviceStatus {
         Ok(status)
     }
 
-    /// Enables marks in the kernels of a step, and notes of values that are not finite in those of the microphysics;
-    /// this value must outlive the kernels.
-    pub(crate) fn listen<R>(&self, transport: &mut Transport<R>, wsm5: &mut Wsm5Gpu<R>)
-    where
-        R: SchemeConstants + RadarConstants + Element,
-    {
-        let [marks, notes] = self.of_calls();
-        transport.note(marks);
-        wsm5.note(marks, notes);
+    /// Enables marks in the kernels of a transport; this value must outlive them.
+    pub(crate) fn listen<R: Real + Element>(&self, transport: &mut Transport<R>) {
+        transport.note(self.marks());
     }
 
     /// Pointers for a call of the microphysics: to the marks and to the notes. This value must outlive the call.
@@ -79,9 +71,9 @@ impl DeviceStatus {
         self.shown.pointer().offset(status_word::MARK)
     }
 
-    /// The kernel that began last; also known after a device failure.
-    pub(crate) fn kernel(&self) -> &'static str {
-        kernel_id::name(self.shown.get(status_word::MARK))
+    /// The kernel that began last, in a run whose scheme has these kernels; also known after a device failure.
+    pub(crate) fn kernel(&self, scheme: &[&'static str]) -> &'static str {
+        kernel_id::name(self.shown.get(status_word::MARK), scheme)
     }
 
     /// The first value that is not finite, as far as the host can see now.

@@ -7,16 +7,10 @@ use crate::advection::gpu::{passive, transport};
 use crate::chemistry::kinetics::Kinetics;
 use crate::device::KernelSource;
 use crate::error::Result;
-use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::lattice::{Extents, LINK_REALS};
-use crate::physics::device::DevicePhysics;
+use crate::physics::device::ListedKernel;
 use crate::physics::registry;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::launch;
-use crate::physics::wsm5::gpu::launch::ActiveColumns;
-use crate::physics::wsm5::gpu::{KernelVariant, Mapping};
-use crate::physics::wsm5::scheme::Scheme;
 use crate::primitives::gpu::{arithmetic, conjugate_gradient, csr, memory, reduce, transpose};
 use crate::primitives::transpose::Matrices;
 use crate::real::Precision;
@@ -99,9 +93,6 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         ],
     });
     entries.extend(of_microphysics(precision, nz));
-    // A thread for a column: its arrays are in local memory by design.
-    let of_columns = registry::sources(precision, nz);
-    entries.extend(of_columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {
         let kinds = [
             ("small", SMALL, TRACERS, Side::Specified),
@@ -154,40 +145,24 @@ pub fn catalogue_of(mechanisms: &[Kinetics]) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The kernels of WSM5.
+/// The kernels of all schemes.
 fn of_microphysics(precision: Precision, nz: usize) -> Vec<Entry> {
-    let entry = Entry::maker(precision, nz);
-    let mut entries = Vec::new();
-    for fallout in Sedimentation::ALL {
-        let name = match fallout {
-            Sedimentation::SemiLagrangian => "",
-            Sedimentation::Substepped => ", sub-steps",
-        };
-        for (size, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
-            let mapping = Mapping::choose(columns, precision, fallout, nz);
-            let variants = [
-                ("", KernelVariant::RUN),
-                (", alone", KernelVariant { tracks_mismatch: false, ..KernelVariant::RUN }),
-                (", long calls", KernelVariant { is_short: false, ..KernelVariant::RUN }),
-            ];
-            // The same mapping as on the small grid, if it is compiled for a region.
-            let (layout, all) = (Layout::in_sectors(SMALL), ActiveColumns::all(SMALL));
-            let made_for = launch::variant_for(layout, &all, mapping, true, true);
-            let made_for = made_for.region.map(|_| (", its region", made_for));
-            for (variant, asked) in variants.into_iter().chain(made_for) {
-                let source = launch::source(precision, nz, fallout, mapping, asked);
-                let entry = entry(source, &format!("{size}{name}{variant}"), true);
-                let most_spilled = if asked.is_short { 0 } else { LONG_CALLS_SPILLED };
-                entries.push(Entry { most_spilled, ..entry });
-            }
+    let mut listed: Vec<ListedKernel> = Vec::new();
+    for scheme in registry::all() {
+        // A scheme lists those of all its variants.
+        if scheme.variant() == scheme.about().variants.first() {
+            listed.extend(scheme.all_kernels(precision, nz, [SMALL, LARGE]));
         }
     }
-    // The mapping of 2008 keeps its columns in local memory by design.
-    let columns = <Scheme<f32> as DevicePhysics<f32>>::sources(precision, nz);
-    entries.extend(columns.into_iter().map(|(source, variant)| entry(source, variant, false)));
-    let fallout = Sedimentation::default();
-    entries.push(entry(launch::diagnosis_source(precision, nz, fallout), "", false));
-    entries
+    let entry = |ListedKernel { source, variant, is_hot, most_spilled }| Entry {
+        source,
+        precision,
+        nz,
+        variant,
+        hot: is_hot,
+        most_spilled,
+    };
+    listed.into_iter().map(entry).collect()
 }
 
 /// The kernels of the Wilson operator whose speed is measured.
@@ -208,10 +183,6 @@ fn of_lattice(precision: Precision, nz: usize) -> Vec<Entry> {
 
 /// The lattice of the benchmark.
 const MEASURED: [usize; 4] = [32; 4];
-
-/// Allowed register spills in calls of several minor steps, bytes: they keep a little more between the steps than wide
-/// tiles have registers for. As many as NVRTC 13.0 makes for an H200.
-const LONG_CALLS_SPILLED: u32 = 64;
 
 /// Allowed register spills in the stages of the transport on large grids, accepted for more warps on a multiprocessor,
 /// see [`TuningPoint::choose`]. They differ between devices.

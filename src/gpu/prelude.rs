@@ -7,8 +7,6 @@ use crate::device::{constants, structs};
 use crate::forcing::gpu::arguments::{BlendArgs, CloseArgs, WeightArgs};
 use crate::lattice::gpu::arguments::{SolverArgs, WilsonArgs};
 use crate::physics::registry;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::prelude::microphysics;
 use crate::primitives::gpu::arguments::{
     ArithmeticArgs, CsrArgs, DescentArgs, LadderArgs, MemoryArgs, MultigridArgs, ReduceArgs,
     TransposeArgs,
@@ -23,24 +21,23 @@ pub struct Configuration {
     pub precision: Precision,
     /// Number of levels, `NZ` in CUDA.
     pub nz: usize,
-    /// The variant of the microphysics, `FALLOUT` in CUDA.
-    pub fallout: Sedimentation,
+    /// Number of the variant of the usual scheme.
+    pub variant: usize,
     /// Further integers by their names in CUDA, such as the size of a tile.
     pub constants: Vec<(String, i32)>,
 }
 
 /// The text of all subjects together. No kernel needs it; tests check it for name clashes.
 pub fn prelude(configuration: &Configuration) -> String {
-    let Configuration { precision, nz, fallout, ref constants } = *configuration;
+    let Configuration { precision, nz, variant, ref constants } = *configuration;
     let others = structs!(
         precision;
         WaterArgs, TallyArgs, TransportArgs, BlendArgs, WeightArgs, CloseArgs, StepEndArgs, ArithmeticArgs,
         TransposeArgs, CsrArgs, ReduceArgs, LadderArgs, ContentsArgs, OutflowArgs, MemoryArgs,
         WilsonArgs, SolverArgs,
     );
-    microphysics(precision, nz, fallout)
+    registry::declarations(precision, nz, variant)
         .with(&constants!(precision; FluxConstants))
-        .with(&registry::declarations(precision))
         .with(&BudgetRegion::cuda_text())
         .with(&DescentArgs::cuda_text())
         .with(&MultigridArgs::cuda_text())

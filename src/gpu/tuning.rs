@@ -1,48 +1,47 @@
 //! Settings of launchers that can be tuned without changing results.
 //!
 //! To add a setting: a variant of [`Knob`] and of [`KnobSetting`], its candidates beside its launcher, which looks up
-//! measured settings there, and its timing in `nwp-mini tune`.
+//! measured settings there, and its timing in `nwp-mini tune`. Those of a scheme come with it.
 
 use std::fmt;
 
 use crate::advection::gpu::{self as transport, TuningPoint};
 use crate::chemistry::gpu::tuning as chemistry;
 use crate::device::tuning::Choice;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::{self as launch, Mapping};
+use crate::physics::registry;
+use crate::physics::scheme::Scheme;
 use crate::real::Precision;
 
 /// A setting that can be tuned without changing results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Knob {
     /// Launch configuration of the transport.
     Transport,
-    /// Mapping of columns to threads in the microphysics, for a variant of sedimentation.
-    Wsm5(Sedimentation),
+    /// Mapping of columns to threads in a scheme that has a choice, in one variant.
+    Columns(Box<dyn Scheme>),
 }
 
 /// Setting of a knob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnobSetting {
     /// A setting of [`Knob::Transport`].
     Transport(TuningPoint),
-    /// A setting of [`Knob::Wsm5`].
-    Wsm5(Mapping),
+    /// A setting of [`Knob::Columns`].
+    Columns(String),
 }
 
 impl Knob {
     /// All knobs.
-    pub const ALL: [Self; 3] = [
-        Self::Transport,
-        Self::Wsm5(Sedimentation::SemiLagrangian),
-        Self::Wsm5(Sedimentation::Substepped),
-    ];
+    pub fn all() -> Vec<Self> {
+        let schemes = registry::all().into_iter().filter(|scheme| scheme.mappings().is_some());
+        std::iter::once(Self::Transport).chain(schemes.map(Self::Columns)).collect()
+    }
 
     /// Its name in files.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Transport => transport::tuning::NAME,
-            Self::Wsm5(fallout) => launch::tuning::name(fallout),
+            Self::Columns(scheme) => scheme.mappings().map_or("", |mappings| mappings.knob()),
         }
     }
 
@@ -52,7 +51,7 @@ impl Knob {
         if chemistry::is_possible(choice) {
             return true;
         }
-        let knob = Self::ALL.into_iter().find(|knob| knob.name() == choice.knob);
+        let knob = Self::all().into_iter().find(|knob| knob.name() == choice.knob);
         let all = [Precision::F32, Precision::F64];
         let precision = all.into_iter().find(|real| real.name() == choice.precision);
         let (Some(knob), Some(precision)) = (knob, precision) else { return false };
@@ -60,55 +59,58 @@ impl Knob {
     }
 
     /// Reads a setting as [`KnobSetting`] writes it; `None` if the text is not one, or not for this number of levels.
-    pub fn parse(self, text: &str, precision: Precision, nz: usize) -> Option<KnobSetting> {
+    pub fn parse(&self, text: &str, precision: Precision, nz: usize) -> Option<KnobSetting> {
         match self {
             Self::Transport => {
                 transport::tuning::parse(text, precision).map(KnobSetting::Transport)
             }
-            Self::Wsm5(fallout) => {
-                launch::tuning::parse(text, precision, fallout, nz).map(KnobSetting::Wsm5)
+            Self::Columns(scheme) => {
+                let is_possible = scheme.mappings()?.is_possible(text, precision, nz);
+                is_possible.then(|| KnobSetting::Columns(text.to_owned()))
             }
         }
     }
 
     /// The built-in setting, used if none has been measured.
-    pub fn built_in(self, precision: Precision, nz: usize, columns: usize) -> KnobSetting {
+    pub fn built_in(&self, precision: Precision, nz: usize, columns: usize) -> KnobSetting {
         match self {
             Self::Transport => KnobSetting::Transport(TuningPoint::choose(columns, precision)),
-            Self::Wsm5(fallout) => {
-                KnobSetting::Wsm5(Mapping::choose(columns, precision, fallout, nz))
-            }
+            Self::Columns(scheme) => KnobSetting::Columns(
+                scheme
+                    .mappings()
+                    .map_or_else(String::new, |all| all.built_in(precision, nz, columns)),
+            ),
         }
     }
 
     /// First candidates, of all shapes.
-    pub fn candidates(self, precision: Precision, nz: usize) -> Vec<KnobSetting> {
+    pub fn candidates(&self, precision: Precision, nz: usize) -> Vec<KnobSetting> {
         match self {
             Self::Transport => {
                 let marches = transport::tuning::candidates(precision, nz);
                 marches.into_iter().map(KnobSetting::Transport).collect()
             }
-            Self::Wsm5(fallout) => {
-                let mappings = launch::tuning::candidates(precision, fallout, nz);
-                mappings.into_iter().map(KnobSetting::Wsm5).collect()
+            Self::Columns(scheme) => {
+                let mappings = scheme.mappings().map(|all| all.candidates(precision, nz));
+                mappings.into_iter().flatten().map(KnobSetting::Columns).collect()
             }
         }
     }
 
     /// Further candidates: the same shape with other launch bounds.
     pub fn variants(
-        self,
-        setting: KnobSetting,
+        &self,
+        setting: &KnobSetting,
         precision: Precision,
         nz: usize,
     ) -> Vec<KnobSetting> {
         match (self, setting) {
-            (Self::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-                let mappings = launch::tuning::variants(mapping, precision, fallout, nz);
-                mappings.into_iter().map(KnobSetting::Wsm5).collect()
+            (Self::Columns(scheme), KnobSetting::Columns(mapping)) => {
+                let mappings = scheme.mappings().map(|all| all.variants(mapping, precision, nz));
+                mappings.into_iter().flatten().map(KnobSetting::Columns).collect()
             }
             (Self::Transport, KnobSetting::Transport(march)) => {
-                let marches = transport::tuning::variants(march);
+                let marches = transport::tuning::variants(*march);
                 marches.into_iter().map(KnobSetting::Transport).collect()
             }
             _ => Vec::new(),
@@ -118,10 +120,10 @@ impl Knob {
 
 impl fmt::Display for KnobSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&match *self {
-            Self::Transport(march) => transport::tuning::text(march),
-            Self::Wsm5(mapping) => launch::tuning::text(mapping),
-        })
+        match self {
+            Self::Transport(march) => f.write_str(&transport::tuning::text(*march)),
+            Self::Columns(mapping) => f.write_str(mapping),
+        }
     }
 }
 
@@ -135,14 +137,14 @@ mod tests {
     fn candidates_are_possible_and_read_as_written() {
         for nz in [4, 27, 50, 127, 128] {
             for precision in [Precision::F32, Precision::F64] {
-                for knob in Knob::ALL {
+                for knob in Knob::all() {
                     let mut all = knob.candidates(precision, nz);
                     let more: Vec<KnobSetting> =
-                        all.iter().flat_map(|one| knob.variants(*one, precision, nz)).collect();
+                        all.iter().flat_map(|one| knob.variants(one, precision, nz)).collect();
                     all.extend(more);
                     assert!(
-                        knob == Knob::Transport
-                            || all.contains(&KnobSetting::Wsm5(Mapping::Column))
+                        matches!(knob, Knob::Transport)
+                            || all.contains(&KnobSetting::Columns("column".to_owned()))
                     );
                     assert!(all.len() > 3, "{knob:?}, {nz} levels of {precision:?}: {all:?}");
                     all.extend([1, usize::MAX].map(|size| knob.built_in(precision, nz, size)));

@@ -14,8 +14,8 @@ use super::{Frames, NullSink, Outcome, OutputSink, Probe, RunInput, RunPrecision
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::backend::{
-    Account, Backend, BudgetDomain, CollectedOutput, Info, Microphysics, Output, PhaseTimes,
-    RunStart, SamplingRequest, UlpPerturbation,
+    Account, Backend, BudgetDomain, CollectedOutput, Info, Output, PhaseTimes, RunStart,
+    SamplingRequest, UlpPerturbation,
 };
 use crate::diagnostics::difference::Value;
 use crate::diagnostics::pair::{
@@ -24,7 +24,7 @@ use crate::diagnostics::pair::{
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
-use crate::physics::wsm5::minor_steps;
+use crate::physics::scheme::Scheme;
 use crate::state::State;
 use crate::time_steps::Plan;
 
@@ -48,7 +48,7 @@ pub struct Pair<'a, R> {
     /// The limiter of the water.
     pub limiter: Limiter,
     /// The microphysics.
-    pub microphysics: Microphysics,
+    pub scheme: &'a dyn Scheme,
     /// Set where the user wants them to end.
     pub stop: &'a AtomicBool,
 }
@@ -211,7 +211,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
     fn cpu(&self, state: State<R>) -> Cpu<R> {
         let (grid, coordinate) = (&self.case.domain.grid, &self.case.domain.coordinate);
         let forcing = &self.case.forcing;
-        Cpu::new(grid, coordinate, self.limiter, self.microphysics, forcing, state)
+        Cpu::new(grid, coordinate, self.limiter, self.scheme, forcing, state)
             .with_chemistry(self.case.chemistry.as_ref())
     }
 
@@ -260,9 +260,8 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
         self.case.rewind()?;
         let moment = self.case.drive(self.plan.time_after(0), self.plan.time_after(1))?;
         let shown = self.case.show(self.plan.time_after(1))?;
-        // Other schemes never take a call in parts, but for the fall, whose number of sub-steps is one of their branches.
-        let is_smooth =
-            self.microphysics.variant().is_none_or(|_| minor_steps(R::of(dt)) == R::ONE);
+        // The number of sub-steps of a fall is one of the branches of a scheme; calls in parts are not.
+        let is_smooth = R::of_scheme(self.scheme).is_undivided(R::of(dt));
         let history = &self.case.history;
         let mut reference = RoundingReference::new(self.truth(&moment, &shown)?, is_smooth);
         reference.add(plain);
@@ -293,7 +292,7 @@ impl<R: RunPrecision + Value> Pair<'_, R> {
             &domain.grid,
             &domain.coordinate,
             self.limiter,
-            self.microphysics,
+            self.scheme,
             &wide.before,
             self.start.widened(),
         )

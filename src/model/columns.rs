@@ -12,7 +12,8 @@ use crate::diagnostics::pair::{
     RoundingReference, RunSpread, RunState, Totals, Verdict, judge_later,
 };
 use crate::error::Result;
-use crate::physics::{ColumnPhysics, PhysicsCase, Scratch, call};
+use crate::physics::PhysicsCase;
+use crate::physics::scheme::{About, PhysicsPrecision, Scheme};
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, State};
 
@@ -27,11 +28,9 @@ pub struct Ends<R> {
 
 /// Calls of a scheme that are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Calls<'a, P, W> {
+pub struct Calls<'a> {
     /// The scheme.
-    pub physics: &'a P,
-    /// It in double precision.
-    pub wide: &'a W,
+    pub scheme: &'a dyn Scheme,
     /// Length of a call, s.
     pub dt: f64,
     /// Their number.
@@ -46,15 +45,14 @@ pub struct Calls<'a, P, W> {
 /// # Errors
 ///
 /// [`BlowUp`](crate::error::Error::BlowUp) where a value is not finite on the CPU.
-pub fn compare<R: Real + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
-    calls: &Calls<'_, P, W>,
+pub fn compare<R: PhysicsPrecision + Value>(
+    calls: &Calls<'_>,
     (start, wide): (&PhysicsCase<R>, &PhysicsCase<f64>),
     other: &Ends<R>,
 ) -> Result<(Vec<Verdict>, f64)> {
     let run = |start: PhysicsCase<R>, shifts: Option<u64>| calls.run(start, calls.count, shifts);
     let ours = run(start.clone(), None)?;
-    let Calls { wide: exact, dt, count, .. } = *calls;
-    let truth = Calls { physics: exact, wide: exact, dt, count }.run(wide.clone(), 1, None)?;
+    let truth = calls.run(wide.clone(), 1, None)?;
     // The fall is divided by what it meets, which is one of the branches of the scheme.
     let mut reference = RoundingReference::new(sample(&truth.first), true);
     let first = sample(&ours.first);
@@ -64,7 +62,7 @@ pub fn compare<R: Real + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     let mut verdicts = reference.judge(&first, &sample(&other.first));
     if calls.count > 1 {
         let [a, b] = [&ours.last, &other.last].map(sample);
-        let totals = totals::<R, P>;
+        let totals = |case: &PhysicsCase<R>| totals(calls.scheme.about(), case);
         let apart = |away: Ends<R>| {
             RunSpread::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
         };
@@ -77,18 +75,15 @@ pub fn compare<R: Real + Value, P: ColumnPhysics<R>, W: ColumnPhysics<f64>>(
     Ok((verdicts, fragile_share))
 }
 
-impl<P, W> Calls<'_, P, W> {
+impl Calls<'_> {
     /// Some of the calls on the CPU; with a seed, the columns are moved by a unit up or down before each.
-    fn run<S: Real>(
+    fn run<S: PhysicsPrecision>(
         &self,
         mut case: PhysicsCase<S>,
         count: usize,
         mut seed: Option<u64>,
-    ) -> Result<Ends<S>>
-    where
-        P: ColumnPhysics<S>,
-    {
-        let scratch = Scratch::new(self.physics, case.shape.nz);
+    ) -> Result<Ends<S>> {
+        let columns = S::of_scheme(self.scheme).on_cpu(case.shape.nz, None);
         let mut first = None;
         for number in 1..=count {
             if let Some(seed) = &mut seed {
@@ -96,7 +91,7 @@ impl<P, W> Calls<'_, P, W> {
                 *seed += 1;
             }
             case.force(S::of(self.dt));
-            call(self.physics, S::of(self.dt), &scratch, case.block());
+            columns.call(S::of(self.dt), case.block());
             check_finite(&state(&case), number)?;
             first.get_or_insert_with(|| case.clone());
         }
@@ -136,9 +131,9 @@ fn sample<R: Real>(case: &PhysicsCase<R>) -> RunState<R> {
 }
 
 /// Water and precipitation of all columns, of a square metre each.
-fn totals<R: Real, P: ColumnPhysics<R>>(case: &PhysicsCase<R>) -> Totals {
+fn totals<R: Real>(scheme: &About, case: &PhysicsCase<R>) -> Totals {
     let air = |name: &str| {
-        let found = P::AIR.iter().zip(&case.air).find(|(field, _)| field.name == name);
+        let found = scheme.air.iter().zip(&case.air).find(|(field, _)| field.name == name);
         found.map(|(_, values)| values).expect("density and depth are of every air")
     };
     let (rho, dz) = (air("den"), air("delz"));

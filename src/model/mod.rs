@@ -5,10 +5,11 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //! use nwp_mini::advection::Limiter;
-//! use nwp_mini::backend::{Microphysics, cpu::Cpu};
+//! use nwp_mini::backend::cpu::Cpu;
 //! use nwp_mini::cases::{CaseName, CaseOptions};
 //! use nwp_mini::frame::Snapshot;
 //! use nwp_mini::model::{self, Frames, RunInput};
+//! use nwp_mini::physics::registry;
 //! use nwp_mini::time_steps::{Length, Plan};
 //!
 //! # fn main() -> nwp_mini::error::Result<()> {
@@ -18,8 +19,8 @@
 //! let plan = Plan::new(Length::Steps(4), None, Some(case.dt), input.max_dt)?;
 //! let state = input.take_state();
 //! let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-//! let (limiter, physics) = (Limiter::PositiveDefinite, Microphysics::Kessler);
-//! let mut cpu = Cpu::new(grid, coordinate, limiter, physics, &input.forcing, state);
+//! let (limiter, scheme) = (Limiter::PositiveDefinite, registry::make("kessler", None)?);
+//! let mut cpu = Cpu::new(grid, coordinate, limiter, &*scheme, &input.forcing, state);
 //! let mut times = Vec::new(); // s
 //! let mut sink = |_: usize, frame: Snapshot<f32>| {
 //!     times.push(frame.seconds);

@@ -18,7 +18,6 @@ use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::physics::PhysicsCase;
-use crate::physics::wsm5::params::SchemeConstants;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
 use crate::tracers::TracerSet;
@@ -87,12 +86,12 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
         }
     }
 
-    /// Independent columns of WSM5, without winds; they lie side by side in one row.
+    /// Independent columns with all fields of a run, without winds; they lie side by side in one row.
     ///
     /// # Panics
-    /// If `case` does not hold the four fields of air that WSM5 takes.
+    /// If `case` does not hold the four fields of air of a run.
     pub fn columns(case: &PhysicsCase<R>) -> Self {
-        assert_eq!(case.air.len(), 4, "the air of WSM5");
+        assert_eq!(case.air.len(), 4, "the air of a run");
         let mut state = State::new(TracerSet::moist_air(), case.tracers.clone());
         state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
         let [rho, exner, p, dz] = std::array::from_fn(|n| case.air[n].clone());
@@ -190,16 +189,18 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
     }
 }
 
-/// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than the least rain that the
-/// scheme lets act.
-pub(crate) fn has_condensate<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
-    let least = R::Q_PRECIPITATION_MIN;
+/// Least content of a cell that counts as cloud or rain, kg kg⁻¹: below it the microphysics lets no rain act.
+const LEAST_CONDENSATE: f64 = 1.0e-9;
+
+/// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than that.
+pub(crate) fn has_condensate<R: Real>(state: &State<R>, at: [usize; 3]) -> bool {
+    let least = R::of(LEAST_CONDENSATE);
     [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
 }
 
 /// Returns `true` if a cell holds rain, in that sense.
-pub fn has_rain<R: SchemeConstants>(state: &State<R>, at: [usize; 3]) -> bool {
-    state.qr()[at] > R::Q_PRECIPITATION_MIN
+pub fn has_rain<R: Real>(state: &State<R>, at: [usize; 3]) -> bool {
+    state.qr()[at] > R::of(LEAST_CONDENSATE)
 }
 
 /// A field of `shape` with the columns (j, i) that `pick` names for each column j nx + i.

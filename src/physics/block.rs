@@ -4,9 +4,16 @@ use std::ops::Range;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
-use super::{Budget, ColumnPhysics, MismatchMasses};
+use super::{Budget, ColumnPhysics, Field, MismatchMasses};
+use crate::constants::Constants;
 use crate::real::Real;
 use crate::simd::LANES;
+use crate::state::{Environment, STATE_FIELDS, State, Surface};
+
+/// Names of the fields of a run in files of columns: those of the state and of the air, in their orders. The planes of
+/// the ground are [`Surface::NAMES`].
+const OF_STATE: [&str; STATE_FIELDS] = ["th", "q", "qc", "qr", "qi", "qs"];
+const OF_AIR: [&str; 4] = ["den", "pii", "p", "delz"];
 
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
@@ -21,6 +28,50 @@ pub struct Block<'a, R> {
     pub surface: Vec<ArrayViewMut2<'a, R>>,
     /// The water budget, if requested.
     pub budget: Option<Budget<'a, R>>,
+}
+
+impl<'a, R: Constants> Block<'a, R> {
+    /// The columns of a run as a scheme with these tracers, fields of the air and planes takes them, with the terms of
+    /// the water budget.
+    ///
+    /// # Panics
+    ///
+    /// When a run has no field of some name, or a scheme takes one twice.
+    pub fn of_run(
+        [tracers, air, surface]: [&[Field]; 3],
+        state: &'a mut State<R>,
+        environment: &'a Environment<R>,
+        ground: &'a mut Surface<R>,
+    ) -> Self {
+        let mut fields = state.moist_air_mut().each_mut().map(|field| Some(field.view_mut()));
+        let mut planes = ground.planes_mut().map(|plane| Some(plane.view_mut()));
+        let at = |names: &[&str], field: &Field| {
+            let found = names.iter().position(|name| *name == field.name);
+            found.unwrap_or_else(|| panic!("no {} in a run", field.name))
+        };
+        let tracers = tracers.iter().map(|field| taken(&mut fields[at(&OF_STATE, field)]));
+        let air = air.iter().map(|field| environment.fields()[at(&OF_AIR, field)].view());
+        let names = &Surface::<R>::NAMES;
+        let surface = surface.iter().map(|field| taken(&mut planes[at(names, field)])).collect();
+        let [.., fallen, fall_residual, clipped] = &mut planes;
+        Self {
+            theta_base: R::THETA_BASE,
+            tracers: tracers.collect(),
+            air: air.collect(),
+            surface,
+            budget: Some(Budget {
+                fallen: taken(fallen),
+                fall_residual: taken(fall_residual),
+                clipped: taken(clipped),
+                weighing: None,
+            }),
+        }
+    }
+}
+
+/// A view that is given to a block.
+fn taken<V>(view: &mut Option<V>) -> V {
+    view.take().expect("a field that a scheme takes once")
 }
 
 impl<'a, R: Real> Block<'a, R> {

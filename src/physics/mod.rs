@@ -1,16 +1,15 @@
 //! Column physics: schemes that treat each column independently.
 //!
 //! A scheme is a [`ColumnPhysics`]: it names the fields that it works on, and advances the columns of a [`Block`].
-//! [`call`] distributes all columns among threads. With the feature `gpu`, `device::DevicePhysics` has its kernels.
+//! [`call`] distributes all columns among threads. With the feature `gpu`, `device::DevicePhysics` has its kernels. A
+//! run holds it as an object, a [`Scheme`](scheme::Scheme) from the [`registry`] or from outside the crate.
 //!
 //! | scheme | contents |
 //! |---|---|
 //! | [`wsm5`] | five species of water, in two variants that differ in their sedimentation |
 //! | [`kessler`] | warm rain in three species of water, without ice |
 //!
-//! A further scheme has its folder here and in `kernels/physics`, a line in [`registry`], its names in
-//! [`Microphysics`](crate::backend::Microphysics), its kernel's id in `state::gpu::kernel_id`, and its calls where a run
-//! makes them (`scheme_calls` of `backend::cpu` and of `backend::gpu::step`) and in `cli::columns`.
+//! A further scheme has its folder here and in `kernels/physics`, and a line in [`registry`].
 
 pub mod block;
 pub mod budget;
@@ -19,6 +18,7 @@ mod case;
 pub mod device;
 pub mod kessler;
 pub mod registry;
+pub mod scheme;
 pub mod wsm5;
 
 use std::fmt::Debug;
@@ -27,6 +27,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ndarray::Array3;
 
+use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::simd::Instructions;
 
@@ -109,6 +110,22 @@ impl<W> Scratch<W> {
         let thread = rayon::current_thread_index().unwrap_or(0) % self.work.len();
         work(&mut self.work[thread].lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The length of a part of a call, in schemes that divide calls, s, and most of them, as many as kernels can count.
+const PART: f64 = 120.0;
+const MOST_PARTS: f64 = i32::MAX as f64;
+
+/// Rejects an impossible length of a call.
+pub(crate) fn check_length<R: Real>(dt: R) -> Result<()> {
+    if dt > R::ZERO && (dt / R::of(PART)).round().f64() <= MOST_PARTS {
+        return Ok(());
+    }
+    let most = MOST_PARTS * PART;
+    Err(Error::Usage(format!(
+        "a call of the microphysics of {} s; give a number of seconds above 0 and up to {most:e}",
+        dt.f64()
+    )))
 }
 
 /// One call of a scheme on all columns of a block, in parallel: `dt` seconds. The result does not depend on the number

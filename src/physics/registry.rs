@@ -1,26 +1,104 @@
-//! All schemes of this module.
+//! The list of the schemes of the crate, and the only one. A user's own need not be in it: a run takes any object.
 
-use super::kessler;
+use super::kessler::{self, Kessler};
+use super::scheme::{About, Parameter, Scheme, Variant};
+use super::wsm5::{self, Sedimentation, Wsm5};
 #[cfg(feature = "gpu")]
-use super::{device::DevicePhysics, kessler::Kessler};
-#[cfg(feature = "gpu")]
-use crate::device::KernelSource;
+use crate::device::Prelude;
+use crate::error::{Error, Result};
 #[cfg(feature = "gpu")]
 use crate::real::Precision;
 
-/// A precision that all schemes can be run in.
-pub trait Vectorised: kessler::Vectorised {}
+/// All schemes, the usual one first.
+pub static SCHEMES: [&About; 2] = [&wsm5::ABOUT, &kessler::ABOUT];
 
-impl<R: kessler::Vectorised> Vectorised for R {}
-
-/// Constants and structs of the kernels of all schemes.
-#[cfg(feature = "gpu")]
-pub(crate) fn declarations(precision: Precision) -> String {
-    kessler::gpu::declarations(precision)
+/// The schemes as objects, each in all of its variants, in the order of [`SCHEMES`].
+pub fn all() -> Vec<Box<dyn Scheme>> {
+    let mut all: Vec<Box<dyn Scheme>> = Vec::new();
+    for fallout in Sedimentation::ALL {
+        all.push(Box::new(Wsm5::from(fallout)));
+    }
+    all.push(Box::new(Kessler::<f64>::default()));
+    all
 }
 
-/// Texts of the kernels of all schemes, as [`DevicePhysics::sources`].
+/// The usual scheme.
+pub fn usual() -> Box<dyn Scheme> {
+    Box::new(Wsm5::default())
+}
+
+/// The scheme of a key, in a variant of a key or in the usual one.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for an unknown key, with those that there are.
+pub fn make(key: &str, variant: Option<&str>) -> Result<Box<dyn Scheme>> {
+    let found = all().into_iter().find(|scheme| {
+        let is_variant = |key| scheme.variant().is_some_and(|own| own.key == key);
+        scheme.about().key == key && variant.is_none_or(is_variant)
+    });
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let keys = |scheme: &'static About| {
+        let variants = scheme.variants.iter().map(|own| format!("{} {}", scheme.key, own.key));
+        std::iter::once(scheme.key.to_owned()).chain(variants)
+    };
+    let known: Vec<String> = SCHEMES.into_iter().flat_map(keys).collect();
+    let asked = variant.map_or_else(|| key.to_owned(), |variant| format!("{key} {variant}"));
+    Err(Error::Usage(format!("no scheme {asked}; the schemes are: {}", known.join(", "))))
+}
+
+/// The variants of all schemes.
+pub fn variants() -> impl Iterator<Item = &'static Variant> {
+    SCHEMES.into_iter().flat_map(|scheme| scheme.variants)
+}
+
+/// The parameters of all schemes.
+pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
+    SCHEMES.into_iter().flat_map(|scheme| scheme.parameters)
+}
+
+/// Constants and structs of the kernels of all schemes, with the usual one in a variant of this number.
 #[cfg(feature = "gpu")]
-pub(crate) fn sources(precision: Precision, nz: usize) -> Vec<(KernelSource, &'static str)> {
-    <Kessler<f32> as DevicePhysics<f32>>::sources(precision, nz)
+pub(crate) fn declarations(precision: Precision, nz: usize, variant: usize) -> Prelude {
+    let of_usual = wsm5::gpu::prelude::microphysics(precision, nz, Sedimentation::ALL[variant]);
+    of_usual.with(&kessler::gpu::declarations(precision))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_is_made_from_its_key_and_others_are_refused_with_all_keys() {
+        for about in SCHEMES {
+            let made = make(about.key, None).expect(about.key);
+            assert_eq!(made.about(), about);
+            assert_eq!(made.variant(), about.variants.first());
+            for variant in about.variants {
+                let made = make(about.key, Some(variant.key)).expect(variant.key);
+                assert_eq!(made.variant(), Some(variant));
+            }
+        }
+        assert_eq!(usual().about(), SCHEMES[0]);
+        for refused in [make("drizzle", None), make(SCHEMES[1].key, Some("no variant"))] {
+            let message = refused.expect_err("an unknown scheme").to_string();
+            assert!(SCHEMES.iter().all(|about| message.contains(about.key)), "{message}");
+        }
+    }
+
+    /// Parameters have the values of the scheme, and are set to what is asked for.
+    #[test]
+    fn parameters_are_set_by_name() {
+        for mut scheme in all() {
+            for Parameter { name, default, bounds, .. } in scheme.about().parameters {
+                assert_eq!(scheme.get(name), Some(*default), "{name}");
+                scheme.set(name, bounds[1]).expect(name);
+                let set = scheme.get(name).expect(name);
+                assert!((set / bounds[1] - 1.0).abs() < 1e-6, "{name}: {set}");
+            }
+            assert!(scheme.set("no parameter", 1.0).is_err() && scheme.get("none").is_none());
+        }
+    }
 }

@@ -128,6 +128,11 @@ fn a_file_of_columns_can_be_measured() {
     assert_eq!(figures[0]["grid_or_n"], "8x6x5");
     assert!(table.contains("100 % of the columns hold condensate, rain 100 %"), "{table}");
     refused(&["step", "--input", input], &["columns.nc", "without winds", "step"]);
+    let of_kessler = ["physics", "--physics", "kessler", "--tile", "8x6"];
+    let fallout = ["--fallout", "substepped"];
+    refused(&[&of_kessler[..], &fallout].concat(), &["--fallout applies to WSM5 only"]);
+    let mapping = ["--mapping", "column"];
+    refused(&[&of_kessler[..], &mapping].concat(), &["--mapping applies to WSM5 only"]);
     refused(&["step", "--dense"], &["--dense selects columns, without winds", "step"]);
 }
 
@@ -145,6 +150,9 @@ fn options_choose_what_is_measured() {
     assert_eq!(all % 9, 0);
     for (options, wanted) in [
         (&["wsm5", "--fallout", "substepped"][..], 2),
+        (&["physics"], 4),
+        (&["physics", "--physics", "kessler"], 2),
+        (&["step", "--physics", "kessler"], 1),
         (&["advection", "--limiter", "monotonic"], 1),
         (&["advection", "step", "--limiter", "none"], 3),
         // Columns without the dry ones have no winds.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{
-    Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Microphysics, Output, WaterChange,
+    Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output, WaterChange,
 };
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
-use nwp_mini::physics::wsm5::Sedimentation;
-use nwp_mini::physics::wsm5::scheme::Scheme;
-use nwp_mini::physics::wsm5::tuning::Tuning;
+use nwp_mini::physics::kessler::Kessler;
+use nwp_mini::physics::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
 
@@ -49,10 +49,14 @@ fn bits<R: RunPrecision>(frame: &CapturedFrame<R>) -> Bits {
 }
 
 /// Member 0 has the unperturbed scheme and state; the others differ in both.
-fn scheme<R: RunPrecision>(member: usize, fallout: Sedimentation) -> Scheme<R> {
+fn scheme(member: usize, of_run: &dyn Scheme) -> Box<dyn Scheme> {
     let share = 1.0 + 0.3 * member as f64;
-    let tuning = Tuning::default().with("n0r", 8e6 * share).with("alpha", 0.12 / share);
-    Scheme::new(&tuning).with_fallout(fallout)
+    let mut scheme = of_run.boxed();
+    if !scheme.about().parameters.is_empty() {
+        scheme.set("n0r", 8e6 * share).unwrap();
+        scheme.set("alpha", 0.12 / share).unwrap();
+    }
+    scheme
 }
 
 fn start<R: RunPrecision>(state: &State<R>, member: usize) -> State<R> {
@@ -90,10 +94,9 @@ fn run<R: RunPrecision>(members: &mut dyn Backend<R>, moment: &TimeInterpolant<R
 fn check<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
     limiter: Limiter,
-    microphysics: impl Into<Microphysics>,
+    of_run: &dyn Scheme,
     is_moving: bool,
 ) {
-    let microphysics = microphysics.into();
     let path = crate::storm_file();
     let (domain, frame) = wrf::read(&path, None).unwrap();
     let mut case = RunInput::<R>::new(domain, frame).unwrap();
@@ -111,21 +114,21 @@ fn check<R: RunPrecision + GpuPrecision>(
         grid,
         coordinate,
         limiter,
-        microphysics,
+        scheme: of_run,
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: is_moving,
         chemistry: None,
     };
-    let schemes: Vec<Scheme<R>> =
-        (0..members()).map(|member| scheme(member, microphysics.fallout())).collect();
+    let schemes: Vec<Box<dyn Scheme>> =
+        (0..members()).map(|member| scheme(member, of_run)).collect();
     let mut side_by_side =
         GpuBackend::of_members(gpu, &setting, &schemes, |member| start(&state, member)).unwrap();
     let found = run(&mut side_by_side, &moment);
     assert_eq!(found.len(), members());
-    let about = format!("{limiter:?} {microphysics:?} {is_moving}");
+    let about = format!("{limiter:?} {of_run:?} {is_moving}");
     for (member, found) in found.iter().enumerate() {
-        let scheme = [schemes[member].clone()];
+        let scheme = [schemes[member].boxed()];
         let mut alone =
             GpuBackend::of_members(gpu, &setting, &scheme, |_| start(&state, member)).unwrap();
         assert!(
@@ -146,15 +149,20 @@ fn check<R: RunPrecision + GpuPrecision>(
 #[test]
 fn members_have_the_bits_of_runs_by_themselves() {
     let Some(gpu) = gpu(true) else { return };
-    check::<f32>(&gpu, Limiter::PositiveDefinite, Sedimentation::SemiLagrangian, false);
-    check::<f64>(&gpu, Limiter::Monotonic, Microphysics::Kessler, true);
+    check::<f32>(
+        &gpu,
+        Limiter::PositiveDefinite,
+        &Wsm5::from(Sedimentation::SemiLagrangian),
+        false,
+    );
+    check::<f64>(&gpu, Limiter::Monotonic, &Kessler::default(), true);
     if support::device::is_emulated() {
         return;
     }
-    check::<f32>(&gpu, Limiter::PositiveDefinite, Sedimentation::SemiLagrangian, true);
-    check::<f32>(&gpu, Limiter::Monotonic, Sedimentation::Substepped, false);
-    check::<f64>(&gpu, Limiter::None, Sedimentation::SemiLagrangian, true);
-    check::<f32>(&gpu, Limiter::PositiveDefinite, Microphysics::Kessler, false);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, &Wsm5::from(Sedimentation::SemiLagrangian), true);
+    check::<f32>(&gpu, Limiter::Monotonic, &Wsm5::from(Sedimentation::Substepped), false);
+    check::<f64>(&gpu, Limiter::None, &Wsm5::from(Sedimentation::SemiLagrangian), true);
+    check::<f32>(&gpu, Limiter::PositiveDefinite, &Kessler::default(), false);
 }
 
 #[test]
@@ -171,13 +179,13 @@ fn a_member_that_blows_up_is_named() {
         grid,
         coordinate,
         limiter,
-        microphysics: fallout.into(),
+        scheme: &Wsm5::from(fallout),
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
         chemistry: None,
     };
-    let schemes = vec![Scheme::<f32>::default(); 4];
+    let schemes: [Box<dyn Scheme>; 4] = std::array::from_fn(|_| Wsm5::from(fallout).boxed());
     let spoilt = |member: usize| {
         let mut state = state.clone();
         if member == 2 {

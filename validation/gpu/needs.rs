@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, MemoryEstimate};
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::{self, Role};
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
+use nwp_mini::physics::registry;
 use nwp_mini::state::State;
 use nwp_mini::tracers::{Inflow, Limiter as OfTracer, Tracer, TracerSet, interned};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn a_run_takes_the_estimated_memory() {
             grid: &case.domain.grid,
             coordinate: &case.domain.coordinate,
             limiter: Limiter::PositiveDefinite,
-            microphysics: Microphysics::default(),
+            scheme: &*registry::usual(),
             mapping: None,
             tracers: &set,
             has_sequence,

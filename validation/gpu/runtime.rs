@@ -83,6 +83,7 @@ fn code_that_does_not_compile_is_shown_with_file_and_line() {
         file: "forcing.cu",
         prelude: "typedef float real;".to_owned(),
         is_exact: false,
+        text: None,
     };
     let error = gpu.module(&source).unwrap_err().to_string();
     assert!(error.contains(crate::sized("kernels/forcing.cu(", "kernels/forcing.cu:")), "{error}");
@@ -92,8 +93,8 @@ fn code_that_does_not_compile_is_shown_with_file_and_line() {
 fn a_kernel_that_is_not_there_is_named() {
     let Some(gpu) = gpu(true) else { return };
     let prelude = "typedef float real;\n".to_owned();
-    let module =
-        gpu.module(&KernelSource { file: "forcing/blend.cuh", prelude, is_exact: false }).unwrap();
+    let source = KernelSource { file: "forcing/blend.cuh", prelude, is_exact: false, text: None };
+    let module = gpu.module(&source).unwrap();
     let error = module.kernel("no_such_kernel").unwrap_err().to_string();
     assert!(error.contains("no_such_kernel") && error.contains("forcing/blend.cuh"), "{error}");
 }

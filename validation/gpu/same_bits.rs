@@ -2,7 +2,7 @@
 //! of the CPU version with one column at a time; sums, which are added up in another order, are near.
 
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ndarray::{Array, Array2, Array3, Dimension};
 use time::macros::datetime;
@@ -11,8 +11,8 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{
-    Account, Backend, CapturedFrame, CollectedOutput, Microphysics, Output, Summary, TracerAmount,
-    WATER_SPECIES, WaterChange,
+    Account, Backend, CapturedFrame, CollectedOutput, Output, Summary, TracerAmount, WATER_SPECIES,
+    WaterChange,
 };
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
 use nwp_mini::chemistry::kinetics::Kinetics;
@@ -23,6 +23,7 @@ use nwp_mini::frame::Frame;
 use nwp_mini::grid::Shape;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::kessler::Kessler;
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{State, Surface, TracerChange};
@@ -32,6 +33,8 @@ use crate::random::Random;
 use crate::small::Small;
 use crate::support::wsm5::difference::Spread;
 use crate::{emulated_gpu, gpu};
+
+static KESSLER: LazyLock<Kessler<f64>> = LazyLock::new(Kessler::default);
 
 /// Levels of all grids.
 const NZ: usize = 8;
@@ -179,7 +182,7 @@ impl<R: RunPrecision> Case<R> {
             grid: &self.input.domain.grid,
             coordinate: &self.input.domain.coordinate,
             limiter: self.limiter,
-            microphysics: Microphysics::Kessler,
+            scheme: &*KESSLER,
             mapping: None,
             tracers: &self.input.tracers,
             has_sequence,
@@ -295,8 +298,7 @@ fn compare<R: RunPrecision + GpuPrecision>(gpu: &Gpu, case: &Case<R>, near: f64)
     let (grid, coordinate) = (&input.domain.grid, &input.domain.coordinate);
     let on_gpu = GpuBackend::new(gpu, &case.config(true), state).unwrap();
     let mut on_gpu = on_gpu.with_chemistry(chemistry.as_ref()).unwrap();
-    let microphysics = Microphysics::Kessler;
-    let on_cpu = Cpu::new(grid, coordinate, *limiter, microphysics, &frames[0], state.clone());
+    let on_cpu = Cpu::new(grid, coordinate, *limiter, &*KESSLER, &frames[0], state.clone());
     let mut on_cpu = on_cpu.with_chemistry(chemistry.as_ref());
     let mut last = Account::default();
     for step in 1..=STEPS {

@@ -12,7 +12,7 @@ use nwp_mini::backend::{
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
@@ -102,19 +102,19 @@ fn run<R: RunPrecision + GpuPrecision>(gpu: &Gpu) {
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
+    let (limiter, scheme) = (Limiter::PositiveDefinite, Wsm5::default());
     let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
-        microphysics: fallout.into(),
+        scheme: &scheme,
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
         chemistry: None,
     };
     let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
-    let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &moment.before, state.clone());
+    let mut cpu = Cpu::new(grid, coordinate, limiter, &scheme, &moment.before, state.clone());
     let columns = grid.shape.columns();
     // A few places, grids of few and of many entries, long rows, and rows of nothing.
     let operators = crate::sized(

@@ -3,13 +3,15 @@
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
-use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Microphysics, Output};
+use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Output};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::registry;
+use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::gpu::Mapping;
+use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
 use nwp_mini::tracers::TracerSet;
@@ -32,25 +34,26 @@ struct Pair<R: Real> {
 }
 
 impl<R: RunPrecision + GpuPrecision> Pair<R> {
-    fn new(gpu: &Gpu, microphysics: Microphysics, mapping: Option<Mapping>) -> Self {
+    fn new(gpu: &Gpu, scheme: &dyn Scheme, mapping: Option<Mapping>) -> Self {
         let mut case = soc::<R>();
         let state = case.take_state();
         let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
         let limiter = Limiter::PositiveDefinite;
+        let mapping = mapping.map(Mapping::text);
         let setting = GpuConfig {
             grid,
             coordinate,
             limiter,
-            microphysics,
-            mapping,
+            scheme,
+            mapping: mapping.as_deref(),
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
             chemistry: None,
         };
         let mut on_gpu = GpuBackend::new(gpu, &setting, &state).unwrap();
         on_gpu.drive(&moment).unwrap();
-        let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &moment.before, state);
+        let cpu = Cpu::new(grid, coordinate, limiter, scheme, &moment.before, state);
         Self { cpu, gpu: on_gpu, moment }
     }
 
@@ -94,7 +97,7 @@ const ALMOST_SAME: f64 = 1e-9;
 
 fn check_steps<R: RunPrecision + GpuPrecision>(
     gpu: &Gpu,
-    scheme: Microphysics,
+    scheme: &dyn Scheme,
     mapping: Option<Mapping>,
 ) {
     let mut pair = Pair::<R>::new(gpu, scheme, mapping);
@@ -102,7 +105,7 @@ fn check_steps<R: RunPrecision + GpuPrecision>(
         pair.step();
         let found = pair.gpu.state().unwrap();
         let about = format!("{scheme:?} {mapping:?} {} step {step}", <R as Real>::NAME);
-        let searches = scheme == Microphysics::Wsm5(Sedimentation::SemiLagrangian);
+        let searches = scheme.variant().is_some_and(|variant| variant.key == "semi-lagrangian");
         let is_same = <R as Real>::PRECISION == Precision::F64 && !searches;
         let near = if is_same { ALMOST_SAME } else { NEAR };
         for (name, share, most) in differences(&found, pair.cpu.state(), near) {
@@ -122,14 +125,14 @@ fn check_steps<R: RunPrecision + GpuPrecision>(
 #[test]
 fn steps_are_those_of_the_cpu() {
     let Some(gpu) = gpu(true) else { return };
-    for fallout in Sedimentation::ALL {
+    for scheme in registry::all() {
         for mapping in [None, Some(Mapping::Column)] {
-            check_steps::<f32>(&gpu, fallout.into(), mapping);
-            check_steps::<f64>(&gpu, fallout.into(), mapping);
+            if mapping.is_none() || scheme.mappings().is_some() {
+                check_steps::<f32>(&gpu, &*scheme, mapping);
+                check_steps::<f64>(&gpu, &*scheme, mapping);
+            }
         }
     }
-    check_steps::<f32>(&gpu, Microphysics::Kessler, None);
-    check_steps::<f64>(&gpu, Microphysics::Kessler, None);
 }
 
 /// The program's own comparison, with limits from runs on the CPU, over many steps.
@@ -201,7 +204,7 @@ fn rows_of_any_length_pass_the_comparison() {
 #[test]
 fn every_run_has_the_same_bits() {
     let Some(gpu) = gpu(true) else { return };
-    let run = |scheme: Microphysics, frames: bool| {
+    let run = |scheme: &dyn Scheme, frames: bool| {
         let mut pair = Pair::<f32>::new(&gpu, scheme, None);
         let [steps, interval] = crate::sized([50, 10], [6, 2]);
         for step in 1..=steps {
@@ -218,7 +221,8 @@ fn every_run_has_the_same_bits() {
         let changes = pair.gpu.account(0).unwrap().changes;
         (bits(&pair.gpu.state().unwrap()), changes)
     };
-    for scheme in [Microphysics::default(), Microphysics::Kessler] {
+    for about in registry::SCHEMES {
+        let scheme = &*registry::make(about.key, None).unwrap();
         let first = run(scheme, false);
         assert!(first == run(scheme, false), "two runs of {scheme:?} differ");
         assert!(first == run(scheme, true), "{scheme:?}: with frames a run differs");
@@ -235,7 +239,7 @@ fn frames_of_output_cost_little() {
     /// Part of the time of the steps.
     const LIMIT: f64 = 0.1;
     let Some(gpu) = gpu(true) else { return };
-    let mut pair = Pair::<f32>::new(&gpu, Microphysics::default(), None);
+    let mut pair = Pair::<f32>::new(&gpu, &*registry::usual(), None);
     let mut time = |every: Option<usize>| {
         pair.gpu.check(0, true).unwrap();
         let start = std::time::Instant::now();
@@ -277,7 +281,7 @@ fn time_of_a_step() {
     let Some(gpu) = gpu(true) else { return };
     for fallout in Sedimentation::ALL {
         for mapping in [None, Some(Mapping::Column)] {
-            let mut pair = Pair::<f32>::new(&gpu, fallout.into(), mapping);
+            let mut pair = Pair::<f32>::new(&gpu, &Wsm5::from(fallout), mapping);
             for _ in 0..20 {
                 pair.gpu.step(DT).unwrap();
             }

@@ -12,7 +12,7 @@ use nwp_mini::dry_mass::AirMass;
 use nwp_mini::forcing::{Continuity, TimeInterpolant};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::real::Real;
 use nwp_mini::tracers::TracerSet;
 
@@ -38,12 +38,12 @@ fn check<R: RunPrecision + GpuPrecision>(gpu: &Gpu, has_sequence: bool) {
     let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
+    let limiter = Limiter::PositiveDefinite;
     let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
-        microphysics: fallout.into(),
+        scheme: &Wsm5::default(),
         mapping: None,
         tracers: &TracerSet::moist_air(),
         has_sequence,

@@ -9,7 +9,7 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::device::Gpu;
 use nwp_mini::device::tuning::{Choice, Tuning};
 use nwp_mini::gpu::tuning::{Knob, KnobSetting};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::registry;
 use nwp_mini::real::Precision;
 use serde_json::Value;
 
@@ -55,6 +55,11 @@ const STEP: [&str; 12] = [
     "60",
 ];
 
+/// The mapping of columns of the usual scheme.
+fn usual_columns() -> Knob {
+    Knob::Columns(registry::usual())
+}
+
 #[test]
 fn what_was_measured_is_used_unless_it_is_stale() {
     let Some(gpu) = real_gpu(true, IT_MEASURES) else { return };
@@ -62,7 +67,7 @@ fn what_was_measured_is_used_unless_it_is_stale() {
     let path = file_of(&gpu, cache.path());
     let mut tuning = Tuning::empty(&gpu.device().name);
     tuning.replace(vec![Choice {
-        knob: Knob::Wsm5(Sedimentation::SemiLagrangian).name().to_owned(),
+        knob: usual_columns().name().to_owned(),
         precision: "f32".to_owned(),
         nz: 27,
         from_columns: 1,
@@ -259,22 +264,28 @@ fn cost_is_measured_over_a_range_of_grids() {
 #[test]
 #[ignore = "compiles for minutes"]
 fn candidates_compile() {
+    use nwp_mini::advection::gpu::transport;
     use nwp_mini::advection::gpu::{DeviceLimits, LaunchConfig, TransportSettings};
     use nwp_mini::device::{Architecture, Compiler, ptxas_reports};
+    use nwp_mini::grid::gpu::Layout;
     use nwp_mini::grid::{Grid, Shape, Side, Sides};
-    use nwp_mini::physics::wsm5::gpu::KernelVariant;
-    use nwp_mini::{advection::gpu::transport, physics::wsm5::gpu::launch};
+    use nwp_mini::physics::device::DeviceGrid;
+    use nwp_mini::state::gpu::device_fields::ActiveColumns;
     use rayon::prelude::*;
-    let source = |knob, setting| match (knob, setting) {
-        (Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-            launch::source(Precision::F32, 27, fallout, mapping, KernelVariant::RUN)
+    let source = |knob: &Knob, setting: &KnobSetting| match (knob, setting) {
+        (Knob::Columns(scheme), KnobSetting::Columns(mapping)) => {
+            // Too few columns for a kernel of their own region.
+            let shape = Shape { nx: 16, ny: 16, nz: 27 };
+            let (layout, inside) = (Layout::tight(shape), ActiveColumns::all(shape));
+            let at = DeviceGrid { layout, inside, mapping: Some(mapping) };
+            scheme.sources(Precision::F32, &at).remove(0)
         }
         (_, KnobSetting::Transport(march)) => {
             let shape = Shape { nx: 71, ny: 58, nz: 27 };
             let sides = Sides::all(Side::Specified);
             let grid = Grid::whole(shape, [1.0; 2], sides);
             let offer = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
-            let launch_config = LaunchConfig::of(march, &grid, 6, offer, Precision::F32);
+            let launch_config = LaunchConfig::of(*march, &grid, 6, offer, Precision::F32);
             let limiter = Limiter::PositiveDefinite;
             let settings = TransportSettings {
                 tracers: 6,
@@ -289,12 +300,12 @@ fn candidates_compile() {
     };
     let place = std::env::var_os("NWP_NVRTC").map(std::path::PathBuf::from);
     let compiler = Compiler::find(place.as_deref(), true).1.expect("NVRTC");
-    for knob in Knob::ALL {
+    for knob in &Knob::all() {
         let all = knob.candidates(Precision::F32, 27);
         let spills: Vec<String> = all
             .par_iter()
             .filter_map(|setting| {
-                let source = source(knob, *setting);
+                let source = source(knob, setting);
                 let found = ptxas_reports(&compiler, &source, Architecture(90));
                 let receipt = found.unwrap_or_else(|error| panic!("{setting}: {error}")).remove(0);
                 (receipt.spill_bytes > 0).then(|| format!("{setting}: {receipt:?}"))

@@ -11,7 +11,7 @@ use nwp_mini::backend::{
 };
 use nwp_mini::error::Error;
 use nwp_mini::grid::{Grid, Parts, Shape, Side};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::primitives::reduce::Number;
 use nwp_mini::real::Real;
 use nwp_mini_support::advection::random_cases::{KINDS, sides};
@@ -38,9 +38,9 @@ impl Precision for f32 {}
 impl Precision for f64 {}
 
 fn backend<R: Precision>(storm: &Storm<R>, limiter: Limiter) -> Cpu<R> {
-    let fallout = Sedimentation::SemiLagrangian;
+    let scheme = Wsm5::default();
     let Storm { grid, coordinate, state, .. } = storm;
-    Cpu::new(grid, coordinate, limiter, fallout, storm.forcing(), state.clone())
+    Cpu::new(grid, coordinate, limiter, &scheme, storm.forcing(), state.clone())
 }
 
 /// A frame of output and the sums of a run.

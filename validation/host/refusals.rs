@@ -17,7 +17,7 @@ use nwp_mini::forcing::Forcing;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::physics::wsm5::reflectivity::Bins;
 use nwp_mini::physics::wsm5::scheme::Scheme;
-use nwp_mini::physics::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work};
+use nwp_mini::physics::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work, Wsm5};
 use nwp_mini::physics::{self, Scratch};
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{
@@ -175,8 +175,8 @@ fn a_backend_refuses_steps_of_no_length() {
     let forcing =
         Forcing { flux: flux(SHAPE), environment: air(SHAPE), inflow, photolysis: Vec::new() };
     let (grid, coordinate, limiter) = (grid(SHAPE), coordinate(SHAPE), Limiter::PositiveDefinite);
-    let fallout = Sedimentation::default();
-    let mut cpu = Cpu::new(&grid, &coordinate, limiter, fallout, &Arc::new(forcing), state(SHAPE));
+    let scheme = Wsm5::default();
+    let mut cpu = Cpu::new(&grid, &coordinate, limiter, &scheme, &Arc::new(forcing), state(SHAPE));
     for dt in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = cpu.step(dt).unwrap_err();
         assert!(matches!(refused, Error::Usage(_)), "{refused}");

@@ -10,7 +10,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::passive::PassiveTracers;
-use nwp_mini::physics::wsm5::{Sedimentation, Vectorised};
+use nwp_mini::physics::wsm5::Wsm5;
 
 const COPY: &str = r#"
 [[tracer]]
@@ -25,7 +25,7 @@ initial = { kind = "constant", value = 1.0 }
 limiter = "none"
 "#;
 
-fn compare<R: RunPrecision + FluxConstants + Vectorised>(limiter: Limiter, constant: f64) {
+fn compare<R: RunPrecision + FluxConstants>(limiter: Limiter, constant: f64) {
     let path = nwp_mini_support::project().join("data/soc.nc");
     let recipe = PassiveTracers::parse(Path::new("t.toml"), COPY).expect("two tracers");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
@@ -36,8 +36,8 @@ fn compare<R: RunPrecision + FluxConstants + Vectorised>(limiter: Limiter, const
     let mut case = RunInput::<R>::new(domain, frame).expect("the winds of the storm");
     let state = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let fallout = Sedimentation::default();
-    let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
+    let scheme = Wsm5::default();
+    let mut cpu = Cpu::new(grid, coordinate, limiter, &scheme, &case.forcing, state);
     let before = cpu.state().qv().clone();
     for _ in 0..4 {
         cpu.transport(100.0);

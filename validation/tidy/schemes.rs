@@ -1,22 +1,16 @@
 //! A scheme of column physics stands in its folders, and is named in few other files.
-//!
-//! One that was here before schemes were is named in more; their number may only fall.
 
 use crate::rules::Source;
 use crate::text::code_only;
 
 /// Files that list the schemes.
-const LISTS: [&str; 3] =
-    ["src/physics/mod.rs", "src/physics/registry.rs", "src/backend/microphysics.rs"];
+const LISTS: [&str; 2] = ["src/physics/mod.rs", "src/physics/registry.rs"];
 
-/// Most files of source and kernels, besides its own and the lists, whose code may name a scheme.
-const MOST_FILES: usize = 6;
+/// Most files of source and kernels, besides its own and the lists, whose code may name a scheme: a scheme without
+/// sizes of drops diagnoses by those of another, and a test is about the kernels of one.
+const MOST_FILES: usize = 3;
 
-/// Schemes that are named in more files, and the number of these today. It is lowered with every file that no longer
-/// names them.
-const NAMED_TODAY: [(&str, usize); 1] = [("wsm5", 42)];
-
-/// Schemes that are named in more files than they may be, or in fewer than is written down here.
+/// Schemes that are named in more files than they may be.
 pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
     let mut schemes: Vec<&str> = sources
         .iter()
@@ -24,7 +18,6 @@ pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
         .map(|(scheme, _)| scheme)
         .collect();
     schemes.dedup();
-    let named_today = |scheme| NAMED_TODAY.iter().find(|(name, _)| *name == scheme);
     let mut findings = Vec::new();
     for scheme in schemes {
         let own = format!("/{scheme}/");
@@ -37,15 +30,9 @@ pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
         };
         let files: Vec<&str> =
             sources.iter().filter(names_it).map(|source| source.path.as_str()).collect();
-        let most = named_today(scheme).map_or(MOST_FILES, |(_, today)| *today);
-        if files.len() > most {
+        if files.len() > MOST_FILES {
             let count = files.len();
             findings.push(format!("{scheme} is named in {count} files: {}", files.join(", ")));
-        } else if files.len() < most && named_today(scheme).is_some() {
-            findings.push(format!(
-                "{scheme} is named in {} files, not {most}: lower the number",
-                files.len()
-            ));
         }
     }
     findings
@@ -69,21 +56,8 @@ mod tests {
 
     #[test]
     fn a_scattered_scheme_is_found() {
-        assert_eq!(findings(6, "Microphysics::Drizzle => {}"), [""; 0]);
-        assert_eq!(findings(7, "// In drizzle no ice falls."), [""; 0]);
-        assert_eq!(findings(7, "Microphysics::Drizzle => {}").len(), 1);
-    }
-
-    #[test]
-    fn a_scheme_is_named_in_as_many_files_as_are_written_down() {
-        let [(scheme, today)] = NAMED_TODAY;
-        let found = |others: usize| {
-            let file =
-                |path: String| Source { path, text: format!("use crate::physics::{scheme};") };
-            let own = file(format!("src/physics/{scheme}/mod.rs"));
-            let others = (0..others).map(|n| file(format!("src/cli/option_{n}.rs")));
-            scattered(&others.chain([own]).collect::<Vec<_>>()).len()
-        };
-        assert_eq!([today - 1, today, today + 1].map(found), [1, 0, 1]);
+        assert_eq!(findings(MOST_FILES, "registry::drizzle();"), [""; 0]);
+        assert_eq!(findings(MOST_FILES + 1, "// In drizzle no ice falls."), [""; 0]);
+        assert_eq!(findings(MOST_FILES + 1, "registry::drizzle();").len(), 1);
     }
 }

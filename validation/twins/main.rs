@@ -62,7 +62,12 @@ fn pairs<R: Precision>() -> Vec<Pair<R>> {
 }
 
 fn configuration<R: Precision>(fallout: Sedimentation) -> Configuration {
-    Configuration { precision: R::PRECISION, nz: 27, fallout, constants: Vec::new() }
+    Configuration {
+        precision: R::PRECISION,
+        nz: 27,
+        variant: fallout as usize,
+        constants: Vec::new(),
+    }
 }
 
 /// Arguments for a pair, preceded by the parameters, and the results of the Rust twin.
@@ -205,7 +210,7 @@ fn the_prelude_has_its_parts() {
     let configuration = Configuration {
         precision: real::Precision::F64,
         nz: 40,
-        fallout: Sedimentation::Substepped,
+        variant: Sedimentation::Substepped as usize,
         constants: vec![("TILE".to_owned(), 8)],
     };
     let text = prelude(&configuration);

@@ -25,8 +25,7 @@ use step::Stepper;
 
 use super::margins::Neighbours;
 use super::{
-    Account, Backend, CollectedOutput, ComputePrecision, Info, Microphysics, Output, PhaseTimes,
-    RunStart,
+    Account, Backend, CollectedOutput, ComputePrecision, Info, Output, PhaseTimes, RunStart,
 };
 use crate::advection::Limiter;
 use crate::chemistry::coupled::Coupled;
@@ -34,9 +33,8 @@ use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::Grid;
-use crate::physics::kessler::Kessler;
-use crate::physics::wsm5;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::check_length;
+use crate::physics::scheme::Scheme;
 use crate::primitives::reduce::Number;
 use crate::real::Real;
 use crate::state::{ChemistryTally, CloudDiagnostics, State};
@@ -58,16 +56,14 @@ impl<R: ComputePrecision> Cpu<R> {
         grid: &Grid,
         coordinate: &MassCoordinate,
         limiter: Limiter,
-        microphysics: impl Into<Microphysics>,
+        scheme: &dyn Scheme,
         forcing: &Arc<Forcing<R>>,
         state: State<R>,
     ) -> Self {
-        let microphysics = microphysics.into();
-        let scheme = Scheme::default().with_fallout(microphysics.fallout());
-        Self::of_members(grid, coordinate, (limiter, microphysics), forcing, [(scheme, state)])
+        Self::of_members(grid, coordinate, limiter, forcing, [(scheme.boxed(), state)])
     }
 
-    /// The members of an ensemble, each with parameters of WSM5 of its own and an initial state.
+    /// The members of an ensemble, each with an initial state and a scheme: the same one with parameters of its own.
     ///
     /// # Panics
     ///
@@ -75,13 +71,13 @@ impl<R: ComputePrecision> Cpu<R> {
     pub fn of_members(
         grid: &Grid,
         coordinate: &MassCoordinate,
-        (limiter, microphysics): (Limiter, Microphysics),
+        limiter: Limiter,
         forcing: &Arc<Forcing<R>>,
-        members: impl IntoIterator<Item = (Scheme<R>, State<R>)>,
+        members: impl IntoIterator<Item = (Box<dyn Scheme>, State<R>)>,
     ) -> Self {
         let (schemes, states): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         let (shape, members) = (grid.shape, schemes.len());
-        let schemes = SchemeCalls::new(microphysics, schemes, shape.nz);
+        let schemes = SchemeCalls::new(&schemes, shape.nz);
         let arrays = Arrays::new(grid, coordinate, forcing, states);
         let set = arrays.members[0].state.set();
         Self {
@@ -133,14 +129,9 @@ impl<R: ComputePrecision> Cpu<R> {
         self.step.schemes.diagnose(0, self.state(), environment, out);
     }
 
-    /// The microphysics of the first member, for tests that perturb it.
-    pub fn scheme_mut(&mut self) -> &mut Scheme<R> {
-        &mut self.step.schemes.wsm5[0]
-    }
-
-    /// The Kessler scheme, if the run uses it, for tests that perturb it.
-    pub fn kessler_mut(&mut self) -> Option<&mut Kessler<R>> {
-        self.step.schemes.kessler_mut()
+    /// Replaces the scheme of the first member by the same one with other parameters, for tests that perturb it.
+    pub fn set_scheme(&mut self, scheme: &dyn Scheme) {
+        self.step.schemes.replace(scheme);
     }
 
     /// Perturbs every value by one ULP up or down, by `seed`, before every later step, as other rounding would.
@@ -203,7 +194,7 @@ where
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
-        wsm5::check_length(R::of(dt))?;
+        check_length(R::of(dt))?;
         let Self { arrays, budget, step, times, .. } = self;
         (0..arrays.members.len())
             .try_for_each(|member| step.step(member, (&mut *arrays, &mut *budget), dt, times))

@@ -1,38 +1,41 @@
-//! Calls of the microphysics on the CPU: the schemes of all members, and their work space.
+//! Calls of the microphysics on the CPU: the columns of all members.
 
 use super::arrays::{Arrays, MemberFields};
 use super::budget::BudgetSums;
-use crate::backend::{ComputePrecision, Microphysics};
-use crate::constants::Constants;
+use crate::backend::ComputePrecision;
 use crate::grid::Window;
-use crate::physics::kessler::{self, Kessler};
-use crate::physics::wsm5::reflectivity::Bins;
-use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::{self, DiagnosticFields};
-use crate::physics::{self, Block, Budget, Scratch};
+use crate::physics::scheme::{CpuColumns, Scheme};
+use crate::physics::{Block, Field};
 use crate::real::Real;
 use crate::simd::Instructions;
-use crate::state::{CloudDiagnostics, Environment, State, Surface};
+use crate::state::{CloudDiagnostics, Environment, State};
 
-/// The schemes of all members, and their work space.
+/// The columns of the scheme of each member, which share their work space.
 #[derive(Debug)]
 pub(super) struct SchemeCalls<R: Real> {
-    /// WSM5 of each member, which diagnoses in any case.
-    pub(super) wsm5: Vec<Scheme<R>>,
-    scratch: Scratch<wsm5::Work<R>>,
-    /// The Kessler scheme, if it replaces WSM5, and its work space.
-    kessler: Option<(Kessler<R>, Scratch<kessler::Work<R>>)>,
-    bins: Bins<R>,
+    columns: Vec<Box<dyn CpuColumns<R>>>,
+    /// The fields of a call: tracers, air, planes at the ground.
+    fields: [&'static [Field]; 3],
+    nz: usize,
 }
 
 impl<R: ComputePrecision> SchemeCalls<R> {
-    /// Calls for columns of `nz` levels.
-    pub(super) fn new(microphysics: Microphysics, wsm5: Vec<Scheme<R>>, nz: usize) -> Self {
-        let kessler = (microphysics == Microphysics::Kessler).then(|| {
-            let scheme = Kessler::default();
-            (scheme, Scratch::new(&scheme, nz))
-        });
-        Self { scratch: Scratch::new(&wsm5[0], nz), wsm5, kessler, bins: Bins::default() }
+    /// Calls for columns of `nz` levels, by a scheme for each member. All are one scheme, with parameters of their own.
+    ///
+    /// # Panics
+    ///
+    /// Without any member.
+    pub(super) fn new(schemes: &[Box<dyn Scheme>], nz: usize) -> Self {
+        let fields = schemes.first().expect("a member").about().fields();
+        let mut calls = Self { columns: Vec::new(), fields, nz };
+        for scheme in schemes {
+            calls.columns.push(calls.columns_of(&**scheme));
+        }
+        calls
+    }
+
+    fn columns_of(&self, scheme: &dyn Scheme) -> Box<dyn CpuColumns<R>> {
+        R::of_scheme(scheme).on_cpu(self.nz, self.columns.first().map(|first| &**first))
     }
 
     /// One call for a member over `dt` seconds, in the owned columns outside the specified rows.
@@ -45,21 +48,10 @@ impl<R: ComputePrecision> SchemeCalls<R> {
     ) {
         let Arrays { grid, air, members, present, .. } = arrays;
         let Window { rows, columns } = grid.unspecified();
-        let environment = &present.environment;
         let MemberFields { state, surface } = &mut members[member];
-        let weighing = budget.weighing(air);
-        if let Some((scheme, scratch)) = &self.kessler {
-            let block = warm_rain(state, environment, surface).weighed(weighing);
-            physics::call(scheme, R::of(dt), scratch, block.within(rows, columns));
-        } else {
-            let block = wsm5::block(R::THETA_BASE, state, environment, surface).weighed(weighing);
-            physics::call(
-                &self.wsm5[member],
-                R::of(dt),
-                &self.scratch,
-                block.within(rows, columns),
-            );
-        }
+        let block = Block::of_run(self.fields, state, &present.environment, surface)
+            .weighed(budget.weighing(air));
+        self.columns[member].call(R::of(dt), block.within(rows, columns));
     }
 
     /// Reflectivity and effective radii of a state by the scheme of a member.
@@ -70,43 +62,17 @@ impl<R: ComputePrecision> SchemeCalls<R> {
         air: &Environment<R>,
         out: &mut CloudDiagnostics<R>,
     ) {
-        let fields = DiagnosticFields::new(R::THETA_BASE, state, air, out);
-        wsm5::diagnose(&self.wsm5[member], &self.bins, Instructions::best(), fields);
+        self.columns[member].diagnose_run(state, air, out);
     }
 
-    /// The Kessler scheme, if the run uses it.
-    pub(super) fn kessler_mut(&mut self) -> Option<&mut Kessler<R>> {
-        self.kessler.as_mut().map(|(scheme, _)| scheme)
+    /// Replaces the scheme of the first member.
+    pub(super) fn replace(&mut self, scheme: &dyn Scheme) {
+        self.columns[0] = self.columns_of(scheme);
     }
 
     /// Vector instructions of the calls. Single precision has other bits with them than without.
     pub(super) fn instructions(&self) -> Option<Instructions> {
-        match &self.kessler {
-            Some(_) => Instructions::best(),
-            None => wsm5::instructions::<R>(self.wsm5[0].fallout, Instructions::best()),
-        }
-    }
-}
-
-/// The columns of a run for a scheme of warm rain.
-fn warm_rain<'a, R: Constants>(
-    state: &'a mut State<R>,
-    air: &'a Environment<R>,
-    surface: &'a mut Surface<R>,
-) -> Block<'a, R> {
-    let Surface { rain, rainncv, fallen, fall_residual, clipped, .. } = surface;
-    let [theta, qv, qc, qr, _, _] = state.moist_air_mut().each_mut().map(|field| field.view_mut());
-    Block {
-        theta_base: R::THETA_BASE,
-        tracers: vec![theta, qv, qc, qr],
-        air: [&air.rho, &air.exner, &air.dz].map(|field| field.view()).into(),
-        surface: vec![rain.view_mut(), rainncv.view_mut()],
-        budget: Some(Budget {
-            fallen: fallen.view_mut(),
-            fall_residual: fall_residual.view_mut(),
-            clipped: clipped.view_mut(),
-            weighing: None,
-        }),
+        self.columns[0].instructions()
     }
 }
 
@@ -114,6 +80,6 @@ fn warm_rain<'a, R: Constants>(
 impl SchemeCalls<f64> {
     /// Default calls of a run of one, for the tests of other parts.
     pub(super) fn of_one(nz: usize) -> Self {
-        Self::new(Microphysics::default(), vec![Scheme::default()], nz)
+        Self::new(&[crate::physics::registry::usual()], nz)
     }
 }

@@ -20,7 +20,7 @@ use crate::dry_mass::AirMass;
 use crate::error::{Advice, Error, Result};
 use crate::gpu::device_status::DeviceStatus;
 use crate::grid::Grid;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::scheme::Scheme;
 use crate::state::State;
 
 impl<R: GpuPrecision> GpuBackend<R> {
@@ -45,16 +45,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
         state: &State<R>,
         preparation: Option<GpuPreparation<R>>,
     ) -> Result<Self> {
-        let scheme = Scheme::default().with_fallout(setting.microphysics.fallout());
-        let mut backend = Self::with_schemes(gpu, setting, &[scheme], preparation)?;
+        let schemes = [setting.scheme.boxed()];
+        let mut backend = Self::with_schemes(gpu, setting, &schemes, preparation)?;
         debug!("memory and kernels of the device are ready");
         backend.start(RunStart::from(state))?;
         debug!("the state is on the device");
         Ok(backend)
     }
 
-    /// The same for the members of an ensemble, each with parameters of WSM5 of its own, and with a state that `state`
-    /// makes, one after the other. The variant of all schemes is that of the setting.
+    /// The same for the members of an ensemble, each with parameters of the scheme of its own, and with a state that
+    /// `state` makes, one after the other. Scheme and variant are those of the setting.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     pub fn of_members(
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
-        schemes: &[Scheme<R>],
+        schemes: &[Box<dyn Scheme>],
         mut state: impl FnMut(usize) -> State<R>,
     ) -> Result<Self> {
         let backend = Self::with_schemes(gpu, setting, schemes, None)?;
@@ -77,7 +77,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     fn with_schemes(
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
-        schemes: &[Scheme<R>],
+        schemes: &[Box<dyn Scheme>],
         preparation: Option<GpuPreparation<R>>,
     ) -> Result<Self> {
         let GpuConfig { grid, coordinate, .. } = *setting;
@@ -93,7 +93,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(grid);
         let mapping = mapping_of::<R>(gpu, setting);
-        gpu.compile_ahead(sources::<R>(setting, &settings, mapping))?;
+        gpu.compile_ahead(sources::<R>(setting, &settings, mapping.as_deref()))?;
         debug!("the kernels are compiled");
         let together = steps_together::<R>(setting, (&settings[0], count))[0];
         let groups = order.groups(setting.limiter);
@@ -102,7 +102,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let arrays = Arrays::new(gpu, setting, layout, order, together)?;
         let region = BudgetDomain::new(grid, coordinate);
         let budget = BudgetSums::new(gpu, region, &arrays, &transports)?;
-        let (schemes, transports) = ((schemes, mapping), (transports, together));
+        let (schemes, transports) = ((schemes, mapping.as_deref()), (transports, together));
         let step = Stepper::new(gpu, setting, schemes, transports, (&arrays, &budget))?;
         let frames = Frames::new(gpu, (&arrays, &budget), &step, pinned)?;
         let sampler = Sampler::new(gpu, (layout, fields), &SamplingRequest::default())?;

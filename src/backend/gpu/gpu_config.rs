@@ -6,18 +6,17 @@ use super::GpuPrecision;
 use super::field_order::{FieldOrder, TracerGroup};
 use crate::advection::Limiter;
 use crate::advection::gpu::{TransportSettings, passive, transport};
-use crate::backend::Microphysics;
 use crate::chemistry::coupled::Coupled;
 use crate::device::{Gpu, KernelSource};
 use crate::dry_mass::MassCoordinate;
 use crate::forcing::gpu as forcing;
 use crate::gpu::{budget, step_end, summary};
 use crate::grid::{Grid, Window};
-use crate::physics::kessler::gpu as kessler;
-use crate::physics::wsm5::gpu::Mapping;
-use crate::physics::wsm5::gpu::launch::{self, ActiveColumns};
+use crate::physics::device::DeviceGrid;
+use crate::physics::scheme::Scheme;
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
+use crate::state::gpu::device_fields::ActiveColumns;
 use crate::tracers::{Inflow, TracerSet};
 
 /// Grid, schemes and tracers that a run on the GPU is made for.
@@ -30,9 +29,9 @@ pub struct GpuConfig<'a> {
     /// Limiter of the water species.
     pub limiter: Limiter,
     /// The microphysics.
-    pub microphysics: Microphysics,
-    /// Mapping of columns to threads in WSM5; without it the fastest one.
-    pub mapping: Option<Mapping>,
+    pub scheme: &'a dyn Scheme,
+    /// Its mapping of columns to threads, as its `Mappings` write it; without it the fastest one.
+    pub mapping: Option<&'a str>,
     /// The tracers that the air carries.
     pub tracers: &'a Arc<TracerSet>,
     /// `true` for an input of several frames.
@@ -70,42 +69,37 @@ pub(super) fn transport_settings<R: GpuPrecision>(
     groups.into_iter().map(settings).collect()
 }
 
-/// Mapping of columns to threads.
-pub(super) fn mapping_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Mapping {
-    let (shape, fallout) = (setting.grid.shape, setting.microphysics.fallout());
-    setting.mapping.unwrap_or_else(|| {
-        Mapping::for_device(gpu, shape.columns(), <R as Real>::PRECISION, fallout, shape.nz)
-    })
+/// Mapping of columns to threads; `None` in a scheme without a choice.
+pub(super) fn mapping_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Option<String> {
+    let shape = setting.grid.shape;
+    let mappings = setting.scheme.mappings()?;
+    let fastest = || mappings.fastest(gpu, <R as Real>::PRECISION, shape.nz, shape.columns());
+    Some(setting.mapping.map_or_else(fastest, str::to_owned))
 }
 
 /// Kernels of a single run of a setting.
 pub(super) fn sources_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Vec<KernelSource> {
     let order = FieldOrder::new(setting.tracers, setting.limiter, 1);
     let settings = transport_settings::<R>(gpu, setting, &order);
-    sources::<R>(setting, &settings, mapping_of::<R>(gpu, setting))
+    sources::<R>(setting, &settings, mapping_of::<R>(gpu, setting).as_deref())
 }
 
 /// Kernels of a run with calls of one minor step; the others are compiled when they are needed.
 pub(super) fn sources<R: GpuPrecision>(
     setting: &GpuConfig<'_>,
     settings: &[TransportSettings],
-    mapping: Mapping,
+    mapping: Option<&str>,
 ) -> Vec<KernelSource> {
-    let GpuConfig { grid, microphysics, has_sequence, .. } = *setting;
-    let (layout, inside) = (settings[0].layout(grid), inside_of(grid));
-    let variant = launch::variant_for(layout, &inside, mapping, true, true);
+    let GpuConfig { grid, has_sequence, .. } = *setting;
+    let at = DeviceGrid { layout: settings[0].layout(grid), inside: inside_of(grid), mapping };
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
-    let mut all = vec![
-        match microphysics {
-            Microphysics::Wsm5(fallout) => launch::source(precision, nz, fallout, mapping, variant),
-            Microphysics::Kessler => kessler::source(precision, nz),
-        },
-        launch::diagnosis_source(precision, nz, microphysics.fallout()),
+    let mut all = setting.scheme.sources(precision, &at);
+    all.extend([
         step_end::source(precision, grid),
         budget::source(precision, nz),
         summary::source(precision, nz),
         reduce::source::<R>(reduce::ReduceConfig::default()),
-    ];
+    ]);
     all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
     if !setting.tracers.passive().is_empty() {
         all.push(passive::source(precision, nz));

@@ -39,8 +39,7 @@ use crate::chemistry::coupled::Coupled;
 use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::physics::wsm5::check_length;
-use crate::physics::wsm5::gpu::Mapping;
+use crate::physics::check_length;
 use crate::primitives::gpu::reduce::Reducible;
 use crate::state::{State, Surface};
 
@@ -77,8 +76,8 @@ impl<R: GpuPrecision> GpuBackend<R> {
         Ok(self)
     }
 
-    /// Mapping of columns to threads.
-    pub fn mapping(&self) -> Mapping {
+    /// Mapping of columns to threads in the microphysics, in short.
+    pub fn mapping(&self) -> String {
         self.step.mapping()
     }
 

@@ -119,7 +119,7 @@ pub fn rates_source(kinetics: &Kinetics) -> KernelSource {
     text.number("HOTTEST", HOTTEST);
     text.whole("RATE_THREADS", RATE_THREADS);
     rates::write(&mut text, &kinetics.rates);
-    KernelSource { file: "chemistry/rates.cu", prelude: text.0, is_exact: true }
+    KernelSource { file: "chemistry/rates.cu", prelude: text.0, is_exact: true, text: None }
 }
 
 /// Numbers that are loaded together.
@@ -179,7 +179,7 @@ pub fn integration_source(kinetics: &Kinetics, plan: &Plan) -> KernelSource {
     }
     text.0 += "#include \"chemistry/functions.cuh\"\n";
     rates::write_timed(&mut text, &kinetics.rates, form.cells);
-    KernelSource { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true }
+    KernelSource { file: "chemistry/rosenbrock.cu", prelude: text.0, is_exact: true, text: None }
 }
 
 /// The addresses of all numbers of straight-line code.

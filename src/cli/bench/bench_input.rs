@@ -13,17 +13,18 @@ use crate::model::RunInput;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
 use crate::physics::PhysicsCase;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::registry::SCHEMES;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
 pub(in crate::cli) fn read<R: FilePrecision>(
     input: &Path,
     group: Option<&str>,
 ) -> Result<ReplicatedGrid<R>> {
+    // The usual scheme has all fields of a run.
     let columns = match group {
-        Some(group) => Some(PhysicsCase::read_group::<Scheme<R>>(input, group)?),
+        Some(group) => Some(PhysicsCase::read_group(input, SCHEMES[0], group)?),
         None if Reader::open(input)?.dimension("column").is_ok() => {
-            Some(PhysicsCase::read::<Scheme<R>>(input)?)
+            Some(PhysicsCase::read(input, SCHEMES[0])?)
         }
         None => None,
     };

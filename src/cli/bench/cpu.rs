@@ -15,7 +15,7 @@ use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::grid::{Side, Sides};
 use crate::model::replicated_grid::{ReplicatedGrid, has_condensate};
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::state::CloudDiagnostics;
 
 /// Values of the copy that is the reference: more than caches hold.
@@ -50,17 +50,18 @@ pub(super) fn measure<R: FilePrecision>(
         figures.push(Measurement::new::<R>(part, variant, Timing::Wall, &place, times));
     };
     let (runs, dt) = (|_| bench.runs, bench.dt);
-    if bench.wants(Part::Wsm5) {
-        for fallout in bench.fallouts() {
-            let variants = match fallout {
-                Sedimentation::SemiLagrangian => ["surface outputs", "with radii and reflectivity"],
-                Sedimentation::Substepped => {
-                    ["sub-stepped, surface outputs", "sub-stepped, radii, reflectivity"]
+    let schemes = bench.schemes()?;
+    if bench.wants(Part::Physics) {
+        for scheme in &schemes {
+            let variants = match scheme.variant().map_or("", |variant| variant.mark) {
+                "" => ["surface outputs", "with radii and reflectivity"].map(str::to_owned),
+                mark => {
+                    ["surface outputs", "radii, reflectivity"].map(|what| format!("{mark}, {what}"))
                 }
             };
             for (variant, diagnoses) in variants.into_iter().zip([false, true]) {
-                let times = microphysics_times(replicated, fallout, diagnoses, dt, runs)?;
-                add(MeasuredPart::wsm5(fallout, diagnoses), variant.to_owned(), times);
+                let times = microphysics_times(replicated, &**scheme, diagnoses, dt, runs)?;
+                add(MeasuredPart::physics(&**scheme, diagnoses), variant, times);
             }
         }
     }
@@ -72,10 +73,10 @@ pub(super) fn measure<R: FilePrecision>(
         }
     }
     if bench.wants(Part::Step) && replicated.has_winds {
-        for fallout in bench.fallouts() {
+        for scheme in &schemes {
             let limiter = bench.limiter_of_steps();
-            let (times, _) = step_times(replicated, limiter, fallout, dt, runs)?;
-            add(MeasuredPart::step(fallout, limiter), step_variant(fallout).to_owned(), times);
+            let (times, _) = step_times(replicated, limiter, &**scheme, dt, runs)?;
+            add(MeasuredPart::step(&**scheme, limiter), step_variant(&**scheme), times);
         }
     }
     Ok(figures)
@@ -85,7 +86,7 @@ pub(super) fn measure<R: FilePrecision>(
 /// function of the time of the first one, as below.
 pub(super) fn microphysics_times<R: FilePrecision>(
     replicated: &ReplicatedGrid<R>,
-    fallout: Sedimentation,
+    scheme: &dyn Scheme,
     diagnoses: bool,
     dt: f64,
     runs: impl Fn(f64) -> u32,
@@ -93,7 +94,7 @@ pub(super) fn microphysics_times<R: FilePrecision>(
     let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
     // Without sides, so that it acts in all columns.
     let grid = grid.with_sides(Sides::all(Side::Periodic));
-    let mut cpu = Cpu::new(&grid, coordinate, Limiter::None, fallout, forcing, state.clone());
+    let mut cpu = Cpu::new(&grid, coordinate, Limiter::None, scheme, forcing, state.clone());
     let mut radar = diagnoses.then(|| CloudDiagnostics::zeros(grid.shape));
     let call = |cpu: &mut Cpu<R>| {
         cpu.microphysics(dt);
@@ -134,12 +135,12 @@ pub(super) fn transport_times<R: FilePrecision>(
 pub(super) fn step_times<R: FilePrecision>(
     replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
-    fallout: Sedimentation,
+    scheme: &dyn Scheme,
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<(Vec<f64>, Cpu<R>)> {
     let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
-    let mut cpu = Cpu::new(grid, coordinate, limiter, fallout, forcing, state.clone());
+    let mut cpu = Cpu::new(grid, coordinate, limiter, scheme, forcing, state.clone());
     // The first step removes subnormal traces of species from the file.
     let times = wall_times(runs, &mut cpu, |_| Ok(()), |cpu| cpu.step(dt))?;
     Ok((times, cpu))

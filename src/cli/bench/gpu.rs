@@ -6,7 +6,7 @@ use super::measurement::{
 };
 use super::record::Record;
 use super::table::counted;
-use super::{Bench, Part, name_of, step_variant};
+use super::{Bench, Part, marked, name_of, step_variant};
 use crate::advection::Limiter;
 use crate::advection::gpu::TransportSettings;
 use crate::advection::gpu::transport::{Transport, Wind};
@@ -14,7 +14,8 @@ use crate::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision, MemoryEstimate};
 use crate::backend::{Backend, RunStart};
 use crate::cli::FilePrecision;
 use crate::cli::device::MappingChoice;
-use crate::device::{Buffer, Gpu, PinnedTransfer, Resources};
+use crate::cuda_abi::DevicePointer;
+use crate::device::{Branch, Buffer, Gpu, PinnedTransfer, Resources};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
@@ -22,14 +23,15 @@ use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::launch::{
-    self, ActiveColumns, DIAGNOSED_FIELDS, STATE_FIELDS, SURFACE_PLANES, Wsm5Gpu,
-};
-use crate::physics::wsm5::gpu::{Mapping, Tile};
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::device::{DeviceColumns, DeviceGrid, DeviceRun};
+use crate::physics::scheme::Scheme;
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
-use crate::state::State;
+use crate::state::gpu::device_fields::{
+    ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, SURFACE_PLANES,
+};
+use crate::state::gpu::member_layout::MemberLayout;
+use crate::state::gpu::step_in_batch::StepInBatch;
+use crate::state::{STATE_FIELDS, State};
 use crate::tracers::TracerSet;
 
 /// The device with its peak performance.
@@ -66,22 +68,15 @@ fn mappings<R: GpuPrecision>(
     gpu: &Gpu,
     choice: Option<MappingChoice>,
     shape: Shape,
-    fallout: Sedimentation,
-) -> Vec<Mapping> {
+    scheme: &dyn Scheme,
+) -> Vec<Option<String>> {
+    if scheme.mappings().is_none() {
+        return vec![None];
+    }
     let choices = choice
         .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
     let precision = R::PRECISION;
-    choices.into_iter().map(|choice| choice.of(gpu, &shape, precision, fallout)).collect()
-}
-
-/// A mapping in words: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
-pub(in crate::cli) fn mapping_text(mapping: Mapping) -> String {
-    match mapping {
-        Mapping::Column => format!("column NT{}", mapping.blocks(1)[1]),
-        Mapping::Tile(Tile { columns, threads, blocks }) => {
-            format!("tile C{columns} NT{threads} B{blocks}")
-        }
-    }
+    choices.into_iter().map(|choice| choice.of(gpu, &shape, precision, scheme)).collect()
 }
 
 /// Fields and planes of the microphysics, on the device.
@@ -124,27 +119,31 @@ impl<R: FilePrecision + GpuPrecision> PhysicsArrays<R> {
         Ok(Self { shape, layout, fresh, state, air, surface, diagnosed })
     }
 
-    /// The kernels for them.
-    pub(in crate::cli) fn wsm5(
+    /// The kernels of a scheme for them.
+    pub(in crate::cli) fn kernels(
         &self,
         gpu: &Gpu,
-        fallout: Sedimentation,
-        mapping: Mapping,
-    ) -> Result<Wsm5Gpu<R>> {
-        let scheme = Scheme::default().with_fallout(fallout);
-        Wsm5Gpu::new(
-            gpu,
-            self.layout,
-            ActiveColumns::all(self.shape),
-            scheme,
-            mapping,
-            R::THETA_BASE,
-        )
+        scheme: &dyn Scheme,
+        mapping: Option<&str>,
+    ) -> Result<Box<dyn DeviceColumns<R>>> {
+        let inside = ActiveColumns::all(self.shape);
+        let run = DeviceRun {
+            grid: DeviceGrid { layout: self.layout, inside, mapping },
+            masses: None,
+            status: [DevicePointer::default(); 2],
+            member: MemberLayout::ALONE,
+        };
+        R::of_scheme(scheme).on_gpu(gpu, &run, None)
+    }
+
+    /// A call of `dt` seconds.
+    pub(in crate::cli) fn call(&self, kernels: &dyn DeviceColumns<R>, dt: f64) -> Result<()> {
+        kernels.call_in(Branch::TRUNK, StepInBatch::ALONE, &self.place(), dt)
     }
 
     /// Arrays of a call.
-    pub(in crate::cli) fn place(&self) -> launch::DeviceFields<'_, R> {
-        launch::DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
+    fn place(&self) -> DeviceFields<'_, R> {
+        DeviceFields { state: &self.state, air: &self.air, surface: &self.surface }
     }
 
     /// The state after the calls.
@@ -163,7 +162,7 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
     /// Measures all requested parts.
     pub(super) fn measure(&mut self) -> Result<()> {
         let Self { bench, replicated, .. } = *self;
-        if bench.wants(Part::Wsm5) {
+        if bench.wants(Part::Physics) {
             self.microphysics()?;
         }
         if bench.wants(Part::Advection) && replicated.has_winds {
@@ -197,19 +196,18 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
         let restore = || columns.restore();
         let mut copies = CallTransfers::new(gpu, &columns)?;
         self.transfers(&mut copies)?;
-        for fallout in bench.fallouts() {
-            let scheme = if fallout == Sedimentation::default() { "" } else { ", sub-stepped" };
+        for scheme in bench.schemes()? {
             let [alone, with_diagnostics] =
-                [false, true].map(|diagnoses| MeasuredPart::wsm5(fallout, diagnoses));
-            for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, fallout) {
-                let variant = format!("{}{scheme}", mapping_text(mapping));
-                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
-                let call = || wsm5.call(&columns.place(), dt);
+                [false, true].map(|diagnoses| MeasuredPart::physics(&*scheme, diagnoses));
+            for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, &*scheme) {
+                let kernels = columns.kernels(gpu, &*scheme, mapping.as_deref())?;
+                let variant = marked(&kernels.mapping(), &*scheme);
+                let call = || columns.call(&*kernels, dt);
                 let both = || {
                     call()?;
-                    wsm5.diagnose(&columns.place(), &columns.diagnosed, 0)
+                    kernels.diagnose(&columns.place(), &columns.diagnosed, 0)
                 };
-                let [kernel, diagnosis] = wsm5.resources(dt)?;
+                let [kernel, diagnosis] = kernels.resources(dt)?;
                 let times = graph_times(gpu, runs, restore, call)?;
                 self.add(alone, &variant, Timing::Graph, times, Some(vec![kernel]))?;
                 let times = event_times(gpu, runs, restore, call)?;
@@ -272,11 +270,11 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
         const STEPS: usize = 41;
         let Self { bench, gpu, replicated, .. } = *self;
         let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
-        for fallout in bench.fallouts() {
-            let (mut run, _) = stepping(bench, gpu, replicated, limiter, fallout)?;
+        for scheme in bench.schemes()? {
+            let (mut run, _) = stepping(bench, gpu, replicated, limiter, &*scheme)?;
             run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;
-            let part = MeasuredPart::step(fallout, limiter);
-            let variant = format!("{}, {}", step_variant(fallout), mapping_text(run.mapping()));
+            let part = MeasuredPart::step(&*scheme, limiter);
+            let variant = format!("{}, {}", step_variant(&*scheme), run.mapping());
             let graph = step_times(gpu, runs, &mut run, &replicated.state, dt)?;
             let events = event_times(gpu, runs, || Ok(()), || run.step_untimed(dt, 1))?;
             let place = &self.place;
@@ -400,17 +398,17 @@ pub(super) fn stepping<R: FilePrecision + GpuPrecision>(
     gpu: &Gpu,
     replicated: &ReplicatedGrid<R>,
     limiter: Limiter,
-    fallout: Sedimentation,
+    scheme: &dyn Scheme,
 ) -> Result<(GpuBackend<R>, MemoryEstimate)> {
     let ReplicatedGrid { grid, coordinate, state, .. } = replicated;
     let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
-    let mapping = Some(mapping.of(gpu, &grid.shape, R::PRECISION, fallout));
+    let mapping = mapping.of(gpu, &grid.shape, R::PRECISION, scheme);
     let setting = GpuConfig {
         grid,
         coordinate,
         limiter,
-        microphysics: fallout.into(),
-        mapping,
+        scheme,
+        mapping: mapping.as_deref(),
         tracers: &TracerSet::moist_air(),
         has_sequence: false,
         chemistry: None,

@@ -12,7 +12,7 @@ use crate::device::{Gpu, Resources};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::real::Real;
 use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
@@ -30,12 +30,8 @@ pub(super) struct MeasuredPart {
     operations: Option<f64>,
 }
 
-/// Fields that the microphysics reads, and writes.
-const WSM5_MOVED: f64 = 10.0 + 6.0;
 /// Number of fields of reflectivity and effective radii.
 const DIAGNOSED: f64 = 4.0;
-/// Operations of the default microphysics: the mean of a storm of which a third is cloudy.
-const WSM5_OPERATIONS: f64 = 240.0;
 /// Fields of a tracer in three stages: q, or q and its start, read; one written.
 const TRACER_MOVED: f64 = 2.0 + 3.0 + 3.0;
 /// The three fluxes that each stage reads, shared by all tracers.
@@ -48,12 +44,15 @@ const POSITIVE_STEP: f64 = 262.0;
 const MONOTONIC_EXTRA: f64 = 45.0;
 
 impl MeasuredPart {
-    /// The microphysics; variants other than the default one have no count of operations.
-    pub(super) fn wsm5(fallout: Sedimentation, with_diagnostics: bool) -> Self {
+    /// The microphysics; variants other than the usual one have no count of operations.
+    pub(super) fn physics(scheme: &dyn Scheme, with_diagnostics: bool) -> Self {
+        let about = scheme.about();
         let diagnosed = if with_diagnostics { DIAGNOSED } else { 0.0 };
-        let counted = fallout == Sedimentation::default() && !with_diagnostics;
-        let operations = counted.then_some(WSM5_OPERATIONS);
-        Self { bench: "wsm5", tracers: None, values: WSM5_MOVED + diagnosed, operations }
+        let is_usual = scheme.variant() == about.variants.first();
+        let operations = about.operations.filter(|_| is_usual && !with_diagnostics);
+        // Tracers are read and written.
+        let moved = (2 * about.tracers.len() + about.air.len()) as f64;
+        Self { bench: about.key, tracers: None, values: moved + diagnosed, operations }
     }
 
     /// A number of tracers carried together.
@@ -72,15 +71,15 @@ impl MeasuredPart {
     }
 
     /// Theta without limiter, five species with one, and the microphysics.
-    pub(super) fn step(fallout: Sedimentation, limiter: Limiter) -> Self {
-        let wsm5 = Self::wsm5(fallout, false);
+    pub(super) fn step(scheme: &dyn Scheme, limiter: Limiter) -> Self {
+        let physics = Self::physics(scheme, false);
         let theta = Self::tracers(1, Limiter::None);
         let water = Self::tracers(WATER_SPECIES, limiter);
         // All six tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
-        let operations = wsm5.operations.zip(transport).map(|(a, b)| a + b);
-        let values = moved + wsm5.values;
+        let operations = physics.operations.zip(transport).map(|(a, b)| a + b);
+        let values = moved + physics.values;
         Self { bench: "step", tracers: Some(STATE_FIELDS), values, operations }
     }
 
@@ -371,6 +370,7 @@ pub(super) fn wall_times<S: ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::registry;
 
     fn figure(timing: Timing, part: MeasuredPart) -> Measurement {
         let processor = Processor {
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_the_median() {
-        let figure = figure(Timing::Graph, MeasuredPart::wsm5(Sedimentation::default(), false));
+        let figure = figure(Timing::Graph, MeasuredPart::physics(&*registry::usual(), false));
         let Measured { min_s, median_s, max_s, runs, .. } = figure.measured;
         assert_eq!([min_s, median_s, max_s], [0.01, 0.02, 0.05]);
         assert_eq!((runs, figure.cells_per_s), (5, 500_000.0));
@@ -418,8 +418,8 @@ mod tests {
             let bytes = 4.0 * part.values / count as f64;
             assert!((bytes - (32.0 + 36.0 / count as f64)).abs() < 1e-9, "{count}: {bytes}");
         }
-        let step = MeasuredPart::step(Sedimentation::default(), Limiter::PositiveDefinite);
-        assert_eq!(step.values, MeasuredPart::tracers(6, Limiter::None).values + WSM5_MOVED);
+        let step = MeasuredPart::step(&*registry::usual(), Limiter::PositiveDefinite);
+        assert_eq!(step.values, MeasuredPart::tracers(6, Limiter::None).values + 16.0);
         assert_eq!(step.operations, Some(189.0 + 5.0 * 262.0 + 240.0));
     }
 }

@@ -34,6 +34,7 @@ use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::run::metadata::machine;
+use crate::cli::run::scheme::{PhysicsChoice, VariantChoice};
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::{CompilerFacts, Gpu};
 use crate::error::{Error, Result};
@@ -43,7 +44,7 @@ use crate::lattice::gpu::LatticePrecision;
 use crate::lattice::number::Vectorised;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate, has_rain};
 use crate::os_text::Shown;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::primitives::matrices::Kind;
 use crate::primitives::transpose::Matrices;
 use measurement::{MeasuredOn, Processor};
@@ -68,7 +69,7 @@ use size::Elements;
 /// it, with the gain of each step; every result is held against a reference, and a wrong one ends
 /// in exit code 1. Lines of the CPU stand beside them.
 ///
-/// Example: nwp-mini bench wsm5 --backend both --tile 256x256 --tile 1024x1024
+/// Example: nwp-mini bench physics --backend both --tile 256x256 --tile 1024x1024
 ///
 /// `scale` runs from 4Ki to 128Mi columns, or as far as memory and time allow: time for a cell, and
 /// memory for a cell; where the time is flat, where the GPU overtakes the CPU, and which mapping is
@@ -86,7 +87,7 @@ use size::Elements;
 /// `output` writes frames of a run in every form, as in nwp-mini bench output --refine 14 --folder /dev/shm
 #[derive(Debug, Args)]
 pub(super) struct Bench {
-    /// Parts to measure [default: wsm5, advection and step]
+    /// Parts to measure [default: physics, advection and step]
     #[arg(value_name = "PART")]
     parts: Vec<Part>,
     /// WRF file with the state, or columns as nwp-mini columns takes them
@@ -109,9 +110,12 @@ pub(super) struct Bench {
     /// Mapping of columns to the threads of the GPU [default: column and tile]
     #[arg(long, value_name = "MAPPING")]
     mapping: Option<MappingChoice>,
+    /// The microphysics of `physics`, `step` and `scale`
+    #[arg(long, value_name = "SCHEME", default_value_t)]
+    physics: PhysicsChoice,
     /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<Sedimentation>,
+    fallout: Option<VariantChoice>,
     /// Limiter of the transport [default: all of them, and pd in whole steps]
     #[arg(long, value_name = "LIMITER")]
     limiter: Option<Limiter>,
@@ -171,8 +175,9 @@ pub(super) struct Bench {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Cloud microphysics
-    Wsm5,
+    /// Cloud microphysics; wsm5 is another name of this part
+    #[value(alias = "wsm5")]
+    Physics,
     /// Transport of tracers
     Advection,
     /// Transport of all fields and microphysics
@@ -200,7 +205,7 @@ enum Part {
 }
 
 /// Parts of a step, which need an input.
-const OF_A_STEP: [Part; 3] = [Part::Wsm5, Part::Advection, Part::Step];
+const OF_A_STEP: [Part; 3] = [Part::Physics, Part::Advection, Part::Step];
 /// The ladders.
 const LADDERS: [Part; 3] = [Part::Reduce, Part::Transpose, Part::Csr];
 
@@ -234,6 +239,9 @@ impl Bench {
             return Err(Error::Usage("--svg needs scale, whose figures it draws".to_owned()));
         }
         self.check_ladders()?;
+        // Before anything is measured.
+        self.schemes()?;
+        self.physics.check_mapping(self.mapping.is_some())?;
         match self.precision {
             Precision::F32 => self.run_in::<f32>(),
             Precision::F64 => self.run_in::<f64>(),
@@ -310,9 +318,9 @@ impl Bench {
         usual || self.parts.contains(&part) || is_of_all
     }
 
-    /// The requested variants of sedimentation.
-    fn fallouts(&self) -> Vec<Sedimentation> {
-        self.fallout.map_or_else(|| Sedimentation::ALL.to_vec(), |fallout| vec![fallout])
+    /// The microphysics in the requested variant, or in all of them.
+    fn schemes(&self) -> Result<Vec<Box<dyn Scheme>>> {
+        self.physics.all_made(self.fallout)
     }
 
     /// The requested limiters.
@@ -472,9 +480,15 @@ fn name_of(limiter: Limiter) -> &'static str {
 }
 
 /// A whole step in words.
-fn step_variant(fallout: Sedimentation) -> &'static str {
-    match fallout {
-        Sedimentation::SemiLagrangian => "6 tracers and WSM5",
-        Sedimentation::Substepped => "6 tracers and WSM5, sub-stepped",
+fn step_variant(scheme: &dyn Scheme) -> String {
+    let title = scheme.about().title;
+    marked(&format!("6 tracers and {title}"), scheme)
+}
+
+/// Words with those that tell the variant of a scheme from the usual one.
+fn marked(words: &str, scheme: &dyn Scheme) -> String {
+    match scheme.variant().map_or("", |variant| variant.mark) {
+        "" => words.to_owned(),
+        mark => format!("{words}, {mark}"),
     }
 }

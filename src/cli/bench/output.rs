@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::Bench;
 use super::record::Record;
 use crate::advection::Limiter;
-use crate::backend::Microphysics;
 use crate::backend::cpu::Cpu;
 use crate::cli::FilePrecision;
 use crate::cli::run::metadata::machine;
@@ -27,7 +26,7 @@ use crate::io::wrf::series::Overlap;
 use crate::io::wrf::{self};
 use crate::model::{self, Frames, RunInput};
 use crate::os_text::Shown;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::registry;
 use crate::time_steps::{Length, Plan};
 
 /// Steps before the frame that is written: the diagnostics of the initial state are not typical of a run.
@@ -155,14 +154,14 @@ impl Bench {
         let state = case.take_state();
         let plan = Plan::new(Length::Steps(STEPS), None, case.domain.dt, case.max_dt)?;
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-        let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
-        let mut backend = Cpu::new(grid, coordinate, limiter, fallout, &case.forcing, state);
+        let (limiter, scheme) = (Limiter::PositiveDefinite, registry::usual());
+        let mut backend = Cpu::new(grid, coordinate, limiter, &*scheme, &case.forcing, state);
         let domain = case.domain.clone();
         let header = Header {
             domain,
             start: series.start(),
             tracers: Arc::clone(&case.tracers),
-            physics: Microphysics::default().number(),
+            physics: registry::SCHEMES[0].number,
             left_out: Vec::new(),
             dt: plan.dt,
             provenance: Vec::new(),

@@ -8,6 +8,7 @@ use ndarray::{Array3, ArrayBase, Data, Dimension};
 use super::{Columns, Steps};
 use crate::backend::{PhaseTime, PhaseTimes};
 use crate::cli::BackendChoice;
+use crate::cli::device::MappingChoice;
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::run::pair;
 use crate::device::{Element, Gpu};
@@ -19,43 +20,40 @@ use crate::model::Outcome;
 use crate::model::backend_comparison::{ComparisonReport, Timed};
 use crate::model::columns::{Calls, Ends, compare};
 use crate::os_text::Shown;
-use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
-use crate::physics::{ColumnPhysics, PhysicsCase, Scratch, call};
+use crate::physics::PhysicsCase;
+use crate::physics::device::{ColumnLayout, DeviceArrays, Launcher};
+use crate::physics::scheme::{About, PhysicsPrecision, Scheme};
 use crate::primitives::reduce;
 
 impl Columns {
-    /// Runs a scheme. `references` are the same scheme in this precision and in double precision, which a device is
-    /// compared with if both backends are requested.
-    pub(super) fn run_physics<R, P, W>(
+    /// Runs a scheme. `reference` is the scheme that a device is compared with if both backends are requested.
+    pub(super) fn run_physics<R: Stored + PhysicsPrecision + Value>(
         &self,
-        physics: &P,
-        references: (&P, &W),
-        mapping: impl FnOnce(&Gpu, &Shape) -> Option<P::Mapping>,
-    ) -> Result<()>
-    where
-        R: Stored + Element + Value,
-        P: DevicePhysics<R>,
-        W: ColumnPhysics<f64>,
-    {
+        scheme: &dyn Scheme,
+        reference: &dyn Scheme,
+    ) -> Result<()> {
+        let about = scheme.about();
         refuse_one_file_twice(
             &[("--output", Some(&self.output))],
             &[("the input file", &self.input)],
         )?;
-        let mut case = PhysicsCase::<R>::read::<P>(&self.input)?;
+        let mut case = PhysicsCase::<R>::read(&self.input, about)?;
         let steps = self.steps(case.dt, case.calls)?;
-        let device = self.device(case.shape.nz, &P::DEVICE_LEVELS)?;
+        let device = self.device(case.shape.nz, about)?;
         let writer = Writer::create(&self.output, self.force)?;
         let before = (self.backend == BackendChoice::Both).then(|| case.clone());
         let start = Instant::now();
         let mut first = None;
         let (place, compute) = match &device {
-            None => ("the CPU".to_owned(), on_cpu(physics, &mut case, steps)?),
+            None => ("the CPU".to_owned(), on_cpu(scheme, &mut case, steps)?),
             Some(gpu) => {
                 let shape = case.shape;
                 let places = ColumnLayout::all(shape);
-                let mapping = mapping(gpu, &shape);
-                let launcher = physics.launcher(gpu, shape.nz, places, R::ZERO, mapping)?;
-                on_gpu::<R, P>(gpu, &launcher, &mut case, steps, &mut |case| {
+                let choice = self.mapping.unwrap_or(MappingChoice::Auto);
+                let mapping = choice.of(gpu, &shape, R::PRECISION, scheme);
+                let columns = R::of_scheme(scheme);
+                let launcher = columns.launcher(gpu, shape.nz, places, mapping.as_deref())?;
+                on_gpu(gpu, (about, &*launcher), &mut case, steps, &mut |case| {
                     if before.is_some() {
                         first.get_or_insert_with(|| case.clone());
                     }
@@ -63,8 +61,8 @@ impl Columns {
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        case.write::<P>(writer, [steps.dt, steps.calls as f64])?;
-        let rest = ["", ", diagnosis"][usize::from(!P::DIAGNOSED.is_empty())];
+        case.write(writer, about, [steps.dt, steps.calls as f64])?;
+        let rest = ["", ", diagnosis"][usize::from(!about.diagnosed.is_empty())];
         let (Shape { nx, nz, .. }, Steps { dt, calls }) = (case.shape, steps);
         let rain = case.surface[0].iter().map(|x| x.f64()).sum::<f64>() / nx as f64;
         writeln!(
@@ -74,31 +72,26 @@ impl Columns {
              with the rest  {seconds:.3} s: tendencies, checks, copies{rest}\n\
              precipitation  {rain:.6} mm in the mean\n\
              output         {}",
-            P::NAME,
+            about.title,
             R::NAME,
             compute / (case.shape.cells() as f64 * calls as f64) * 1e9,
             self.output.shown()
         )?;
         let (Some(before), Some(first)) = (before, first) else { return Ok(()) };
         let ends = Ends { first, last: case };
-        self.compare(references, (before, steps), (&ends, place, [compute, seconds]))
+        self.compare(reference, (before, steps), (&ends, place, [compute, seconds]))
     }
 
     /// Compares columns of a device with those of the CPU.
-    fn compare<R, P, W>(
+    fn compare<R: Stored + PhysicsPrecision + Value>(
         &self,
-        (physics, wide): (&P, &W),
+        scheme: &dyn Scheme,
         (before, Steps { dt, calls }): (PhysicsCase<R>, Steps),
         (found, place, seconds): (&Ends<R>, String, [f64; 2]),
-    ) -> Result<()>
-    where
-        R: Stored + Element + Value,
-        P: DevicePhysics<R>,
-        W: ColumnPhysics<f64>,
-    {
+    ) -> Result<()> {
         let start = Instant::now();
         let cells = before.shape.cells();
-        let compute = on_cpu(physics, &mut before.clone(), Steps { dt, calls })?;
+        let compute = on_cpu(scheme, &mut before.clone(), Steps { dt, calls })?;
         let on_cpu = timed(
             "cpu",
             "CPU".to_owned(),
@@ -106,8 +99,8 @@ impl Columns {
             [compute, start.elapsed().as_secs_f64()],
         );
         let on_gpu = timed("gpu", place, [calls, cells], seconds);
-        let exact = PhysicsCase::<f64>::read::<W>(&self.input)?;
-        let calls = Calls { physics, wide, dt, count: calls };
+        let exact = PhysicsCase::<f64>::read(&self.input, scheme.about())?;
+        let calls = Calls { scheme, dt, count: calls };
         let (verdicts, fragile_share) = compare(&calls, (&before, &exact), found)?;
         let report = ComparisonReport {
             outcome: Outcome::default(),
@@ -136,29 +129,29 @@ fn timed(
 }
 
 /// Returns the time of the calls, s.
-fn on_cpu<R: Stored + Element, P: DevicePhysics<R>>(
-    physics: &P,
+fn on_cpu<R: Stored + PhysicsPrecision>(
+    scheme: &dyn Scheme,
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
 ) -> Result<f64> {
-    let scratch = Scratch::new(physics, case.shape.nz);
+    let columns = R::of_scheme(scheme).on_cpu(case.shape.nz, None);
     let mut compute = 0.0;
     for number in 1..=calls {
         case.force(R::of(dt));
         let start = Instant::now();
-        call(physics, R::of(dt), &scratch, case.block());
+        columns.call(R::of(dt), case.block());
         compute += start.elapsed().as_secs_f64();
-        check_finite::<R, P>(case, number)?;
+        check_finite(scheme.about(), case, number)?;
     }
-    case.diagnosed = physics.diagnose(&case.tracers, &case.air);
+    case.diagnosed = columns.diagnose(&case.tracers, &case.air);
     Ok(compute)
 }
 
 /// Returns the device and the mapping, in words, and the time of the calls, s; `after_call` is called with the columns and
 /// the precipitation after each call.
-fn on_gpu<R: Stored + Element, P: DevicePhysics<R>>(
+fn on_gpu<R: Stored + Element>(
     gpu: &Gpu,
-    launcher: &P::Launcher,
+    (about, launcher): (&About, &dyn Launcher<R>),
     case: &mut PhysicsCase<R>,
     Steps { dt, calls }: Steps,
     after_call: &mut dyn FnMut(&PhysicsCase<R>),
@@ -185,12 +178,12 @@ fn on_gpu<R: Stored + Element, P: DevicePhysics<R>>(
             let values = plane.as_slice_mut().expect("planes are in standard layout");
             surface.download_from(at * values.len(), values)?;
         }
-        check_finite::<R, P>(case, number)?;
+        check_finite(about, case, number)?;
         after_call(case);
     }
-    let out = gpu.zeros::<R>(P::DIAGNOSED.len() * cells)?;
+    let out = gpu.zeros::<R>(about.diagnosed.len() * cells)?;
     launcher.diagnose(&memory, &out)?;
-    for at in 0..P::DIAGNOSED.len() {
+    for at in 0..about.diagnosed.len() {
         let mut field = Array3::zeros(case.shape.centre());
         let values = field.as_slice_mut().expect("fields are in standard layout");
         out.download_from(at * cells, values)?;
@@ -205,11 +198,12 @@ fn values<R: Copy, S: Data<Elem = R>, D: Dimension>(fields: &[ArrayBase<S, D>]) 
 }
 
 /// Fails if a tracer has a value that is not finite.
-fn check_finite<R: Stored + Element, P: DevicePhysics<R>>(
+fn check_finite<R: Stored + Element>(
+    about: &About,
     case: &PhysicsCase<R>,
     step: usize,
 ) -> Result<()> {
-    for (field, values) in P::TRACERS.iter().zip(&case.tracers) {
+    for (field, values) in about.tracers.iter().zip(&case.tracers) {
         let values = values.as_slice().expect("fields are in standard layout");
         if let Some(first) = reduce::non_finite(values).first {
             let nx = case.shape.nx;

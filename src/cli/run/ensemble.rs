@@ -30,7 +30,8 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::registry::SCHEMES;
+use crate::physics::scheme::Scheme;
 use crate::primitives::moments::Moments;
 use crate::state::State;
 use crate::tracers::TracerSet;
@@ -74,7 +75,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
     );
     let PreparedRun { mut case, plan, .. } = prepared;
-    let table = member_table(ensemble);
+    let table = member_table(ensemble, &*config.scheme.physics)?;
     let output = EnsembleOutput::<R>::create(output, header, table.clone())?;
     let frames = Frames { interval: *output_interval, ..Frames::default() };
     let mut progress = Progress::new(plan.steps);
@@ -123,17 +124,19 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
 
 /// Fails if members differ in parameters that the scheme does not have.
 fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
-    let scheme = config.scheme.microphysics;
-    match (scheme.variant(), ensemble.changes.first()) {
-        (None, Some(change)) => Err(Error::Usage(format!(
-            "{}: [parameters] {} is a parameter of WSM5, which --physics {} does not have; \
-             remove [parameters] and perturb the members by [initial.NAME]",
-            ensemble.path.shown(),
-            change.parameter.name,
-            scheme.key()
-        ))),
-        _ => Ok(()),
-    }
+    let about = config.scheme.physics.about();
+    let names = ensemble.changes.iter().map(|change| change.parameter.name);
+    let Some(name) = names.into_iter().find(|name| about.parameter(name).is_none()) else {
+        return Ok(());
+    };
+    let others = SCHEMES.iter().filter(|other| other.parameter(name).is_some());
+    let others = others.map(|other| other.title).collect::<Vec<_>>().join(", ");
+    Err(Error::Usage(format!(
+        "{}: [parameters] {name} is a parameter of {others}, which --physics {} does not have; \
+         remove [parameters] and perturb the members by [initial.NAME]",
+        ensemble.path.shown(),
+        about.key
+    )))
 }
 
 /// Backend that computes the members.
@@ -145,42 +148,42 @@ fn backend<R: FilePrecision + GpuPrecision>(
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let SchemeSettings { limiter, microphysics, .. } = config.scheme;
-    let fallout = microphysics.fallout();
-    let scheme = |member| Scheme::new(&ensemble.tuning(member)).with_fallout(fallout);
+    let SchemeSettings { limiter, physics, .. } = &config.scheme;
+    let schemes = (0..ensemble.members).map(|member| ensemble.scheme(member, &**physics));
+    let schemes: Vec<Box<dyn Scheme>> = schemes.collect::<Result<_>>()?;
     let start = move |member| {
         let mut state = state.clone();
         ensemble.disturb(member, grid, &mut state);
         state
     };
-    let numbers = 0..ensemble.members;
-    for member in numbers.clone().filter(|_| !ensemble.disturbances.is_empty()) {
+    for member in (0..ensemble.members).filter(|_| !ensemble.disturbances.is_empty()) {
         ensemble.check_member(member, &case.forcing.environment.exner, &start(member))?;
     }
     let Some(gpu) = gpu else {
-        let schemes = (limiter, microphysics);
-        let members = numbers.map(|member| (scheme(member), start(member)));
-        let cpu = Cpu::of_members(grid, coordinate, schemes, &case.forcing, members);
+        let members = schemes.into_iter().enumerate();
+        let members = members.map(|(member, scheme)| (scheme, start(member)));
+        let cpu = Cpu::of_members(grid, coordinate, *limiter, &case.forcing, members);
         return Ok(Box::new(cpu));
     };
     let gpu_config = gpu_config(config, case);
-    let schemes: Vec<Scheme<R>> = numbers.map(scheme).collect();
     Ok(Box::new(GpuBackend::of_members(gpu, &gpu_config, &schemes, start)?))
 }
 
 /// Description of the members in the output file.
-fn member_table(ensemble: &Ensemble) -> MemberTable {
-    let differing = ensemble.changes.iter().map(|change| VariedParameter {
-        name: change.parameter.name,
-        description: change.parameter.description,
-        units: change.parameter.units,
-        values: ensemble.values(change),
+fn member_table(ensemble: &Ensemble, scheme: &dyn Scheme) -> Result<MemberTable> {
+    let differing = ensemble.changes.iter().map(|change| {
+        Ok(VariedParameter {
+            name: change.parameter.name,
+            description: change.parameter.description,
+            units: change.parameter.units,
+            values: ensemble.values(change, scheme)?,
+        })
     });
-    MemberTable {
+    Ok(MemberTable {
         members: ensemble.members,
         writes_members: ensemble.writes_members,
-        parameters: differing.collect(),
-    }
+        parameters: differing.collect::<Result<_>>()?,
+    })
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -308,8 +308,8 @@ fn on_cpu<R: FilePrecision>(
     state: State<R>,
 ) -> Box<dyn Backend<R>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let SchemeSettings { limiter, microphysics, .. } = config.scheme;
-    let cpu = Cpu::new(grid, coordinate, limiter, microphysics, &case.forcing, state);
+    let SchemeSettings { limiter, physics, .. } = &config.scheme;
+    let cpu = Cpu::new(grid, coordinate, *limiter, &**physics, &case.forcing, state);
     Box::new(cpu.with_chemistry(case.chemistry.as_ref()))
 }
 
@@ -353,8 +353,8 @@ impl<R: FilePrecision + Value> Job<'_, R> {
         let on_step = &mut |step| progress.at(step);
         let result = if let Some(start) = compared {
             let case = &mut *self.case;
-            let SchemeSettings { limiter, microphysics, .. } = config.scheme;
-            let pair = Pair { case, start, plan, frames, limiter, microphysics, stop };
+            let SchemeSettings { limiter, ref physics, .. } = config.scheme;
+            let pair = Pair { case, start, plan, frames, limiter, scheme: &**physics, stop };
             model::backend_comparison::run(pair, backend, sink, on_step)
                 .map(|report| (report.outcome.clone(), Some(report)))
         } else {

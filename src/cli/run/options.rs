@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::advection::Limiter;
-use crate::backend::Microphysics;
 use crate::cli::device::GpuChoice;
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
+use crate::cli::run::scheme::{PhysicsChoice, VariantChoice};
 use crate::cli::run::storage_options::StorageOptions;
 use crate::cli::{BackendChoice, Precision};
 use crate::ensemble::Ensemble;
@@ -16,7 +16,7 @@ use crate::grid::Sides;
 use crate::io::out::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::PassiveTracers;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::time_steps::Length;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -154,10 +154,10 @@ pub(in crate::cli) struct SchemeOptions {
     pub(in crate::cli) precision: Option<Precision>,
     /// The microphysics, independent of the scheme of the input [default: wsm5]
     #[arg(long, value_name = "SCHEME")]
-    pub(in crate::cli) physics: Option<Microphysics>,
+    pub(in crate::cli) physics: Option<PhysicsChoice>,
     /// Sedimentation in WSM5 [default: semi-lagrangian]
     #[arg(long, value_name = "SCHEME")]
-    pub(in crate::cli) fallout: Option<Sedimentation>,
+    pub(in crate::cli) fallout: Option<VariantChoice>,
     /// Limiter of the transport of water [default: pd]
     #[arg(long, value_name = "LIMITER")]
     pub(in crate::cli) limiter: Option<Limiter>,
@@ -172,10 +172,11 @@ pub(in crate::cli) struct SchemeOptions {
 }
 
 /// The scheme of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::cli) struct SchemeSettings {
     pub(in crate::cli) precision: Precision,
-    pub(in crate::cli) microphysics: Microphysics,
+    /// The microphysics.
+    pub(in crate::cli) physics: Arc<dyn Scheme>,
     pub(in crate::cli) limiter: Limiter,
     pub(in crate::cli) boundary: Option<Sides>,
     /// Largest column divergence after the projection, Pa h⁻¹.

@@ -20,8 +20,8 @@ pub(in crate::cli) fn provenance<R: FilePrecision>(
     let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
-    let variant = config.scheme.microphysics.variant();
-    let fallout = variant.map(|fallout| ("fallout", format!("{fallout:?}")));
+    let variant = config.scheme.physics.variant();
+    let fallout = variant.map(|variant| ("fallout", variant.name.to_owned()));
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),

@@ -4,10 +4,9 @@ use clap::ValueEnum;
 use tracing::warn;
 
 use crate::advection::Limiter;
-use crate::backend::Microphysics;
 use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
-use crate::cli::run::scheme::{LEFT_OUT, microphysics};
+use crate::cli::run::scheme::{LEFT_OUT, PhysicsChoice, VariantChoice};
 use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
@@ -34,7 +33,7 @@ impl SchemeOptions {
         let Some(file) = file else {
             return Ok(SchemeSettings {
                 precision: precision.unwrap_or(Precision::F32),
-                microphysics: microphysics(physics.unwrap_or_default(), fallout)?,
+                physics: physics.unwrap_or_default().made(fallout)?.into(),
                 limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
                 projection_residual: projection_residual.unwrap_or(RESIDUAL),
@@ -46,10 +45,11 @@ impl SchemeOptions {
         if let Some(dt) = dt.filter(|dt| *dt != its) {
             return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
         }
-        let scheme: Microphysics = kept(file, PHYSICS, physics, value_name, of_name)?;
-        let microphysics = match scheme.variant() {
-            None => microphysics(scheme, fallout)?,
-            Some(_) => Microphysics::Wsm5(kept(file, "fallout", fallout, value_name, of_name)?),
+        let scheme: PhysicsChoice = kept(file, PHYSICS, physics, value_name, of_name)?;
+        let variant: Option<VariantChoice> = if scheme.has_variants() {
+            Some(kept(file, "fallout", fallout, value_name, of_name)?)
+        } else {
+            fallout
         };
         let number = |text: &str| text.parse::<f64>().map_err(|e| e.to_string());
         let residual =
@@ -57,7 +57,7 @@ impl SchemeOptions {
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
         Ok(SchemeSettings {
             precision: kept(file, "precision", precision, value_name, of_name)?,
-            microphysics,
+            physics: scheme.made(variant)?.into(),
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
             boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
             projection_residual: residual,
@@ -102,7 +102,7 @@ fn kept<T>(
 ) -> Result<T> {
     let its = match file.option(name) {
         // Older programs had no other scheme or value.
-        None if name == PHYSICS => value_name(&Microphysics::default()),
+        None if name == PHYSICS => value_name(&PhysicsChoice::default()),
         None if name == PROJECTION_RESIDUAL => RESIDUAL.to_string(),
         _ => file.text(name)?,
     };
@@ -148,12 +148,13 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
         (PROJECTION_RESIDUAL, config.scheme.projection_residual.to_string()),
     ];
     let precision = std::iter::once(("precision", R::NAME.to_owned()));
-    // WSM5, as in files of versions without another scheme.
-    let microphysics = config.scheme.microphysics;
-    let scheme = match microphysics.variant() {
-        Some(fallout) => vec![("fallout", value_name(&fallout))],
-        None => vec![(PHYSICS, value_name(&microphysics)), (LEFT_OUT, left_out.join(","))],
-    };
+    let physics = &config.scheme.physics;
+    let is_usual = PhysicsChoice::default().0 == physics.about();
+    // The usual scheme is not named, as in files of versions without another one.
+    let key = (!is_usual).then(|| (PHYSICS, physics.about().key.to_owned()));
+    let variant = physics.variant().map(|variant| ("fallout", variant.key.to_owned()));
+    let left_out = (!is_usual).then(|| (LEFT_OUT, left_out.join(",")));
+    let scheme = key.into_iter().chain(variant).chain(left_out);
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
     let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());

@@ -126,7 +126,7 @@ fn prepare<R: GpuPrecision>(
         grid: &grid,
         coordinate: &domain.coordinate,
         limiter: scheme.limiter,
-        microphysics: scheme.microphysics,
+        scheme: &*scheme.physics,
         mapping: None,
         tracers,
         has_sequence,
@@ -173,7 +173,7 @@ pub(in crate::cli) fn header<R: FilePrecision>(
         domain: case.domain.clone(),
         start: series.start(),
         tracers: Arc::clone(&case.tracers),
-        physics: config.scheme.microphysics.number(),
+        physics: config.scheme.physics.about().number,
         left_out,
         dt: plan.dt,
         provenance: provenance::<R>(config, info, gpu)?,
@@ -182,14 +182,14 @@ pub(in crate::cli) fn header<R: FilePrecision>(
 
 /// The run on a GPU.
 pub(in crate::cli) fn gpu_config<'a, R: FilePrecision>(
-    config: &RunConfig,
+    config: &'a RunConfig,
     case: &'a RunInput<R>,
 ) -> GpuConfig<'a> {
     GpuConfig {
         grid: &case.domain.grid,
         coordinate: &case.domain.coordinate,
         limiter: config.scheme.limiter,
-        microphysics: config.scheme.microphysics,
+        scheme: &*config.scheme.physics,
         mapping: None,
         tracers: &case.tracers,
         has_sequence: case.has_sequence(),

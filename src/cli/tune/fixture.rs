@@ -13,14 +13,14 @@ use crate::error::Result;
 use crate::gpu::tuning::{Knob, KnobSetting};
 use crate::grid::Shape;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
-use crate::physics::wsm5::gpu::launch::Wsm5Gpu;
+use crate::physics::device::DeviceColumns;
 use crate::real::Real;
 use crate::state::STATE_FIELDS;
 
 /// A grid of repeated columns, for one knob.
-pub(super) struct TestGrid<R> {
+pub(super) struct TestGrid<'a, R> {
     gpu: Gpu,
-    knob: Knob,
+    knob: &'a Knob,
     tile: Replication,
     grid: ReplicatedGrid<R>,
     data: TestData<R>,
@@ -35,21 +35,21 @@ enum TestData<R> {
 
 /// The kernels of one setting.
 pub(super) enum CandidateKernels<'a, R> {
-    Wsm5(&'a Gpu, &'a PhysicsArrays<R>, Box<Wsm5Gpu<R>>),
+    Columns(&'a Gpu, &'a PhysicsArrays<R>, Box<dyn DeviceColumns<R>>),
     Transport(&'a Gpu, &'a Tracers<R>, Box<Transport<R>>),
 }
 
-impl<R: FilePrecision + GpuPrecision> TestGrid<R> {
+impl<'a, R: FilePrecision + GpuPrecision> TestGrid<'a, R> {
     /// Columns of a source, repeated to a grid of this size.
     pub(super) fn new(
         gpu: &Gpu,
         source: &ReplicatedGrid<R>,
         tile: Replication,
-        knob: Knob,
+        knob: &'a Knob,
     ) -> Result<Self> {
         let grid = source.repeated(tile);
         let data = match knob {
-            Knob::Wsm5(_) => TestData::Columns(PhysicsArrays::new(gpu, &grid, 0)?),
+            Knob::Columns(_) => TestData::Columns(PhysicsArrays::new(gpu, &grid, 0)?),
             Knob::Transport => {
                 let point = TuningPoint::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
                 let mut all: Vec<Tracers<R>> = Vec::new();
@@ -81,15 +81,15 @@ impl<R: FilePrecision + GpuPrecision> TestGrid<R> {
     /// # Panics
     ///
     /// For a setting of another knob.
-    pub(super) fn candidate(&self, setting: KnobSetting) -> Result<CandidateKernels<'_, R>> {
+    pub(super) fn candidate(&self, setting: &KnobSetting) -> Result<CandidateKernels<'_, R>> {
         let Self { gpu, grid, .. } = self;
         match (&self.data, self.knob, setting) {
-            (TestData::Columns(columns), Knob::Wsm5(fallout), KnobSetting::Wsm5(mapping)) => {
-                let wsm5 = columns.wsm5(gpu, fallout, mapping)?;
-                Ok(CandidateKernels::Wsm5(gpu, columns, Box::new(wsm5)))
+            (TestData::Columns(columns), Knob::Columns(scheme), KnobSetting::Columns(mapping)) => {
+                let kernels = columns.kernels(gpu, &**scheme, Some(mapping))?;
+                Ok(CandidateKernels::Columns(gpu, columns, kernels))
             }
             (TestData::Tracers(all), Knob::Transport, KnobSetting::Transport(point)) => {
-                let transport = transport_on(gpu, grid, settings(point, gpu, grid))?;
+                let transport = transport_on(gpu, grid, settings(*point, gpu, grid))?;
                 let layout = transport.layout();
                 let tracers = all.iter().find(|tracers| tracers.layout() == layout);
                 let tracers = tracers.expect("tracers for every number of cells of a march");
@@ -106,21 +106,21 @@ impl<R: FilePrecision + GpuPrecision> CandidateKernels<'_, R> {
         self.restore()?;
         self.call(dt)?;
         match self {
-            Self::Wsm5(_, columns, _) => columns.state().to_vec(),
+            Self::Columns(_, columns, _) => columns.state().to_vec(),
             Self::Transport(_, tracers, _) => tracers.end(),
         }
     }
 
     /// Time of a call, s: the median of several.
     pub(super) fn time(&self, runs: u32, dt: f64) -> Result<f64> {
-        let (Self::Wsm5(gpu, ..) | Self::Transport(gpu, ..)) = self;
+        let (Self::Columns(gpu, ..) | Self::Transport(gpu, ..)) = self;
         let (_, times) = call_times(gpu, runs, || self.restore(), || self.call(dt))?;
         Ok(median(times))
     }
 
     fn restore(&self) -> Result<()> {
         match self {
-            Self::Wsm5(_, columns, _) => columns.restore(),
+            Self::Columns(_, columns, _) => columns.restore(),
             // A step does not change its initial values.
             Self::Transport(..) => Ok(()),
         }
@@ -128,7 +128,7 @@ impl<R: FilePrecision + GpuPrecision> CandidateKernels<'_, R> {
 
     fn call(&self, dt: f64) -> Result<()> {
         match self {
-            Self::Wsm5(_, columns, wsm5) => wsm5.call(&columns.place(), dt),
+            Self::Columns(_, columns, kernels) => columns.call(&**kernels, dt),
             Self::Transport(_, tracers, transport) => tracers.step(transport, dt),
         }
     }

@@ -18,6 +18,7 @@ use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
 use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
+use super::run::scheme::VariantChoice;
 use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::mechanism::RateCode;
 use crate::cli::FilePrecision;
@@ -28,7 +29,6 @@ use crate::gpu::tuning::Knob;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::Replication;
 use crate::os_text::Shown;
-use crate::physics::wsm5::Sedimentation;
 use crate::real::Real;
 
 /// Measure which settings of the kernels are the fastest on this GPU, and keep them for later runs.
@@ -66,7 +66,7 @@ pub(super) struct Tune {
     large: Replication,
     /// Variant of the sedimentation [default: both]
     #[arg(long, value_name = "SCHEME")]
-    fallout: Option<Sedimentation>,
+    fallout: Option<VariantChoice>,
     /// Mechanism of reactions to tune the chemistry for [default with chemistry: data/chemistry/radm2.kpp]
     #[arg(long, value_name = "FILE.kpp")]
     mechanism: Option<PathBuf>,
@@ -108,7 +108,8 @@ enum Part {
     /// Transport of tracers
     Advection,
     /// Cloud microphysics
-    Wsm5,
+    #[value(name = "wsm5")]
+    Physics,
     /// Mechanisms of reactions
     Chemistry,
 }
@@ -177,14 +178,14 @@ impl Tune {
         self.mechanism.as_deref().or(is_part.then_some(Path::new(MECHANISM)))
     }
 
-    fn wants(&self, knob: Knob) -> bool {
+    fn wants(&self, knob: &Knob) -> bool {
         let part = match knob {
             Knob::Transport => Part::Advection,
-            Knob::Wsm5(fallout) => {
-                if self.fallout.is_some_and(|only| only != fallout) {
+            Knob::Columns(scheme) => {
+                if self.fallout.is_some_and(|VariantChoice(only)| scheme.variant() != Some(only)) {
                     return false;
                 }
-                Part::Wsm5
+                Part::Physics
             }
         };
         self.parts.is_empty() || self.parts.contains(&part)
@@ -206,11 +207,11 @@ impl Tune {
             <R as Real>::NAME
         )?;
         let (mut choices, mut trials) = (Vec::new(), Vec::new());
-        for knob in Knob::ALL {
+        for knob in &Knob::all() {
             if !self.wants(knob) {
                 continue;
             }
-            if knob == Knob::Transport && !source.has_winds {
+            if matches!(knob, Knob::Transport) && !source.has_winds {
                 writeln!(out, "\n{}: skipped, as the input has no winds", knob.name())?;
                 continue;
             }

@@ -85,7 +85,7 @@ pub(super) struct KnobSearch<'a, R, W> {
     pub(super) tune: &'a Tune,
     pub(super) gpu: &'a Gpu,
     pub(super) source: &'a ReplicatedGrid<R>,
-    pub(super) knob: Knob,
+    pub(super) knob: &'a Knob,
     pub(super) out: &'a mut W,
     pub(super) trials: Vec<Trial>,
 }
@@ -98,7 +98,7 @@ struct Fastest {
     built_in: f64,
 }
 
-impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
+impl<'a, R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'a, R, W> {
     /// The choices: one for all sizes, or one for small grids and one for large ones.
     pub(super) fn decide(&mut self) -> Result<Vec<Choice>> {
         let (knob, nz) = (self.knob, self.source.grid.shape.nz);
@@ -122,7 +122,7 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
     }
 
     /// The columns of the source on a grid of this size, or of the largest one that fits.
-    fn test_grid(&mut self, mut tile: Replication) -> Result<TestGrid<R>> {
+    fn test_grid(&mut self, mut tile: Replication) -> Result<TestGrid<'a, R>> {
         loop {
             match TestGrid::new(self.gpu, self.source, tile, self.knob) {
                 Ok(test_grid) => return Ok(test_grid),
@@ -138,17 +138,17 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
     /// Settings whose kernels compile, and give the results of the built-in one.
     fn sound(
         &mut self,
-        test_grid: &TestGrid<R>,
+        test_grid: &TestGrid<'_, R>,
         settings: Vec<KnobSetting>,
     ) -> Result<Vec<KnobSetting>> {
         // Concurrently: compiling each takes seconds. Unusable settings are reported below.
-        settings.par_iter().for_each(|one| drop(test_grid.candidate(*one)));
+        settings.par_iter().for_each(|one| drop(test_grid.candidate(one)));
         let dt = self.tune.dt;
-        let result = |setting| test_grid.candidate(setting)?.result(dt);
-        let expected = result(self.built_in(test_grid))?;
+        let result = |setting: &KnobSetting| test_grid.candidate(setting)?.result(dt);
+        let expected = result(&self.built_in(test_grid))?;
         let mut sound = Vec::new();
         for setting in settings {
-            let part = result(setting).map(|x| part_off(&x, &expected, test_grid.shape().cells()));
+            let part = result(&setting).map(|x| part_off(&x, &expected, test_grid.shape().cells()));
             let fault = match part {
                 Err(error) => error.to_string(),
                 Ok(part) if part > FATES => format!("{:.1} % differ", 100.0 * part),
@@ -165,23 +165,23 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
     /// Times of settings, the fastest first.
     fn round(
         &mut self,
-        test_grid: &TestGrid<R>,
+        test_grid: &TestGrid<'_, R>,
         settings: &[KnobSetting],
         is_final: bool,
     ) -> Result<Vec<(KnobSetting, f64)>> {
         let runs = if is_final { self.tune.runs } else { FIRST_RUNS };
         let built_in = self.built_in(test_grid);
         let mut ranking = Vec::new();
-        for &setting in settings {
+        for setting in settings {
             let seconds = test_grid.candidate(setting)?.time(runs, self.tune.dt)?;
-            ranking.push((setting, seconds));
+            ranking.push((setting.clone(), seconds));
             self.trials.push(Trial {
                 knob: self.knob.name().to_owned(),
                 precision: <R as Real>::NAME,
                 nz: test_grid.shape().nz,
                 grid: test_grid.shape().to_string(),
                 setting: setting.to_string(),
-                is_built_in: setting == built_in,
+                is_built_in: *setting == built_in,
                 is_final,
                 median_s: seconds,
                 runs,
@@ -194,25 +194,25 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         Ok(ranking)
     }
 
-    fn built_in(&self, test_grid: &TestGrid<R>) -> KnobSetting {
+    fn built_in(&self, test_grid: &TestGrid<'_, R>) -> KnobSetting {
         let shape = test_grid.shape();
         self.knob.built_in(<R as Real>::PRECISION, shape.nz, shape.columns())
     }
 
     /// The fastest setting on a grid: first all settings for a few calls, then the best also with other launch bounds,
     /// then the best of these against the built-in one.
-    fn winner(&mut self, test_grid: &TestGrid<R>, settings: &[KnobSetting]) -> Result<Fastest> {
+    fn winner(&mut self, test_grid: &TestGrid<'_, R>, settings: &[KnobSetting]) -> Result<Fastest> {
         let mut ranking = self.round(test_grid, settings, false)?;
         let variants = ranking.iter().take(VARIED).flat_map(|(setting, _)| {
-            self.knob.variants(*setting, <R as Real>::PRECISION, test_grid.shape().nz)
+            self.knob.variants(setting, <R as Real>::PRECISION, test_grid.shape().nz)
         });
         let variants = variants.collect();
         let variants = self.sound(test_grid, variants)?;
         ranking.extend(self.round(test_grid, &variants, false)?);
         ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
         let built_in = self.built_in(test_grid);
-        let mut finalists: Vec<KnobSetting> = vec![built_in];
-        let others = ranking.iter().map(|(setting, _)| *setting).filter(|one| *one != built_in);
+        let mut finalists: Vec<KnobSetting> = vec![built_in.clone()];
+        let others = ranking.into_iter().map(|(setting, _)| setting).filter(|one| *one != built_in);
         finalists.extend(others.take(FINALISTS));
         let ranking = self.round(test_grid, &finalists, true)?;
         writeln!(self.out, "{} columns", test_grid.tile())?;
@@ -222,7 +222,7 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         }
         let of_built_in = ranking.iter().find(|(setting, _)| *setting == built_in);
         let built_in_seconds = of_built_in.map_or(f64::INFINITY, |(_, seconds)| *seconds);
-        let (mut setting, mut seconds) = ranking[0];
+        let (mut setting, mut seconds) = ranking[0].clone();
         if seconds > (1.0 - GAIN) * built_in_seconds {
             (setting, seconds) = (built_in, built_in_seconds);
         }
@@ -237,7 +237,7 @@ impl<R: FilePrecision + GpuPrecision, W: Write> KnobSearch<'_, R, W> {
         while power > 2 * SMALLEST.ilog2() && 1 << power > least {
             let tile = Replication { nx: 1 << power.div_ceil(2), ny: 1 << (power / 2) };
             let test_grid = self.test_grid(tile)?;
-            let both = [small.setting, large.setting];
+            let both = [small, large].map(|won| won.setting.clone());
             let ranking = self.round(&test_grid, &both, true)?;
             if ranking[0].0 == small.setting {
                 break;

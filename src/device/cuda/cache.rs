@@ -143,7 +143,7 @@ mod tests {
 
     fn source(prelude: &str) -> KernelSource {
         let file = "primitives/block_sum.cuh";
-        KernelSource { file, prelude: prelude.to_owned(), is_exact: false }
+        KernelSource { file, prelude: prelude.to_owned(), is_exact: false, text: None }
     }
 
     #[test]

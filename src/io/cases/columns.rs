@@ -10,13 +10,10 @@ use crate::error::{Advice, Result};
 use crate::grid::Shape;
 use crate::io::read::reader::{Reader, try_map};
 use crate::io::store::writer::{Stored, Writer};
-use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::{ColumnPhysics, Field, PhysicsCase};
+use crate::physics::scheme::About;
+use crate::physics::{Field, PhysicsCase};
 use crate::state::memory;
 use crate::units::Quantity;
-
-/// Fewest and most levels that WSM5 takes.
-pub const SUPPORTED_LEVELS: RangeInclusive<usize> = <Scheme<f32> as ColumnPhysics<f32>>::LEVELS;
 
 /// Changes before every call.
 const TENDENCIES: [Field; 2] = [
@@ -33,38 +30,39 @@ impl<R: Stored> PhysicsCase<R> {
     ///
     /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when a variable is missing, of another shape, not
     /// finite or not physical.
-    pub fn read<P: ColumnPhysics<R>>(path: &Path) -> Result<Self> {
-        Self::read_in::<P>(&Reader::open(path)?, "", ["level", "column"])
+    pub fn read(path: &Path, scheme: &About) -> Result<Self> {
+        Self::read_in(&Reader::open(path)?, scheme, "", ["level", "column"])
     }
 
     /// Reads a group of reference data, whose dimensions are `k` and `col`.
-    pub(crate) fn read_group<P: ColumnPhysics<R>>(path: &Path, group: &str) -> Result<Self> {
+    pub(crate) fn read_group(path: &Path, scheme: &About, group: &str) -> Result<Self> {
         let reader = Reader::open(path)?;
         let groups = reader.group_names()?;
         if !groups.iter().any(|name| name == group) {
             let found = if groups.is_empty() { "none".to_owned() } else { groups.join(", ") };
             return Err(reader.error(format!("has no group {group}; its groups: {found}")));
         }
-        Self::read_in::<P>(&reader, &format!("{group}/"), ["k", "col"])
+        Self::read_in(&reader, scheme, &format!("{group}/"), ["k", "col"])
     }
 
-    fn read_in<P: ColumnPhysics<R>>(
+    fn read_in(
         reader: &Reader,
+        scheme: &About,
         group: &str,
         dimensions: [&str; 2],
     ) -> Result<Self> {
-        let fields = Fields::new(reader, group, dimensions, &P::LEVELS)?;
+        let fields = Fields::new(reader, group, dimensions, &scheme.levels)?;
         let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
             list.iter().map(|field| fields.read(field)).collect()
         };
         let shape = fields.shape;
-        let (tracers, air) = (all(P::TRACERS)?, all(P::AIR)?);
-        fields.check_temperature(&tracers[0], P::AIR, &air)?;
+        let (tracers, air) = (all(scheme.tracers)?, all(scheme.air)?);
+        fields.check_temperature(&tracers[0], scheme.air, &air)?;
         Ok(Self {
             shape,
             tracers,
             air,
-            surface: P::SURFACE.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
+            surface: scheme.surface.iter().map(|_| Array2::zeros((shape.ny, shape.nx))).collect(),
             diagnosed: Vec::new(),
             tendencies: try_map([0, 1], |n| fields.optional(TENDENCIES[n].name, OF_TENDENCIES[n]))?,
             dt: fields.number("dt")?,
@@ -81,21 +79,17 @@ impl<R: Stored> PhysicsCase<R> {
     /// # Panics
     ///
     /// When a field is not in standard layout.
-    pub fn write<P: ColumnPhysics<R>>(
-        &self,
-        mut writer: Writer,
-        [dt, calls]: [f64; 2],
-    ) -> Result<()> {
+    pub fn write(&self, mut writer: Writer, scheme: &About, [dt, calls]: [f64; 2]) -> Result<()> {
         self.put_dimensions(&mut writer)?;
-        writer.text("title", &format!("columns after {} cloud microphysics", P::NAME))?;
+        writer.text("title", &format!("columns after {} cloud microphysics", scheme.title))?;
         writer.text("nwp_mini_version", env!("CARGO_PKG_VERSION"))?;
         writer.text("precision", R::NAME)?;
         writer.number("dt", dt)?;
         writer.number("calls", calls)?;
-        let tracers = P::TRACERS.iter().zip(&self.tracers);
-        let diagnosed = P::DIAGNOSED.iter().zip(&self.diagnosed);
+        let tracers = scheme.tracers.iter().zip(&self.tracers);
+        let diagnosed = scheme.diagnosed.iter().zip(&self.diagnosed);
         put_fields(&mut writer, tracers.chain(diagnosed))?;
-        for (Field { name, units, about }, plane) in P::SURFACE.iter().zip(&self.surface) {
+        for (Field { name, units, about }, plane) in scheme.surface.iter().zip(&self.surface) {
             let values: Vec<R> = plane.slice(s![0, ..]).to_vec();
             writer.variable(name, &["column"], [units, about], &values)?;
         }

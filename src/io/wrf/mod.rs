@@ -43,6 +43,7 @@ pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
 use crate::os_text::Shown;
+use crate::physics::registry;
 
 impl From<&Attribute> for AttributeValue {
     fn from(value: &Attribute) -> Self {
@@ -187,7 +188,7 @@ fn shape(reader: &Reader) -> Result<Shape> {
 
 /// Fails if transport and microphysics are not defined on the grid.
 pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
-    let levels = crate::io::cases::columns::SUPPORTED_LEVELS;
+    let levels = &registry::SCHEMES[0].levels;
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
             "has {} layers; the microphysics takes {} to {}",

@@ -4,6 +4,7 @@
 mod in_run;
 
 pub use in_run::KesslerInRun;
+pub(super) use in_run::{columns, sources};
 
 use super::cell::KesslerCell;
 use super::params::{KesslerConstants, KesslerFactors};
@@ -89,7 +90,7 @@ shared_struct! {
 /// Kernel file, below `kernels/`.
 const FILE: &str = "physics/kessler/column.cu";
 /// Kernel name.
-const KERNEL: &str = kernel_id::KESSLER_COLUMN;
+const KERNEL: &str = "kessler_column";
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
@@ -110,6 +111,7 @@ fn settings() -> [(&'static str, i32); 1] {
 pub fn source(precision: Precision, nz: usize) -> KernelSource {
     let prelude = grid(precision, nz)
         .with(&notes())
+        .with(&kernel_id::constants_of(&[KERNEL]))
         .with(&constants!(precision; Constants))
         .with(&declarations(precision))
         .with_settings(&settings());

@@ -28,8 +28,11 @@ pub mod evaporation;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod params;
+mod run;
 pub mod saturation;
 pub mod sedimentation;
+
+pub use run::ABOUT;
 
 use std::ops::RangeInclusive;
 

@@ -51,6 +51,7 @@ pub mod melt;
 pub mod params;
 pub mod radii;
 pub mod reflectivity;
+mod run;
 pub mod scheme;
 pub mod sedimentation;
 pub mod sedimentation_work;
@@ -70,10 +71,12 @@ pub use cell::{Air, Cell, Coefficients, StepStart};
 pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
 pub use fields::{DiagnosticFields, block};
+pub(crate) use run::RunDiagnosis;
+pub use run::{ABOUT, Wsm5};
 pub use simd_load_store::Vectorised;
 pub use step::Precipitation;
 
-use crate::error::{Error, Result};
+use crate::physics::check_length;
 use params::SchemeConstants;
 use scheme::Scheme;
 use simd_columns::ColumnBlock;
@@ -158,21 +161,6 @@ impl<R: SchemeConstants> Column<R> {
     pub fn substeps(&self) -> [usize; 2] {
         self.substeps.count()
     }
-}
-
-/// Most minor steps of a call, the most that kernels can count.
-const MOST_MINOR_STEPS: f64 = i32::MAX as f64;
-
-/// Rejects an impossible length of a call.
-pub(crate) fn check_length<R: SchemeConstants>(dt: R) -> Result<()> {
-    if dt > R::ZERO && minor_steps(dt).f64() <= MOST_MINOR_STEPS {
-        return Ok(());
-    }
-    let most = MOST_MINOR_STEPS * R::DT_CLOUD_MAX.f64();
-    Err(Error::Usage(format!(
-        "a call of the microphysics of {} s; give a number of seconds above 0 and up to {most:e}",
-        dt.f64()
-    )))
 }
 
 /// Panics on an impossible length of a call, an error of the caller.

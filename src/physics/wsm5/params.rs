@@ -324,7 +324,7 @@ fn gamma(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::physics::wsm5::tuning::Parameter;
+    use crate::physics::scheme::Parameter;
 
     #[test]
     #[allow(

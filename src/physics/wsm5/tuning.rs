@@ -1,17 +1,6 @@
 //! Parameters of the scheme: every number with its default, its bounds and its unit.
 
-/// A tunable parameter of the scheme.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameter {
-    /// Its name, that of the member of [`Tuning`].
-    pub name: &'static str,
-    /// Meaning of the parameter, with its unit.
-    pub description: &'static str,
-    /// Its unit in the syntax of UDUNITS; `None` if it has a fractional power.
-    pub units: Option<&'static str>,
-    /// The least and the largest sensible value, far beyond any published one.
-    pub bounds: [f64; 2],
-}
+use crate::physics::scheme::Parameter;
 
 macro_rules! tuning {
     ($(
@@ -32,12 +21,14 @@ macro_rules! tuning {
         }
 
         impl Tuning {
-            /// All of them.
+            /// All of them, named after the members.
+            #[allow(clippy::unnecessary_cast, reason = "numbers of either precision")]
             pub const PARAMETERS: &'static [Parameter] = &[ $( Parameter {
                 name: stringify!($name),
                 description: $doc.trim_ascii(),
                 units: $units,
                 bounds: $bounds,
+                default: { const DEFAULT: $number = $value; DEFAULT as f64 },
             }, )* ];
 
             /// The value of a parameter; `None` for an unknown name.

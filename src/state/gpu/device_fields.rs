@@ -13,6 +13,8 @@ use crate::state::{STATE_FIELDS, Surface};
 
 /// Number of planes at the ground: [`PLANES`].
 pub const SURFACE_PLANES: usize = PLANES.len();
+/// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
+pub const DIAGNOSED_FIELDS: usize = 4;
 /// Number of planes for a step's terms of the water budget.
 pub const TERMS: usize = 4;
 

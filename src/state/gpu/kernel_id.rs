@@ -1,5 +1,6 @@
-//! Ids of the kernels of a step. These kernels use programmatic dependent launch, and write their ids to host-mapped
-//! memory (`kernels/primitives/pdl_wait.cuh`), so that the last one is known if the device fails.
+//! Ids of the kernels of a step; those of the scheme of the run follow the others. These kernels use programmatic
+//! dependent launch, and write their ids to host-mapped memory (`kernels/primitives/pdl_wait.cuh`), so that the last one
+//! is known if the device fails.
 
 use crate::device::{Kernel, Module};
 use crate::error::Result;
@@ -23,34 +24,38 @@ marked! {
     TRANSPORT_UNLIMITED = "transport_unlimited",
     TRANSPORT_LIMIT = "transport_limit",
     TRANSPORT_ENTERED_ACC64 = "transport_entered_acc64",
-    WSM5_COLUMN = "wsm5_column",
-    WSM5_TILE = "wsm5_tile",
     STEP_END_ACC64 = "step_end_acc64",
-    KESSLER_COLUMN = "kessler_column",
 }
 
 /// The kernels of `kernels/advection/transport.cu`.
 pub const TRANSPORT: [&str; 7] = *MARKED.first_chunk().expect("they are the first");
 
-/// The ids by their names in CUDA: `MARK_WSM5_TILE`.
+/// The ids by their names in CUDA: `MARK_STEP_END_ACC64`.
 pub(crate) fn constants() -> String {
-    let lines = MARKED
-        .iter()
-        .zip(1..)
-        .map(|(name, number)| format!("constexpr int MARK_{} = {number};\n", name.to_uppercase()));
-    lines.collect::<Vec<_>>().concat()
+    numbered(&MARKED, 1)
 }
 
-/// A kernel of a module, which must be in the list: else it would not wait for preceding work.
+/// The ids of the kernels of a scheme, likewise. A run has one scheme, so that those of others may be the same.
+pub(crate) fn constants_of(scheme: &[&str]) -> String {
+    numbered(scheme, MARKED.len() + 1)
+}
+
+fn numbered(names: &[&str], first: usize) -> String {
+    let line = |(name, number): (&&str, usize)| {
+        format!("constexpr int MARK_{} = {number};\n", name.to_uppercase())
+    };
+    names.iter().zip(first..).map(line).collect()
+}
+
+/// A kernel of a module that has an id, and waits for preceding work by itself.
 pub(crate) fn kernel(module: &Module, name: &'static str) -> Result<Kernel> {
-    assert!(MARKED.contains(&name), "{name}");
     Ok(module.kernel(name)?.waiting_by_itself())
 }
 
-/// The name for an id.
-pub(crate) fn name(number: u64) -> &'static str {
+/// The name for an id, in a run whose scheme has these kernels.
+pub(crate) fn name(number: u64, scheme: &[&'static str]) -> &'static str {
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    at.and_then(|at| MARKED.get(at)).copied().unwrap_or("unknown")
+    at.and_then(|at| MARKED.iter().chain(scheme).nth(at)).copied().unwrap_or("unknown")
 }
 
 #[cfg(test)]
@@ -59,14 +64,16 @@ mod tests {
 
     #[test]
     fn every_kernel_has_its_name_by_its_number() {
+        let scheme = ["drizzle_column", "drizzle_tile"];
+        let name = |number| name(number, &scheme);
         assert_eq!(name(0), "unknown");
         assert_eq!(name(1), "transport_stage");
         assert_eq!(name(6), "transport_limit");
-        assert_eq!(name(10), "step_end_acc64");
-        assert_eq!(name(11), "kessler_column");
-        assert_eq!(name(12), "unknown");
+        assert_eq!(name(8), "step_end_acc64");
+        assert_eq!(name(10), "drizzle_tile");
+        assert_eq!(name(11), "unknown");
         assert!(TRANSPORT.iter().all(|name| name.starts_with("transport_")));
         assert_eq!(MARKED.iter().filter(|name| name.starts_with("transport_")).count(), 7);
-        assert!(constants().contains("constexpr int MARK_WSM5_TILE = 9;"));
+        assert!(constants_of(&scheme).contains("constexpr int MARK_DRIZZLE_TILE = 10;"));
     }
 }

@@ -69,7 +69,7 @@ const LEFT_OUT: [&str; 10] = [
     "ncview ",
     "python ",
     "benches/run.sh",
-    "nwp-mini bench wsm5",
+    "nwp-mini bench physics",
     "nwp-mini bench reduce",
     "nwp-mini bench scale",
     "nwp-mini man | man",

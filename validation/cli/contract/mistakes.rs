@@ -108,7 +108,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     ),
     (&["info", "text.txt"], 3, &["text.txt", "not a readable NetCDF file"]),
     (&["info", "small.nc", "--json", "folder"], 3, &["folder", "is a folder"]),
-    (&["bench", "wsm6"], 2, &["wsm6", "wsm5"]),
+    (&["bench", "wsm6"], 2, &["wsm6", "physics"]),
     (&["bench", "wsm5", "--tile", "10"], 2, &["\"10\"", "1024x1024"]),
     (&["kernels", "--arch", "h100"], 2, &["h100", "sm_90"]),
     (&["kernels", "--nvrtc-lib", "away.so"], 4, &["away.so", "--nvrtc-lib"]),

@@ -11,8 +11,7 @@ use nwp_mini::io::wrf::{
     series::{Overlap, Series},
 };
 use nwp_mini::model::{self, Frames, RunInput};
-use nwp_mini::physics::wsm5::Sedimentation;
-use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::time_steps::{Length, Plan};
 
 use super::ensemble;
@@ -55,8 +54,8 @@ fn alone<R: model::RunPrecision>(
     let (grid, coordinate) = (case.domain.grid, case.domain.coordinate.clone());
     ensemble.disturb(number, &grid, &mut state);
     let limiter = Limiter::PositiveDefinite;
-    let mut cpu = Cpu::new(&grid, &coordinate, limiter, fallout, &case.forcing, state);
-    *cpu.scheme_mut() = Scheme::new(&ensemble.tuning(number)).with_fallout(fallout);
+    let scheme = ensemble.scheme(number, &Wsm5::from(fallout)).expect("its parameters");
+    let mut cpu = Cpu::new(&grid, &coordinate, limiter, &*scheme, &case.forcing, state);
     let mut last: Option<Snapshot<R>> = None;
     let mut keep = |_step: usize, frame: Snapshot<R>| {
         last = Some(frame);

@@ -4,12 +4,12 @@
 use std::fs;
 
 use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Backend;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
-use nwp_mini::physics::wsm5::scheme::Scheme;
+use nwp_mini::physics::registry;
 
 use super::ensemble;
 use super::place::Place;
@@ -68,11 +68,11 @@ fn a_member_that_blows_up_is_named() {
         if member == 2 {
             state.qi_mut()[[3, 4, 5]] = f32::NAN;
         }
-        (Scheme::default(), state)
+        (registry::usual(), state)
     });
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
-    let schemes = (Limiter::PositiveDefinite, Microphysics::default());
-    let mut members = Cpu::of_members(grid, coordinate, schemes, &case.forcing, starts);
+    let limiter = Limiter::PositiveDefinite;
+    let mut members = Cpu::of_members(grid, coordinate, limiter, &case.forcing, starts);
     let error = members.check(7, true).expect_err("not a number");
     assert_eq!(error.exit_code(), 5);
     let text = error.to_string();

@@ -31,8 +31,8 @@ pub(crate) fn good() -> Vec<u8> {
         date: "2026-11-21".to_owned(),
     };
     let sizes = [(Precision::F32, 1), (Precision::F32, 40_000), (Precision::F64, 1)];
-    let choices =
-        Knob::ALL.iter().flat_map(|knob| sizes.map(|(real, from)| choice(knob, real, from)));
+    let knobs = Knob::all();
+    let choices = knobs.iter().flat_map(|knob| sizes.map(|(real, from)| choice(knob, real, from)));
     tuning.replace(choices.collect());
     tuning.text().into_bytes()
 }
@@ -46,7 +46,7 @@ pub(crate) fn survives(path: &Path) -> Result<Ended, String> {
     let start = Instant::now();
     let read = catch_unwind(|| {
         let tuning = Tuning::load(path, GPU, Knob::is_possible)?;
-        for (knob, columns) in Knob::ALL.into_iter().zip([4118, usize::MAX]) {
+        for (knob, columns) in Knob::all().into_iter().zip([4118, usize::MAX]) {
             tuning.as_ref().and_then(|t| t.choice(knob.name(), Precision::F32, 27, columns));
         }
         Ok(())

@@ -15,7 +15,8 @@ use nwp_mini::lattice::gauge::random_links;
 use nwp_mini::lattice::gpu::GpuDirac;
 use nwp_mini::lattice::{Extents, GaugeField, SPINOR_REALS, Stop, solve};
 use nwp_mini::model::RunInput;
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::scheme::Scheme as _;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::primitives::conjugate_gradient::{Solver, System};
@@ -70,6 +71,7 @@ struct Moving {
     state: State<f32>,
     moment: TimeInterpolant<f32>,
     tracers: Arc<TracerSet>,
+    scheme: Wsm5,
 }
 
 fn moving() -> Moving {
@@ -91,7 +93,8 @@ fn moving() -> Moving {
         air_weight: 0.5,
         ..moment
     };
-    Moving { input, state, moment, tracers: TracerSet::moist_air() }
+    let (tracers, scheme) = (TracerSet::moist_air(), Wsm5::default());
+    Moving { input, state, moment, tracers, scheme }
 }
 
 impl Moving {
@@ -100,7 +103,7 @@ impl Moving {
             grid: &self.input.domain.grid,
             coordinate: &self.input.domain.coordinate,
             limiter: Limiter::PositiveDefinite,
-            microphysics: Sedimentation::SemiLagrangian.into(),
+            scheme: &self.scheme,
             mapping: None,
             tracers: &self.tracers,
             has_sequence: true,
@@ -148,8 +151,8 @@ fn weather() {
 fn members() {
     let Some(gpu) = gpu(true) else { return };
     let case = moving();
-    let mut schemes = [0, 1].map(|_| Scheme::<f32>::default());
-    schemes[1].params.n0r *= 1.5;
+    let mut schemes = [0, 1].map(|_| Wsm5::default().boxed());
+    schemes[1].set("n0r", 1.2e7).unwrap();
     let config = GpuConfig { has_sequence: false, ..case.config() };
     let mut run = GpuBackend::of_members(&gpu, &config, &schemes, |_| case.state.clone()).unwrap();
     let moment = TimeInterpolant { after: None, ..case.moment.clone() };

@@ -100,7 +100,9 @@ fn on_device<R: Vectorised + Element>(
     let notes = gpu.upload(&[NONE, STEPS_BEFORE as u64, 0]).unwrap();
     let (layout, inside) = (Layout::tight(shape), ActiveColumns::all(shape));
     let noted = [marks.pointer(), notes.pointer()];
-    let kernel = KesslerInRun::new(gpu, layout, inside, (mass, area), noted).unwrap();
+    let kernel =
+        KesslerInRun::new(&Kessler::default(), gpu, layout, inside, Some((mass, area)), noted)
+            .unwrap();
 
     let unread = |fields: usize| vec![R::nan(); fields * shape.cells()];
     let planes = |count: usize| vec![R::nan(); count * shape.columns()];

@@ -6,7 +6,7 @@ use nwp_mini::backend::gpu::{GpuBackend, GpuConfig};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::tracers::TracerSet;
 
@@ -27,12 +27,13 @@ fn values_that_are_not_finite_are_noted() {
     let moment = case.drive(0.0, DT).unwrap();
     let tile = |columns, threads| Mapping::Tile(Tile { columns, threads, blocks: 4 });
     for mapping in [Mapping::Column, tile(8, 256), tile(32, 288)] {
+        let text = mapping.text();
         let setting = GpuConfig {
             grid: &case.domain.grid,
             coordinate: &case.domain.coordinate,
             limiter: Limiter::PositiveDefinite,
-            microphysics: Sedimentation::SemiLagrangian.into(),
-            mapping: Some(mapping),
+            scheme: &Wsm5::default(),
+            mapping: Some(&text),
             tracers: &TracerSet::moist_air(),
             has_sequence: false,
             chemistry: None,

@@ -3,23 +3,22 @@
 use std::path::Path;
 
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
-use nwp_mini::physics::kessler::Kessler;
+use nwp_mini::physics::kessler::{Kessler, Vectorised};
 use nwp_mini::physics::{Block, Scratch, call};
 use nwp_mini::state::Surface;
 
-fn check<R: RunPrecision>() {
+fn check<R: RunPrecision + Vectorised>() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/soc.nc");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let mut case = RunInput::<R>::new(domain, frame).expect("winds");
     let before = case.take_state();
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let limiter = Limiter::PositiveDefinite;
-    let scheme = Microphysics::Kessler;
-    let mut cpu = Cpu::new(grid, coordinate, limiter, scheme, &case.forcing, before.clone());
+    let mut cpu =
+        Cpu::new(grid, coordinate, limiter, &Kessler::default(), &case.forcing, before.clone());
     cpu.microphysics(90.0);
 
     let mut expected = before.clone();

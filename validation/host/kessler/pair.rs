@@ -58,8 +58,7 @@ fn other(
 
 fn bad(name: &str, scheme: &Kessler<f32>) -> Vec<String> {
     let start = case::<f32>(name);
-    let itself = (&Kessler::<f32>::default(), &Kessler::<f64>::default());
-    let calls = Calls { physics: itself.0, wide: itself.1, dt: DT, count: CALLS };
+    let calls = Calls { scheme: &Kessler::default(), dt: DT, count: CALLS };
     let found = other(scheme, start.clone(), None);
     let (verdicts, _) =
         compare(&calls, (&start, &case::<f64>(name)), &found).expect("finite columns");

@@ -15,7 +15,7 @@ use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::frame::{PointSample, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{self, Frames, OutputSink, Probe, RunInput};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::time_steps::{Past, Plan};
 
@@ -113,9 +113,9 @@ fn run(late: bool, fails_at: Option<usize>) -> (Taken, usize, Result<usize>) {
     let mut case = RunInput::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
     let domain = &case.domain;
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
+    let (limiter, scheme) = (Limiter::PositiveDefinite, Wsm5::default());
     let mut cpu =
-        Cpu::new(&domain.grid, &domain.coordinate, limiter, fallout, &case.forcing, state.clone());
+        Cpu::new(&domain.grid, &domain.coordinate, limiter, &scheme, &case.forcing, state.clone());
     let past = Past::default();
     let plan = Plan { dt: 60.0, steps: 5, last_dt: 60.0, max_dt: 200.0, past };
     let frames = Frames { interval: Some(60.0), ..Frames::default() };

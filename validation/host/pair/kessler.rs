@@ -1,26 +1,31 @@
 //! Verdicts on pairs of runs with the Kessler scheme.
 
-use nwp_mini::backend::Microphysics;
 use nwp_mini::physics::kessler::params::KesslerFactors;
+use nwp_mini::physics::kessler::{ABOUT, Kessler};
+use nwp_mini::physics::registry;
+use nwp_mini::physics::scheme::Scheme as _;
 
 use super::verdict::{bad, compare, cpu, passes, storm};
 
-const SCHEME: Microphysics = Microphysics::Kessler;
+/// The scheme itself.
+fn scheme() -> Kessler<f64> {
+    Kessler::default()
+}
 
 /// Rounding of another kind in every step does not fail a backend, in either precision.
 #[test]
 fn other_rounding_passes() {
     let (mut case, start) = storm::<f32>();
     for (steps, dt) in [(1, 60.0), (10, 60.0), (24, 150.0)] {
-        let mut other = cpu(&case, &start, SCHEME);
+        let mut other = cpu(&case, &start, &scheme());
         other.disturb(Some(20_081_114));
-        let report = compare(&mut case, &start, SCHEME, (steps, dt), &mut other);
+        let report = compare(&mut case, &start, &scheme(), (steps, dt), &mut other);
         passes(&report, &format!("{steps} steps of {dt} s"));
     }
     let (mut case, start) = storm::<f64>();
-    let mut other = cpu(&case, &start, SCHEME);
+    let mut other = cpu(&case, &start, &scheme());
     other.disturb(Some(7));
-    let report = compare(&mut case, &start, SCHEME, (3, 60.0), &mut other);
+    let report = compare(&mut case, &start, &scheme(), (3, 60.0), &mut other);
     passes(&report, "double precision");
 }
 
@@ -30,11 +35,12 @@ fn other_rounding_passes() {
 fn one_per_cent_of_a_process_fails() {
     let (mut case, mut start) = storm::<f32>();
     start.qc_mut().mapv_inplace(|qc| 4.0 * qc);
-    for name in KesslerFactors::<f32>::NAMES {
-        let mut other = cpu(&case, &start, SCHEME);
-        let scheme = other.kessler_mut().expect("the scheme of the run");
-        *scheme.factors.of(name).expect("a process") = 1.01;
-        let report = compare(&mut case, &start, SCHEME, (1, 60.0), &mut other);
+    assert_eq!(ABOUT.processes, KesslerFactors::<f32>::NAMES);
+    for name in ABOUT.processes {
+        let mut perturbed = scheme();
+        perturbed.scale(name, 1.01).expect("a process");
+        let mut other = cpu(&case, &start, &perturbed);
+        let report = compare(&mut case, &start, &scheme(), (1, 60.0), &mut other);
         println!("{name}: {:?}", bad(&report));
         assert!(!bad(&report).is_empty(), "1 % of {name} is not noticed");
         assert!(!report.suspects.is_empty(), "{name}");
@@ -45,9 +51,10 @@ fn one_per_cent_of_a_process_fails() {
 #[test]
 fn another_scheme_fails() {
     let (mut case, start) = storm::<f32>();
-    for (scheme, others) in [(SCHEME, Microphysics::default()), (Microphysics::default(), SCHEME)] {
-        let mut other = cpu(&case, &start, others);
-        let report = compare(&mut case, &start, scheme, (1, 60.0), &mut other);
+    let (itself, usual) = (scheme().boxed(), registry::usual());
+    for (scheme, others) in [(&itself, &usual), (&usual, &itself)] {
+        let mut other = cpu(&case, &start, &**others);
+        let report = compare(&mut case, &start, &**scheme, (1, 60.0), &mut other);
         assert!(bad(&report).iter().any(|text| text.starts_with("qc")), "{:?}", bad(&report));
     }
 }

@@ -9,7 +9,7 @@ use nwp_mini::frame::{Saved, Snapshot};
 use nwp_mini::io::wrf;
 use nwp_mini::model::backend_comparison::{self, Pair};
 use nwp_mini::model::{self, Frames, OutputSink, PastTotals, RunInput};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::time_steps::{Past, Plan};
 use rayon::ThreadPoolBuilder;
 
@@ -45,10 +45,10 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
     let mut case = RunInput::<f32>::new(domain, frame).expect("the storm's winds");
     let state = case.take_state();
-    let (limiter, fallout) = (Limiter::PositiveDefinite, Sedimentation::SemiLagrangian);
+    let (limiter, scheme) = (Limiter::PositiveDefinite, Wsm5::default());
     let place = case.domain.clone();
     let forcing = case.forcing.clone();
-    let cpu = |state| Cpu::new(&place.grid, &place.coordinate, limiter, fallout, &forcing, state);
+    let cpu = |state| Cpu::new(&place.grid, &place.coordinate, limiter, &scheme, &forcing, state);
     let (stop, frames) = (AtomicBool::new(false), Frames::default());
     let whole = Plan { dt: 60.0, steps: 6, last_dt: 60.0, max_dt: 200.0, past: Past::default() };
     let (mut alone, mut first) = (cpu(state.clone()), Taken::default());
@@ -64,8 +64,7 @@ fn a_pair_goes_on_with_what_had_fallen() {
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
     let mut other = Pooled { pool, cpu: cpu(checkpoint.state.clone()) };
     let (case, start, plan) = (&mut case, &checkpoint.state, Plan { steps: 3, past, ..whole });
-    let pair =
-        Pair { case, start, plan, frames, limiter, microphysics: fallout.into(), stop: &stop };
+    let pair = Pair { case, start, plan, frames, limiter, scheme: &scheme, stop: &stop };
     let mut second = Taken::default();
     let report =
         backend_comparison::run(pair, &mut other, &mut second, &mut |_| ()).expect("two runs");

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use nwp_mini::advection::Limiter;
+use nwp_mini::backend::Backend;
 use nwp_mini::backend::cpu::Cpu;
-use nwp_mini::backend::{Backend, Microphysics};
 use nwp_mini::diagnostics::difference::Value;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::frame::FrameSource;
@@ -15,8 +15,9 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::backend_comparison::{self, ComparisonReport, Pair};
 use nwp_mini::model::{Frames, NullSink, RunInput, RunPrecision};
-use nwp_mini::physics::wsm5::Sedimentation;
+use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::factors::Factors;
+use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::state::State;
 use nwp_mini::time_steps::{Past, Plan};
 use rayon::ThreadPoolBuilder;
@@ -24,6 +25,13 @@ use rayon::ThreadPoolBuilder;
 use super::stand_in::{Pooled, Wide};
 
 const SCHEMES: [Sedimentation; 2] = [Sedimentation::SemiLagrangian, Sedimentation::Substepped];
+
+/// WSM5 with one process multiplied by a factor.
+fn perturbed(fallout: Sedimentation, process: &str, factor: f64) -> Wsm5 {
+    let mut scheme = Wsm5::from(fallout);
+    scheme.scale(process, factor).expect("a process");
+    scheme
+}
 
 /// The storm, and the state that it starts from.
 pub(super) fn storm<R: RunPrecision>() -> (RunInput<R>, State<R>) {
@@ -37,18 +45,18 @@ pub(super) fn storm<R: RunPrecision>() -> (RunInput<R>, State<R>) {
 pub(super) fn cpu<R: RunPrecision>(
     case: &RunInput<R>,
     state: &State<R>,
-    microphysics: impl Into<Microphysics>,
+    scheme: &dyn Scheme,
 ) -> Cpu<R> {
     let domain = &case.domain;
     let limiter = Limiter::PositiveDefinite;
     let state = state.clone();
-    Cpu::new(&domain.grid, &domain.coordinate, limiter, microphysics, &case.forcing, state)
+    Cpu::new(&domain.grid, &domain.coordinate, limiter, scheme, &case.forcing, state)
 }
 
 pub(super) fn compare<R: RunPrecision + Value>(
     case: &mut RunInput<R>,
     start: &State<R>,
-    microphysics: impl Into<Microphysics>,
+    scheme: &dyn Scheme,
     (steps, dt): (usize, f64),
     other: &mut dyn Backend<R>,
 ) -> ComparisonReport {
@@ -59,7 +67,7 @@ pub(super) fn compare<R: RunPrecision + Value>(
         plan: Plan { dt, steps, last_dt: dt, max_dt: 200.0, past: Past::default() },
         frames: Frames::default(),
         limiter: Limiter::PositiveDefinite,
-        microphysics: microphysics.into(),
+        scheme,
         stop: &stop,
     };
     let report =
@@ -93,9 +101,9 @@ pub(super) fn passes(report: &ComparisonReport, about: &str) {
 fn other_threads_are_no_other_backend() {
     let (mut case, start) = storm::<f32>();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    let cpu = pool.install(|| cpu(&case, &start, Sedimentation::SemiLagrangian));
+    let cpu = pool.install(|| cpu(&case, &start, &Wsm5::default()));
     let mut other = Pooled { pool, cpu };
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (3, 60.0), &mut other);
+    let report = compare(&mut case, &start, &Wsm5::default(), (3, 60.0), &mut other);
     passes(&report, "three threads");
     for verdict in &report.verdicts {
         assert_eq!((verdict.max_abs, verdict.rms_rel), (0.0, Some(0.0)), "{}", verdict.field);
@@ -120,9 +128,9 @@ fn other_rounding_passes() {
     let (mut case, start) = storm::<f32>();
     for fallout in SCHEMES {
         for (steps, dt) in [(1, 60.0), (10, 60.0), (24, 150.0)] {
-            let mut other = cpu(&case, &start, fallout);
+            let mut other = cpu(&case, &start, &Wsm5::from(fallout));
             other.disturb(Some(20_081_114));
-            let report = compare(&mut case, &start, fallout, (steps, dt), &mut other);
+            let report = compare(&mut case, &start, &Wsm5::from(fallout), (steps, dt), &mut other);
             passes(&report, &format!("{fallout:?}, {steps} steps of {dt} s"));
         }
     }
@@ -138,11 +146,11 @@ fn the_truth_passes() {
         &domain.grid,
         &domain.coordinate,
         Limiter::PositiveDefinite,
-        Sedimentation::SemiLagrangian,
+        &Wsm5::default(),
         &wide.before,
         start.widened(),
     ));
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (24, 150.0), &mut other);
+    let report = compare(&mut case, &start, &Wsm5::default(), (24, 150.0), &mut other);
     passes(&report, "double precision");
 }
 
@@ -157,9 +165,8 @@ fn one_per_cent_of_a_process_fails() {
     let (mut case, start) = storm::<f32>();
     for fallout in SCHEMES {
         for name in Factors::<f32>::NAMES {
-            let mut other = cpu(&case, &start, fallout);
-            *other.scheme_mut().factors.of(name).expect("a process") = 1.01;
-            let report = compare(&mut case, &start, fallout, (1, 60.0), &mut other);
+            let mut other = cpu(&case, &start, &perturbed(fallout, name, 1.01));
+            let report = compare(&mut case, &start, &Wsm5::from(fallout), (1, 60.0), &mut other);
             let fields: Vec<&str> = report
                 .verdicts
                 .iter()
@@ -190,9 +197,8 @@ fn one_per_cent_of_a_process_fails() {
 #[test]
 fn suspects_hold_the_inputs_and_both_outputs() {
     let (mut case, start) = storm::<f32>();
-    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
-    *other.scheme_mut().factors.of("prevp").expect("a process") = 1.01;
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (2, 60.0), &mut other);
+    let mut other = cpu(&case, &start, &perturbed(SCHEMES[0], "prevp", 1.01));
+    let report = compare(&mut case, &start, &Wsm5::default(), (2, 60.0), &mut other);
     let suspect = &report.suspects[0];
     assert_eq!(suspect.steps, 1);
     let (field, [k, j, i]) = suspect.fields[0];
@@ -214,14 +220,13 @@ fn suspects_hold_the_inputs_and_both_outputs() {
 #[test]
 fn double_precision_has_narrower_limits() {
     let (mut case, start) = storm::<f64>();
-    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
+    let mut other = cpu(&case, &start, &Wsm5::default());
     other.disturb(Some(7));
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (3, 60.0), &mut other);
+    let report = compare(&mut case, &start, &Wsm5::default(), (3, 60.0), &mut other);
     passes(&report, "other rounding");
     // Differences that single precision would hide.
-    let mut other = cpu(&case, &start, Sedimentation::SemiLagrangian);
-    *other.scheme_mut().factors.of("praut").expect("a process") = 1.0 + 1e-6;
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (1, 60.0), &mut other);
+    let mut other = cpu(&case, &start, &perturbed(SCHEMES[0], "praut", 1.0 + 1e-6));
+    let report = compare(&mut case, &start, &Wsm5::default(), (1, 60.0), &mut other);
     assert!(bad(&report).iter().any(|text| text.starts_with("qr")), "{:?}", bad(&report));
 }
 
@@ -243,9 +248,9 @@ fn all_runs_are_driven_alike() {
     let mut case = case.follow(series, 240.0).expect("winds");
     let start = case.take_state();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().expect("three threads");
-    let cpu = pool.install(|| cpu(&case, &start, Sedimentation::SemiLagrangian));
+    let cpu = pool.install(|| cpu(&case, &start, &Wsm5::default()));
     let mut other = Pooled { pool, cpu };
-    let report = compare(&mut case, &start, Sedimentation::SemiLagrangian, (6, 40.0), &mut other);
+    let report = compare(&mut case, &start, &Wsm5::default(), (6, 40.0), &mut other);
     passes(&report, "several frames");
     for verdict in &report.verdicts {
         assert_eq!(verdict.max_abs, 0.0, "{} after {}", verdict.field, verdict.steps);

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 
 use ndarray::{Array2, Array3};
 use nwp_mini::advection::Limiter;
-use nwp_mini::backend::Microphysics;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::calendar;
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
@@ -18,6 +17,7 @@ use nwp_mini::frame::{Frame, Snapshot};
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::model::{self, Frames, RunInput};
 use nwp_mini::passive::{Background, CellPositions, PassiveTracers};
+use nwp_mini::physics::registry;
 use nwp_mini::state::State;
 use nwp_mini::time_steps::{Length, Plan};
 
@@ -110,8 +110,8 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let plan = Plan::new(length, Some(DT), None, input.max_dt)?;
     let state = input.take_state();
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
-    let (limiter, physics) = (Limiter::PositiveDefinite, Microphysics::default());
-    let cpu = Cpu::new(grid, coordinate, limiter, physics, &input.forcing, state);
+    let (limiter, scheme) = (Limiter::PositiveDefinite, registry::usual());
+    let cpu = Cpu::new(grid, coordinate, limiter, &*scheme, &input.forcing, state);
     let mut cpu = cpu.with_chemistry(Some(&chemistry));
     let mut last = None;
     let mut sink = |_: usize, snapshot: Snapshot<f64>| {

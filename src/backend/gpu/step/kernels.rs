@@ -2,7 +2,7 @@
 
 use super::graphs::GraphKey;
 use super::phase_clock::Clock;
-use super::scheme_calls::SchemeCalls;
+use super::scheme_calls;
 use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::arrays::Arrays;
 use crate::backend::gpu::budget::BudgetSums;
@@ -12,8 +12,8 @@ use crate::device::{Branch, Buffer, ForkJoin, Gpu, Resources};
 use crate::error::Result;
 use crate::gpu::device_status::DeviceStatus;
 use crate::gpu::step_end::StepEnd;
-use crate::physics::wsm5::gpu::Mapping;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::device::DeviceColumns;
+use crate::physics::scheme::Scheme;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
 /// Launchers of the kernels of a step.
@@ -21,7 +21,7 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 pub(super) struct StepKernels<R> {
     pub(super) transports: Transports<R>,
     /// Microphysics of each member.
-    schemes: Vec<SchemeCalls<R>>,
+    schemes: Vec<Box<dyn DeviceColumns<R>>>,
     /// Streams for the microphysics of several members side by side.
     branches: Option<ForkJoin>,
     pub(super) status: DeviceStatus,
@@ -33,7 +33,7 @@ impl<R: GpuPrecision> StepKernels<R> {
     pub(super) fn new(
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
-        schemes: (&[Scheme<R>], Mapping),
+        schemes: (&[Box<dyn Scheme>], Option<&str>),
         mut transports: Transports<R>,
         (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
     ) -> Result<Self> {
@@ -41,7 +41,7 @@ impl<R: GpuPrecision> StepKernels<R> {
         let status = DeviceStatus::new(gpu, arrays.layout, arrays.order.len())?;
         let columns = (arrays, budget.area());
         let watched = (&mut transports, &status);
-        let schemes = SchemeCalls::of_members(gpu, setting, schemes, columns, watched)?;
+        let schemes = scheme_calls::of_members(gpu, setting, schemes, columns, watched)?;
         Ok(Self {
             transports,
             schemes,
@@ -51,14 +51,19 @@ impl<R: GpuPrecision> StepKernels<R> {
         })
     }
 
-    /// Mapping of columns to threads in the microphysics.
-    pub(super) fn mapping(&self) -> Mapping {
+    /// Mapping of columns to threads in the microphysics, in short.
+    pub(super) fn mapping(&self) -> String {
         self.schemes[0].mapping()
+    }
+
+    /// The kernel that began last; also known after a device failure.
+    pub(super) fn last_begun(&self) -> &'static str {
+        self.status.kernel(self.schemes[0].kernels())
     }
 
     /// Resources of the kernels of transport and microphysics in steps of `dt` seconds.
     pub(super) fn resources(&self, dt: f64) -> Result<Vec<Resources>> {
-        let call = self.schemes[0].resources(dt)?;
+        let [call, _] = self.schemes[0].resources(dt)?;
         Ok(self.transports.main.resources()?.into_iter().chain([call]).collect())
     }
 

@@ -27,8 +27,7 @@ use crate::chemistry::coupled::Coupled;
 use crate::device::{Buffer, Gpu, Graph, Resources};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::physics::wsm5::gpu::Mapping;
-use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::scheme::Scheme;
 use crate::state::gpu::status_word::NonFiniteValue;
 use crate::state::{Accumulators, ChemistryTally, TracerChange};
 
@@ -48,7 +47,7 @@ impl<R: GpuPrecision> Stepper<R> {
     pub(super) fn new(
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
-        schemes: (&[Scheme<R>], Mapping),
+        schemes: (&[Box<dyn Scheme>], Option<&str>),
         (transports, together): (Transports<R>, usize),
         run: (&Arrays<R>, &BudgetSums<R>),
     ) -> Result<Self> {
@@ -73,8 +72,8 @@ impl<R: GpuPrecision> Stepper<R> {
         Ok(())
     }
 
-    /// Mapping of columns to threads in the microphysics.
-    pub(super) fn mapping(&self) -> Mapping {
+    /// Mapping of columns to threads in the microphysics, in short.
+    pub(super) fn mapping(&self) -> String {
         self.kernels.mapping()
     }
 
@@ -144,7 +143,7 @@ impl<R: GpuPrecision> Stepper<R> {
         match error {
             Error::Gpu(message) => {
                 let status = &self.kernels.status;
-                let (step, kernel) = (status.steps() + 1, status.kernel());
+                let (step, kernel) = (status.steps() + 1, self.kernels.last_begun());
                 let later = if self.queue.is_in_batch(step) { " or soon after it" } else { "" };
                 Error::Gpu(format!("in step {step}{later}, kernel {kernel}: {message}"))
             }

@@ -9,7 +9,7 @@ use crate::advection::Limiter;
 use crate::cli::FilePrecision;
 use crate::error::Result;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 
 /// Total time for the calls of one size, s.
 const PATIENCE: f64 = 2.0;
@@ -26,17 +26,17 @@ pub(super) fn patience_ends(seconds: f64) -> Option<String> {
 /// Times of a subject on a grid.
 pub(super) fn measure<R: FilePrecision>(
     bench: &Bench,
-    fallout: Sedimentation,
+    scheme: &dyn Scheme,
     replicated: &ReplicatedGrid<R>,
     subject: Subject,
 ) -> Result<Timed> {
     let (dt, limiter) = (bench.dt, Limiter::PositiveDefinite);
     let runs = |seconds| fewer(bench.runs, seconds, PATIENCE, FEWEST);
     let (times, resident) = match subject {
-        Subject::Wsm5 => (microphysics_times(replicated, fallout, false, dt, runs)?, 0),
+        Subject::Physics => (microphysics_times(replicated, scheme, false, dt, runs)?, 0),
         Subject::Advection => (transport_times(replicated, limiter, TRACERS, dt, runs)?, 0),
         Subject::Step => {
-            let (times, _backend) = step_times(replicated, limiter, fallout, dt, runs)?;
+            let (times, _backend) = step_times(replicated, limiter, scheme, dt, runs)?;
             // While all memory of a step is allocated.
             (times, resident())
         }

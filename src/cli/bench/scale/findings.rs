@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::size::Elements;
 use super::{Point, Subject};
+use crate::physics::scheme::Scheme;
 
 /// Factor of the least time of a cell up to which the cost counts as constant.
 const FLAT: f64 = 0.1;
@@ -50,6 +51,12 @@ pub(super) enum Crossover {
 /// Findings about one subject.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
+    /// Names of the subject, in records and in words.
+    #[serde(rename = "subject")]
+    bench: &'static str,
+    #[serde(skip)]
+    title: &'static str,
+    #[serde(skip)]
     pub(super) subject: Subject,
     pub(super) courses: Vec<TimePerSize>,
     /// Comparison with each series of the CPU.
@@ -59,7 +66,7 @@ pub(super) struct Finding {
 }
 
 /// Findings about each subject of the points.
-pub(super) fn of(points: &[Point]) -> Vec<Finding> {
+pub(super) fn of(points: &[Point], scheme: &dyn Scheme) -> Vec<Finding> {
     let of_subject = |subject: Subject| {
         let points: Vec<&Point> = points.iter().filter(|point| point.subject == subject).collect();
         let times = |name: &str| -> Vec<(usize, f64)> {
@@ -78,7 +85,14 @@ pub(super) fn of(points: &[Point]) -> Vec<Finding> {
             .filter_map(|(name, times)| Some(((*name).to_owned(), crossover(times, &gpu)?)));
         let several = fastest.iter().filter(|_| on_gpu.len() > 1);
         let best = several.map(|best| (best.columns, best.series.to_owned()));
-        Finding { subject, courses, crossovers: crossovers.collect(), best: best.collect() }
+        Finding {
+            bench: subject.bench(scheme),
+            title: subject.title(scheme),
+            subject,
+            courses,
+            crossovers: crossovers.collect(),
+            best: best.collect(),
+        }
     };
     let found = Subject::ALL.into_iter().map(of_subject);
     found.filter(|finding| !finding.courses.is_empty()).collect()
@@ -160,7 +174,7 @@ impl Finding {
     pub(super) fn row(&self) -> Value {
         json!({
             "bench": "scale",
-            "variant": self.subject.bench(),
+            "variant": self.bench,
             "backend": null,
             "threads": null,
             "grid_or_n": null,
@@ -177,7 +191,7 @@ impl Finding {
 
     /// The same in words.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("\n{}", self.subject.title());
+        let mut text = format!("\n{}", self.title);
         let mut say = |line: String| {
             write!(text, "\n  {line}").expect("writing to memory");
         };

@@ -1,7 +1,7 @@
 //! One size on the GPU.
 
 use super::super::Bench;
-use super::super::gpu::{PhysicsArrays, Tracers, mapping_text, stepping, transport_on};
+use super::super::gpu::{PhysicsArrays, Tracers, stepping, transport_on};
 use super::super::gpu_times::{call_times, step_times};
 use super::super::measurement::Timing;
 use super::{Subject, TRACERS, Timed, resident};
@@ -13,9 +13,9 @@ use crate::cli::FilePrecision;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
+use crate::grid::Shape;
 use crate::model::replicated_grid::ReplicatedGrid;
-use crate::physics::wsm5::Sedimentation;
-use crate::physics::wsm5::gpu::{Mapping, Tile};
+use crate::physics::scheme::Scheme;
 use crate::real::Precision;
 
 /// Name of the platform.
@@ -27,7 +27,7 @@ type Allocated<T> = std::result::Result<T, String>;
 /// A grid to be measured on a device.
 pub(super) struct Case<'a, R> {
     pub(super) bench: &'a Bench,
-    pub(super) fallout: Sedimentation,
+    pub(super) scheme: &'a dyn Scheme,
     pub(super) gpu: &'a Gpu,
     pub(super) replicated: &'a ReplicatedGrid<R>,
 }
@@ -59,23 +59,30 @@ fn timed((timing, times): (Timing, Vec<f64>)) -> Timed {
 }
 
 /// Mappings to compare: a thread for a column, narrow and wide tiles, and the default one.
-fn mappings(gpu: &Gpu, bed_columns: usize, key: (Precision, Sedimentation, usize)) -> Vec<Mapping> {
-    let (precision, fallout, nz) = key;
-    let tile = |columns| Mapping::Tile(Tile::choose(columns, precision, fallout, nz));
-    let mut mappings = vec![Mapping::Column, tile(1), tile(usize::MAX)];
-    let chosen = Mapping::for_device(gpu, bed_columns, precision, fallout, nz);
+fn mappings(
+    gpu: &Gpu,
+    scheme: &dyn Scheme,
+    precision: Precision,
+    shape: Shape,
+) -> Vec<Option<String>> {
+    let (nz, columns) = (shape.nz, shape.columns());
+    let Some(all) = scheme.mappings() else { return vec![None] };
+    let first = all.candidates(precision, nz).into_iter().next();
+    let built_in = [1, usize::MAX].map(|columns| all.built_in(precision, nz, columns));
+    let mut mappings: Vec<String> = first.into_iter().chain(built_in).collect();
+    let chosen = all.fastest(gpu, precision, nz, columns);
     if !mappings.contains(&chosen) {
         mappings.push(chosen);
     }
     mappings.dedup();
-    mappings
+    mappings.into_iter().map(Some).collect()
 }
 
 impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
     /// Times of all variants of a subject.
     pub(super) fn measure(&self, subject: Subject) -> Result<Allocated<Vec<(String, Timed)>>> {
         let measured = match subject {
-            Subject::Wsm5 => self.wsm5(),
+            Subject::Physics => self.physics(),
             Subject::Advection => self.transport(),
             Subject::Step => self.step(),
         };
@@ -86,21 +93,20 @@ impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
         }
     }
 
-    fn wsm5(&self) -> Variants {
-        let Self { bench, fallout, gpu, replicated } = *self;
+    fn physics(&self) -> Variants {
+        let Self { bench, scheme, gpu, replicated } = *self;
         let shape = replicated.grid.shape;
-        let key = (R::PRECISION, fallout, shape.nz);
         let mappings = match bench.mapping {
-            Some(choice) => vec![choice.of(gpu, &shape, key.0, fallout)],
-            None => mappings(gpu, shape.columns(), key),
+            Some(choice) => vec![choice.of(gpu, &shape, R::PRECISION, scheme)],
+            None => mappings(gpu, scheme, R::PRECISION, shape),
         };
         let columns = allocated(PhysicsArrays::new(gpu, replicated, 0))?;
         let mut variants = Vec::new();
         for mapping in mappings {
-            let wsm5 = allocated(columns.wsm5(gpu, fallout, mapping))?;
-            let call = || wsm5.call(&columns.place(), bench.dt);
+            let kernels = allocated(columns.kernels(gpu, scheme, mapping.as_deref()))?;
+            let call = || columns.call(&*kernels, bench.dt);
             let times = call_times(gpu, bench.runs, || columns.restore(), call)?;
-            variants.push((mapping_text(mapping), timed(times)));
+            variants.push((kernels.mapping(), timed(times)));
         }
         Ok(variants)
     }
@@ -118,8 +124,8 @@ impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
     }
 
     fn step(&self) -> Variants {
-        let Self { bench, fallout, gpu, replicated } = *self;
-        let run = stepping(bench, gpu, replicated, Limiter::PositiveDefinite, fallout);
+        let Self { bench, scheme, gpu, replicated } = *self;
+        let run = stepping(bench, gpu, replicated, Limiter::PositiveDefinite, scheme);
         let (mut run, needs) = allocated(run)?;
         run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;
         let times = step_times(gpu, bench.runs, &mut run, &replicated.state, bench.dt)?;

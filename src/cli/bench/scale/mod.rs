@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::state::STATE_FIELDS;
 
 /// Options of `bench scale`.
@@ -71,10 +71,9 @@ impl Range {
 }
 
 /// Subject of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
-    Wsm5,
+    Physics,
     Advection,
     Step,
 }
@@ -83,29 +82,29 @@ enum Subject {
 const TRACERS: usize = STATE_FIELDS;
 
 impl Subject {
-    const ALL: [Self; 3] = [Self::Wsm5, Self::Advection, Self::Step];
+    const ALL: [Self; 3] = [Self::Physics, Self::Advection, Self::Step];
 
-    fn bench(self) -> &'static str {
+    fn bench(self, scheme: &dyn Scheme) -> &'static str {
         match self {
-            Self::Wsm5 => "wsm5",
+            Self::Physics => scheme.about().key,
             Self::Advection => "advection",
             Self::Step => "step",
         }
     }
 
-    fn title(self) -> &'static str {
+    fn title(self, scheme: &dyn Scheme) -> &'static str {
         match self {
-            Self::Wsm5 => "WSM5",
+            Self::Physics => scheme.about().title,
             Self::Advection => "advection, 6 tracers, RK3, positive definite",
             Self::Step => "whole step",
         }
     }
 
-    fn part(self, fallout: Sedimentation) -> MeasuredPart {
+    fn part(self, scheme: &dyn Scheme) -> MeasuredPart {
         match self {
-            Self::Wsm5 => MeasuredPart::wsm5(fallout, false),
+            Self::Physics => MeasuredPart::physics(scheme, false),
             Self::Advection => MeasuredPart::tracers(TRACERS, Limiter::PositiveDefinite),
-            Self::Step => MeasuredPart::step(fallout, Limiter::PositiveDefinite),
+            Self::Step => MeasuredPart::step(scheme, Limiter::PositiveDefinite),
         }
     }
 }
@@ -141,7 +140,7 @@ pub(super) const HOST_VALUES: usize = 24;
 /// The measurement being made.
 struct Scale<'a, 'o> {
     bench: &'a Bench,
-    fallout: Sedimentation,
+    scheme: Box<dyn Scheme>,
     record: &'a mut Record<'o>,
     points: Vec<Point>,
     /// Series that have ended.
@@ -168,9 +167,9 @@ impl Bench {
         };
         let best = gpu.map(|gpu| self.best::<R>(gpu, record)).transpose()?;
         let device = gpu.zip(best.as_ref());
-        let fallout = self.fallout.unwrap_or_default();
+        let scheme = self.physics.made(self.fallout)?;
         let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
-        let mut scale = Scale { bench: self, fallout, record, points, closed, resident };
+        let mut scale = Scale { bench: self, scheme, record, points, closed, resident };
         scale.head::<R>()?;
         let mut cloudy = 0.0;
         for power in powers {
@@ -189,7 +188,7 @@ impl Bench {
                 cloudy = replicated.fraction(has_condensate);
             }
             for subject in Subject::ALL {
-                if subject != Subject::Wsm5 && !replicated.has_winds {
+                if subject != Subject::Physics && !replicated.has_winds {
                     continue;
                 }
                 for pool in &pools {
@@ -233,7 +232,7 @@ impl Scale<'_, '_> {
 
     /// Ends a series.
     fn close(&mut self, subject: Subject, place: String, why: &str) -> Result<()> {
-        writeln!(self.record.out, "{}, {place}, ends here: {why}", subject.bench())?;
+        writeln!(self.record.out, "{}, {place}, ends here: {why}", subject.bench(&*self.scheme))?;
         self.closed.push((subject, place));
         Ok(())
     }
@@ -250,7 +249,7 @@ impl Scale<'_, '_> {
             return Ok(());
         }
         let timed =
-            cpu.pool.install(|| cpu::measure(self.bench, self.fallout, replicated, subject))?;
+            cpu.pool.install(|| cpu::measure(self.bench, &*self.scheme, replicated, subject))?;
         let at = MeasuredOn::new(cpu.processor(), replicated, self.bench.dt, cloudy);
         let seconds = self.add::<R>(subject, place.clone(), &at, timed)?;
         match cpu::patience_ends(seconds) {
@@ -270,7 +269,7 @@ impl Scale<'_, '_> {
             return Ok(());
         }
         let at = MeasuredOn::new(best.clone(), replicated, self.bench.dt, cloudy);
-        let case = gpu::Case { bench: self.bench, fallout: self.fallout, gpu, replicated };
+        let case = gpu::Case { bench: self.bench, scheme: &*self.scheme, gpu, replicated };
         match case.measure(subject)? {
             Ok(variants) => {
                 for (variant, timed) in variants {
@@ -297,11 +296,11 @@ impl Scale<'_, '_> {
     ) -> Result<f64> {
         let Timed { timing, times, device_bytes_per_cell, resident } = timed;
         let variant = match subject {
-            Subject::Wsm5 => series.clone(),
+            Subject::Physics => series.clone(),
             Subject::Advection => format!("RK3, positive definite, {TRACERS} tracers, {series}"),
-            Subject::Step => format!("{}, {series}", super::step_variant(self.fallout)),
+            Subject::Step => format!("{}, {series}", super::step_variant(&*self.scheme)),
         };
-        let part = subject.part(self.fallout);
+        let part = subject.part(&*self.scheme);
         let figure = Measurement::new::<R>(part, variant, timing, at, times);
         let columns = at.shape.columns();
         // A step allocates as much as a run.
@@ -322,17 +321,17 @@ impl Scale<'_, '_> {
     }
 
     fn finish(self, drawing: Option<AtomicFile>) -> Result<Option<String>> {
-        let Self { bench, points, record, fallout, .. } = self;
+        let Self { bench, points, record, scheme, .. } = self;
         for point in &points {
             record.add(point);
         }
-        let found = findings::of(&points);
+        let found = findings::of(&points, &*scheme);
         for finding in &found {
             writeln!(record.out, "{}", finding.text())?;
             record.add(&finding.row());
         }
         let picture =
-            (!points.is_empty()).then(|| picture::draw(&points, &found, fallout, &bench.input));
+            (!points.is_empty()).then(|| picture::draw(&points, &found, &*scheme, &bench.input));
         if let Some((pending, picture)) = drawing.zip(picture.as_ref()) {
             pending.write_text(picture)?;
         }
@@ -350,7 +349,7 @@ impl Point {
 const COLUMNS: [Column<Point>; 12] = [
     ("columns", -8, |p| Elements(p.columns).to_string()),
     ("grid", 13, |p| p.figure.measured.grid_or_n.clone()),
-    ("part", -10, |p| p.subject.bench().to_owned()),
+    ("part", -10, |p| p.figure.measured.bench.to_owned()),
     ("where", -34, |p| p.series.clone()),
     ("timed by", 9, |p| p.figure.measured.timing.name().to_owned()),
     ("ns/cell", 9, |p| format!("{:.4}", p.figure.ns_per_cell)),

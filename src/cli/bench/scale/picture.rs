@@ -5,7 +5,7 @@ use std::path::Path;
 use super::findings::Finding;
 use super::{Point, Subject};
 use crate::os_text::Shown;
-use crate::physics::wsm5::Sedimentation;
+use crate::physics::scheme::Scheme;
 use crate::plot::loglog::{Panel, Series, Style, lines};
 
 /// Names of the bounds, in the order of their dashes.
@@ -19,7 +19,7 @@ const BOUNDS: [&str; 3] = [
 pub(super) fn draw(
     points: &[Point],
     found: &[Finding],
-    fallout: Sedimentation,
+    scheme: &dyn Scheme,
     input: &Path,
 ) -> String {
     let names = super::series(points);
@@ -37,7 +37,7 @@ pub(super) fn draw(
         });
         let series = bounds(points, subject).into_iter().chain(measured);
         Panel {
-            title: title(subject).to_owned(),
+            title: title(subject, scheme),
             series: series.filter(|series| !series.points.is_empty()).collect(),
         }
     };
@@ -47,14 +47,14 @@ pub(super) fn draw(
         points.iter().map(|point| point.figure.measured.processor.device.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
-    let scheme = match fallout {
-        Sedimentation::SemiLagrangian => "",
-        Sedimentation::Substepped => ", sub-stepped fall",
+    let variant = match scheme.variant().map_or("", |variant| variant.mark) {
+        "" => String::new(),
+        mark => format!(", {mark} fall"),
     };
     let measured = &first.measured;
     let levels = measured.grid_or_n.rsplit('x').next().unwrap_or_default();
     let below = format!(
-        "{}; columns of {} repeated, {levels} levels, {}, dt {} s{scheme}; nwp-mini {}, commit {}",
+        "{}; columns of {} repeated, {levels} levels, {}, dt {} s{variant}; nwp-mini {}, commit {}",
         devices.join(", "),
         input.shown_name(),
         measured.precision,
@@ -70,11 +70,11 @@ pub(super) fn draw(
     .svg("scale")
 }
 
-fn title(subject: Subject) -> &'static str {
+fn title(subject: Subject, scheme: &dyn Scheme) -> String {
     match subject {
-        Subject::Wsm5 => "WSM5, a call",
-        Subject::Advection => "advection, 6 tracers, RK3",
-        Subject::Step => "whole step",
+        Subject::Physics => format!("{}, a call", scheme.about().title),
+        Subject::Advection => "advection, 6 tracers, RK3".to_owned(),
+        Subject::Step => "whole step".to_owned(),
     }
 }
 

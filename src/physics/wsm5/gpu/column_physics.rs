@@ -8,10 +8,10 @@ use crate::device::{Branch, Buffer, Element, Gpu, KernelSource};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::physics::ColumnPhysics;
 use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
 use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::{Sedimentation, Vectorised, check_length};
+use crate::physics::wsm5::{Sedimentation, Vectorised};
+use crate::physics::{ColumnPhysics, check_length};
 use crate::real::Precision;
 use crate::state::gpu::step_in_batch::StepInBatch;
 

@@ -2,7 +2,7 @@
 
 pub use crate::state::STATE_FIELDS;
 pub use crate::state::gpu::device_fields::{
-    ActiveColumns, DeviceFields, PLANES, SURFACE_PLANES, TERMS, planes_of,
+    ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, SURFACE_PLANES, TERMS, planes_of,
 };
 pub use crate::state::gpu::member_layout::MemberLayout;
 
@@ -14,21 +14,20 @@ use crate::device::{Branch, Buffer, Element, Gpu, Kernel, KernelSource, Launch, 
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
+use crate::physics::check_length;
 use crate::physics::wsm5::Sedimentation;
 use crate::physics::wsm5::gpu::column_map::Region;
 use crate::physics::wsm5::gpu::{
     DEVICE_LEVELS, DiagnosisArgs, KernelVariant, Mapping, Tile, Wsm5Args, diagnosis,
 };
+use crate::physics::wsm5::minor_steps;
 use crate::physics::wsm5::params::SchemeConstants;
 use crate::physics::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::{check_length, minor_steps};
 use crate::real::Precision;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
-/// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
-pub const DIAGNOSED_FIELDS: usize = 4;
 /// Source and settings of the kernel of a call.
 pub fn source(
     precision: Precision,
@@ -269,11 +268,14 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     /// As [`Wsm5Gpu::new`].
     pub fn resources(&self, dt: f64) -> Result<[Resources; 2]> {
         let [_, threads] = self.mapping.blocks(1);
-        let [_, diagnosing] = diagnosis::blocks(1);
-        Ok([
-            self.kernel(is_short(R::of(dt)))?.resources(threads as u32, 0)?,
-            self.diagnose.resources(diagnosing as u32, 0)?,
-        ])
+        let call = self.kernel(is_short(R::of(dt)))?.resources(threads as u32, 0)?;
+        Ok([call, self.diagnosis_resources()?])
+    }
+
+    /// Resources of the kernel of the diagnosis.
+    pub(crate) fn diagnosis_resources(&self) -> Result<Resources> {
+        let [_, threads] = diagnosis::blocks(1);
+        self.diagnose.resources(threads as u32, 0)
     }
 
     /// One call of the scheme, `dt` seconds.

@@ -58,7 +58,6 @@ use crate::physics::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::physics::wsm5::reflectivity::Bins;
 use crate::physics::wsm5::{FALLING_SPECIES, Sedimentation};
 use crate::real::Precision;
-use crate::state::gpu::kernel_id;
 
 shared_constants! {
     /// Constants of the kernels only; no result depends on them.
@@ -160,6 +159,9 @@ shared_struct! {
         bins: Bins<R>, "1";
     }
 }
+
+/// Names of the kernels of a call, for each mapping.
+pub(crate) const KERNELS: [&str; 2] = ["wsm5_column", "wsm5_tile"];
 
 /// Numbers of levels that the kernels are written and tested for.
 pub const DEVICE_LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
@@ -362,8 +364,8 @@ impl Mapping {
     /// Kernel name.
     pub fn kernel(self) -> &'static str {
         match self {
-            Self::Column => kernel_id::WSM5_COLUMN,
-            Self::Tile(_) => kernel_id::WSM5_TILE,
+            Self::Column => KERNELS[0],
+            Self::Tile(_) => KERNELS[1],
         }
     }
 

@@ -1,7 +1,7 @@
 //! Constants and structs of the kernels of the microphysics: a change recompiles these kernels only.
 
 use super::column_map::Region;
-use super::{DiagnosisArgs, KernelConstants, Wsm5Args};
+use super::{DiagnosisArgs, KERNELS, KernelConstants, Wsm5Args};
 use crate::constants::Constants;
 use crate::device::{Prelude, constants, structs};
 use crate::physics::wsm5::cell::{Air, Cell, Coefficients, StepStart};
@@ -15,12 +15,14 @@ use crate::physics::wsm5::step::Precipitation;
 use crate::physics::wsm5::warm::WarmRates;
 use crate::physics::wsm5::{FALLING_SPECIES, Sedimentation};
 use crate::real::Precision;
+use crate::state::gpu::kernel_id;
 use crate::state::gpu::prelude::{grid, notes};
 use crate::thermo::{Saturation, TransportConstants};
 
 /// Prelude of the kernels of the microphysics.
 pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Sedimentation) -> Prelude {
-    grid(precision, nz).with(&notes()).with(&scheme(precision)).with(&format!(
+    let ids = kernel_id::constants_of(&KERNELS);
+    grid(precision, nz).with(&notes()).with(&ids).with(&scheme(precision)).with(&format!(
         "{}\n{}",
         variants(fallout),
         cells(precision)

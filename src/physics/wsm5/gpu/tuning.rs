@@ -21,7 +21,7 @@ pub(crate) fn name(fallout: Sedimentation) -> &'static str {
     }
 }
 
-/// Reads a mapping as [`text`] writes it; `None` if the text is not one, or not for this number of levels.
+/// Reads a mapping as [`Mapping::text`] writes it; `None` if the text is not one, or not for this number of levels.
 pub(crate) fn parse(
     text: &str,
     precision: Precision,
@@ -36,12 +36,24 @@ pub(crate) fn parse(
     is_possible.then_some(mapping)
 }
 
-/// Text form of a mapping.
-pub(crate) fn text(mapping: Mapping) -> String {
-    match mapping {
-        Mapping::Column => "column".to_owned(),
-        Mapping::Tile(Tile { columns, threads, blocks }) => {
-            format!("tile columns={columns} threads={threads} blocks={blocks}")
+impl Mapping {
+    /// Its text in files of settings.
+    pub fn text(self) -> String {
+        match self {
+            Self::Column => "column".to_owned(),
+            Self::Tile(Tile { columns, threads, blocks }) => {
+                format!("tile columns={columns} threads={threads} blocks={blocks}")
+            }
+        }
+    }
+
+    /// The mapping in short: columns of a tile C, threads of a block NT, blocks of a multiprocessor B.
+    pub fn in_short(self) -> String {
+        match self {
+            Self::Column => format!("column NT{}", self.blocks(1)[1]),
+            Self::Tile(Tile { columns, threads, blocks }) => {
+                format!("tile C{columns} NT{threads} B{blocks}")
+            }
         }
     }
 }
