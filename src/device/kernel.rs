@@ -112,23 +112,28 @@ impl Kernel {
         Self { waits, ..self }
     }
 
-    /// Queues a launch of the kernel, after the work queued before; a failure while it runs shows up later.
+    /// Queues a launch of the kernel on the stream of all work.
     ///
     /// # Safety
     ///
-    /// `arguments` is the one struct that the kernel takes, field for field. All its pointers lead to memory that is
-    /// large enough and lives until the kernel, and every replay of a graph that contains it, is done.
+    /// As [`Kernel::launch_on`].
     pub(crate) unsafe fn launch<A>(&self, launch: Launch, arguments: &A) -> Result<()> {
         // SAFETY: as promised by the caller.
         unsafe { self.launch_on(Branch::TRUNK, launch, arguments) }
     }
 
-    /// The same in the stream of a branch.
+    /// Queues a launch of the kernel in the stream of a branch, after the work queued there before; a failure while it
+    /// runs shows up later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::launch`].
-    pub(crate) unsafe fn launch_on<A>(
+    /// `arguments` is the one struct that the kernel takes, field for field. All its pointers lead to memory that is
+    /// large enough and lives until the kernel, and every replay of a graph that contains it, is done.
+    pub unsafe fn launch_on<A>(
         &self,
         branch: Branch<'_>,
         launch: Launch,
@@ -175,7 +180,11 @@ impl Kernel {
 
     /// Occupancy of a multiprocessor by the kernel in blocks of `threads` threads with this much dynamic shared memory,
     /// bytes.
-    pub(crate) fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the driver does not tell.
+    pub fn resources(&self, threads: u32, shared_bytes: u32) -> Result<Resources> {
         let usage = self.gpu().driver().usage(self.function);
         let Usage { registers, local_bytes, shared_bytes: declared } =
             usage.map_err(failed(format!("ask what {} takes", self.name)))?;

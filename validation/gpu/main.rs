@@ -26,6 +26,7 @@ mod summary;
 mod tracers;
 mod transpose;
 mod tuning;
+mod user_scheme;
 mod wsm5;
 
 use std::path::{Path, PathBuf};

@@ -55,13 +55,14 @@ pub struct DeviceFields<'a, R> {
 }
 
 /// Pointers to the fields and planes of one state, in their orders.
-pub(crate) struct FieldPointers<R> {
+#[derive(Clone, Copy, Debug)]
+pub struct FieldPointers<R> {
     /// The fields of the state.
-    pub(crate) state: [DevicePointer<R>; STATE_FIELDS],
+    pub state: [DevicePointer<R>; STATE_FIELDS],
     /// Those of the air.
-    pub(crate) air: [ReadPointer<R>; AIR_FIELDS],
+    pub air: [ReadPointer<R>; AIR_FIELDS],
     /// [`PLANES`], with the budget terms of one step of a batch.
-    pub(crate) planes: [DevicePointer<R>; SURFACE_PLANES],
+    pub planes: [DevicePointer<R>; SURFACE_PLANES],
 }
 
 impl<R: Element> DeviceFields<'_, R> {
@@ -70,7 +71,7 @@ impl<R: Element> DeviceFields<'_, R> {
     /// # Panics
     ///
     /// When an array is too short.
-    pub(crate) fn pointers(
+    pub fn pointers(
         &self,
         layout: Layout,
         member: MemberLayout,

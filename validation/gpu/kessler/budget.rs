@@ -27,8 +27,8 @@ use crate::support::wsm5::difference::expect_same_bits;
 const TERMS: [&str; 4] = ["fallen", "fall_residual", "clipped", "mass_mismatch"];
 /// Number of steps before the call, for the notes.
 const STEPS_BEFORE: usize = 41;
-/// The number of the kernel: see `src/state/gpu/kernel_id.rs`.
-const MARK: u64 = 11;
+/// The number of the kernel, the first of a scheme: see `src/state/gpu/kernel_id.rs`.
+const MARK: u64 = 9;
 /// The note of a state without flaw.
 const NONE: u64 = u64::MAX;
 
