@@ -8,7 +8,7 @@ use clap::Args;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::cli::run::scheme::{PhysicsChoice, VariantChoice};
+use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};

@@ -14,6 +14,7 @@ mod init;
 mod kernels;
 mod mechanism;
 mod option_values;
+mod physics_choice;
 mod plot;
 mod rate_code;
 mod report_page;

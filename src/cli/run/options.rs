@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
+use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
-use crate::cli::run::scheme::{PhysicsChoice, VariantChoice};
 use crate::cli::run::storage_options::StorageOptions;
 use crate::cli::{BackendChoice, Precision};
 use crate::ensemble::Ensemble;

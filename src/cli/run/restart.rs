@@ -5,8 +5,9 @@ use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::cli::option_values::{check_positive, value_name};
+use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
 use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
-use crate::cli::run::scheme::{LEFT_OUT, PhysicsChoice, VariantChoice};
+use crate::cli::run::scheme::LEFT_OUT;
 use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};

@@ -18,7 +18,7 @@ use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
 use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
-use super::run::scheme::VariantChoice;
+use super::physics_choice::VariantChoice;
 use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::mechanism::RateCode;
 use crate::cli::FilePrecision;

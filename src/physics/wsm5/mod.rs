@@ -8,7 +8,8 @@
 //! lanes, on a CPU with vector instructions; [`Column`] a single one, which is the reference.
 //!
 //! There are two variants, [`Sedimentation`], by their sedimentation: semi-Lagrangian ([`sedimentation`]) or
-//! sub-stepped ([`substepped_sedimentation`]). Terminal velocities are in [`slope`].
+//! sub-stepped ([`substepped_sedimentation`]). Terminal velocities are in [`slope`]. A run holds the scheme as an object,
+//! [`Wsm5`].
 //!
 //! # Decisions
 //!
