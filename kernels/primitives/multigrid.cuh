@@ -35,7 +35,7 @@ struct FirstStep {
     __device__ inline float operator[](int at) const { return product(step, product(inverse[at], b[at])); }
 };
 
-// What x lacks in a cell: b - A x.
+// The residual of a cell: b - A x.
 template <class X>
 __device__ inline float residual_of(const MultigridArgs& args, const Cell& c, const X& x)
 {

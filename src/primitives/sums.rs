@@ -31,8 +31,7 @@ pub const BOUND: f64 = power_of_two(59);
 /// Most terms whose parts double precision adds exactly.
 pub const AT_ONCE: usize = 1 << 13;
 
-/// A number that, added and subtracted, rounds terms to multiples of the last bit of the upper and of the middle part:
-/// 1.5 times 2⁵² of these bits.
+/// Numbers that, added and subtracted, round terms to multiples of the last bit of a part: 1.5 times 2⁵² of these bits.
 pub(crate) const SPLITTERS: [f64; LIMBS] =
     [1.5 * power_of_two(52 - 60), 1.5 * power_of_two(52 - 20), 1.5 * power_of_two(52 + 20)];
 
@@ -85,16 +84,6 @@ impl Sums {
         }
         // Exact: the parts are multiples of their units.
         Self { limbs: std::array::from_fn(|k| (parts[k] / UNITS[k]) as i64), is_lost }
-    }
-
-    /// The sum from its limbs.
-    pub const fn from_limbs(limbs: [i64; LIMBS]) -> Self {
-        Self { limbs, is_lost: false }
-    }
-
-    /// The limbs; sums that consist of other limbs may be equal.
-    pub const fn limbs(&self) -> [i64; LIMBS] {
-        self.limbs
     }
 
     /// The sum in units, with an error of at most 2 ULP; NaN after a term that was out of range.

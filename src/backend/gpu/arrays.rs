@@ -305,7 +305,7 @@ impl<R: GpuPrecision> Arrays<R> {
         let NonFiniteValue { step, field, place } = flaw;
         let at = field * self.layout.cells() + place;
         let mut value = [R::nan()];
-        // What it has become since is at least as bad, unless the device fails too.
+        // Its value now is at least as bad, unless the device fails too.
         let _ = self.present().download_from(at, &mut value);
         let value = if value[0].is_finite() { f64::NAN } else { value[0].f64() };
         let [number, field] = self.order.at(field);

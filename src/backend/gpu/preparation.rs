@@ -1,4 +1,5 @@
-//! What a run on the device needs beside its input, made by threads of their own while the input is read and projected.
+//! Kernels of a run on the device and memory of the host for its frames, made by threads of their own while the input is
+//! read and projected.
 
 use std::thread::{self, JoinHandle};
 
@@ -44,7 +45,7 @@ impl<R: GpuPrecision> GpuPreparation<R> {
             kernels.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         }
         let frames = self.frames.take().and_then(|frames| frames.join().ok());
-        // Where it fails, it is tried again, and told, when the rest of the memory is there.
+        // If it fails, it is tried again, and the error told, when the rest of the memory is there.
         Ok(frames.and_then(Result::ok).filter(|frames| frames[0].len() == elements))
     }
 }

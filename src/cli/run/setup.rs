@@ -40,7 +40,7 @@ pub(in crate::cli) struct PreparedRun<R> {
     pub(in crate::cli) plan: Plan,
     pub(in crate::cli) series: Series,
     pub(in crate::cli) aux: AuxOutputs<R>,
-    /// What the GPU prepares meanwhile.
+    /// Kernels and memory that the GPU prepares meanwhile.
     pub(in crate::cli) preparation: Option<GpuPreparation<R>>,
 }
 

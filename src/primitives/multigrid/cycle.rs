@@ -103,7 +103,7 @@ impl Level {
         }
     }
 
-    /// What x lacks: `b - A x`.
+    /// The residual: `b - A x`.
     fn residual(&self, j: usize, b: &[f32], x: &[f32], residual: &mut [f32]) {
         let nx = self.extents[0];
         let row = Row {

@@ -206,7 +206,7 @@ impl<R: GpuPrecision> Stepper<R> {
         budget: &BudgetSums<R>,
         key: GraphKey,
     ) -> Result<()> {
-        // What fails shows up while it runs, as in a graph, but leaves no graph behind.
+        // A failure shows up while the step runs, as in a graph, but leaves no graph behind.
         let launched = if key.is_failing {
             self.kernels.enqueue(key, (arrays, budget), &self.clock)
         } else {
