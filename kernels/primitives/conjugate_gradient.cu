@@ -1,7 +1,7 @@
 // Conjugate gradients for a sparse symmetric positive definite system: three kernels for each iteration beside those of
-// the preconditioner, one thread for each row. Data that one iteration passes to the next stays in device memory, and
-// after the verdict the kernels do nothing. Products are rounded one by one, and sums do not depend on their order, so
-// that the bits are those of the CPU version. See src/primitives/conjugate_gradient.rs.
+// the preconditioner (multigrid.cuh), one thread for each row. Data that one iteration passes to the next stays in device
+// memory, and after the verdict the kernels do nothing. Products are rounded one by one, and sums do not depend on their
+// order, so that the bits are those of the CPU version. See src/primitives/conjugate_gradient.rs.
 #include "primitives/multigrid.cuh"
 #include "primitives/sums.cuh"
 
@@ -100,47 +100,4 @@ descent_update_acc64(const __grid_constant__ DescentArgs args)
     if (take_ticket(&args.words[DESCENT_TICKETS]) != static_cast<int>(gridDim.x)) return;
     args.words[DESCENT_TICKETS] = 0;
     if (atomicExch(&args.words[DESCENT_OUTSIDE], 0ull) == 0) set_verdict(args, DESCENT_CONVERGED);
-}
-
-// The steps of a V-cycle on one grid.
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_start(const __grid_constant__ MultigridArgs args)
-{
-    start_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_residual(const __grid_constant__ MultigridArgs args)
-{
-    residual_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_restrict(const __grid_constant__ MultigridArgs args)
-{
-    restrict_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_last(const __grid_constant__ MultigridArgs args)
-{
-    last_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_correct(const __grid_constant__ MultigridArgs args)
-{
-    correct_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_second(const __grid_constant__ MultigridArgs args)
-{
-    second_cell(args);
-}
-
-extern "C" __global__ void __launch_bounds__(SUM_THREADS)
-multigrid_first(const __grid_constant__ MultigridArgs args)
-{
-    first_cell(args);
 }

@@ -1,5 +1,6 @@
-// A V-cycle of multigrid: the steps on one grid, with a thread for each cell. Products and sums have the order of the CPU
-// version and are rounded one by one, so that the bits are the same. See src/primitives/multigrid for the method.
+// A V-cycle of multigrid: its steps on one grid are kernels with a thread for each cell. Products and sums have the order
+// of the CPU version and are rounded one by one, so that the bits are the same. See src/primitives/multigrid for the
+// method.
 #pragma once
 
 #include "primitives/rounded.cuh"
@@ -69,7 +70,8 @@ __device__ inline int own_cell(const MultigridArgs& args)
 }
 
 // Two steps of relaxation from 0.
-__device__ inline void start_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_start(const __grid_constant__ MultigridArgs args)
 {
     const int own = own_cell(args);
     if (own == args.nx * args.ny) return;
@@ -78,7 +80,8 @@ __device__ inline void start_cell(const MultigridArgs& args)
 }
 
 // The residual.
-__device__ inline void residual_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_residual(const __grid_constant__ MultigridArgs args)
 {
     const int own = own_cell(args);
     if (own == args.nx * args.ny) return;
@@ -86,7 +89,8 @@ __device__ inline void residual_cell(const MultigridArgs& args)
 }
 
 // The residual on the next grid, by the transposed interpolation: a thread for each cell of that grid.
-__device__ inline void restrict_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_restrict(const __grid_constant__ MultigridArgs args)
 {
     const int nx = args.coarse_nx, ny = args.coarse_ny, cells = nx * ny;
     const int own = blockIdx.x * SUM_THREADS + threadIdx.x;
@@ -117,13 +121,15 @@ __device__ inline void restrict_cell(const MultigridArgs& args)
 }
 
 // The solution on the last grid, of one cell.
-__device__ inline void last_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_last(const __grid_constant__ MultigridArgs args)
 {
     if (own_cell(args) == 0) args.x[0] = product(args.inverse[0], args.b[0]);
 }
 
 // Adds the interpolated solution of the next grid.
-__device__ inline void correct_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_correct(const __grid_constant__ MultigridArgs args)
 {
     const int own = own_cell(args);
     if (own == args.nx * args.ny) return;
@@ -145,7 +151,8 @@ __device__ inline void correct_cell(const MultigridArgs& args)
 }
 
 // The second step of relaxation, into the other array.
-__device__ inline void second_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_second(const __grid_constant__ MultigridArgs args)
 {
     const int own = own_cell(args);
     if (own == args.nx * args.ny) return;
@@ -153,7 +160,8 @@ __device__ inline void second_cell(const MultigridArgs& args)
 }
 
 // The first step, back from it.
-__device__ inline void first_cell(const MultigridArgs& args)
+extern "C" __global__ void __launch_bounds__(SUM_THREADS)
+multigrid_first(const __grid_constant__ MultigridArgs args)
 {
     const int own = own_cell(args);
     if (own == args.nx * args.ny) return;

@@ -3,10 +3,19 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::driver::{Direction, Outcome, Transfer, failed};
 use super::gpu::Gpu;
+use super::staging::PIECE;
 use crate::cuda_abi::DevicePointer;
 use crate::error::Result;
+
+/// Bytes from which on an array goes to the device in pieces.
+const LARGE: usize = 4 << 20;
+
+/// Bytes of a piece that a thread fills at a time.
+const OF_THREAD: usize = 1 << 18;
 
 /// A plain number, for which every bit pattern is valid.
 ///
@@ -150,6 +159,10 @@ impl<T: Element> Buffer<T> {
     ///
     /// When they do not fit into the array.
     pub fn upload_to(&self, first: usize, values: &[T]) -> Result<()> {
+        let copied = |range: Range<usize>, out: &mut [T]| out.copy_from_slice(&values[range]);
+        if size_of_val(values) >= LARGE && self.upload_in_pieces(first, values.len(), &copied)? {
+            return Ok(());
+        }
         let address = self.range(first..first + values.len());
         if values.is_empty() {
             return Ok(());
@@ -159,6 +172,61 @@ impl<T: Element> Buffer<T> {
         // SAFETY: both ranges have the same length, and the copy is waited for.
         unsafe { self.queue(copy) }.map_err(failed("copy to the device"))?;
         self.finish().map_err(failed("copy to the device"))
+    }
+
+    /// Copies `len` values to the elements from `first` on; `make` sets those of a range, with all threads at a time
+    /// where they are many.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::clear`].
+    ///
+    /// # Panics
+    ///
+    /// When they do not fit into the array.
+    pub fn upload_made(
+        &self,
+        first: usize,
+        len: usize,
+        make: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Result<()> {
+        if len * size_of::<T>() >= LARGE && self.upload_in_pieces(first, len, &make)? {
+            return Ok(());
+        }
+        // SAFETY: zero bits are a value of T.
+        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; len];
+        make(0..len, &mut values);
+        self.upload_to(first, &values)
+    }
+
+    /// The same through pinned memory; returns `false` where there is none at hand.
+    fn upload_in_pieces(
+        &self,
+        first: usize,
+        len: usize,
+        make: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+    ) -> Result<bool> {
+        let Some(mut staging) = self.gpu.staging() else { return Ok(false) };
+        let Some(staging) = staging.as_mut() else { return Ok(false) };
+        let (each, of_thread) = (PIECE / size_of::<T>(), OF_THREAD / size_of::<T>());
+        for begin in (0..len).step_by(each) {
+            let count = each.min(len - begin);
+            let to = self.range(first + begin..first + begin + count);
+            let fill = |bytes: &mut [u8]| {
+                // SAFETY: any bits are an element, and pieces begin at a page.
+                let (before, values, behind) = unsafe { bytes.align_to_mut::<T>() };
+                assert!(before.is_empty() && behind.is_empty(), "a piece holds whole elements");
+                values.par_chunks_mut(of_thread).enumerate().for_each(|(number, part)| {
+                    let at = begin + number * of_thread;
+                    make(at..at + part.len(), part);
+                });
+            };
+            // SAFETY: the range is one of the buffer, which is freed only when the device is done.
+            unsafe { staging.send((to, count * size_of::<T>()), self.gpu.compute(), fill) }
+                .map_err(failed("copy to the device"))?;
+        }
+        self.finish().map_err(failed("copy to the device"))?;
+        Ok(true)
     }
 
     /// Copies all elements to the host, after the kernels queued so far.

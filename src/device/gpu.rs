@@ -11,6 +11,7 @@ use super::cuda::Cuda;
 use super::driver::{Code, CompilerFacts, Driver, failed, installed};
 use super::facts::{Device, Options};
 use super::kernel_source::KernelSource;
+use super::staging::Staging;
 use super::stream::Stream;
 use super::tuning::{IsPossible, Tuning};
 use crate::error::Result;
@@ -44,6 +45,8 @@ struct GpuInner {
     tuning: Option<Tuning>,
     /// Code that was compiled ahead and not yet used.
     ahead: Mutex<HashMap<KernelSource, Code>>,
+    /// The way of large arrays to the device, made when there is one.
+    staging: Mutex<Option<Staging>>,
 }
 
 impl fmt::Debug for Gpu {
@@ -64,7 +67,8 @@ impl Gpu {
         let (compute, copies) = (Stream::of(&driver)?, Stream::of(&driver)?);
         let name = &driver.device().name;
         let tuning = options.tuning.and_then(|is_possible| tuning_of(name, is_possible));
-        let shared = GpuInner { compute, copies, driver, tuning, ahead: Mutex::default() };
+        let (ahead, staging) = (Mutex::default(), Mutex::default());
+        let shared = GpuInner { compute, copies, driver, tuning, ahead, staging };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -118,6 +122,16 @@ impl Gpu {
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.compute().synchronize()?;
         self.copies().synchronize()
+    }
+
+    /// The way of large arrays to the device, unless another upload has it: a thread that waits for the filling of a
+    /// piece may take up work with an upload of its own.
+    pub(super) fn staging(&self) -> Option<MutexGuard<'_, Option<Staging>>> {
+        let mut staging = self.shared.staging.try_lock().ok()?;
+        if staging.is_none() {
+            *staging = Some(Staging::new(self.driver()).ok()?);
+        }
+        Some(staging)
     }
 
     /// The driver below.

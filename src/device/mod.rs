@@ -28,6 +28,7 @@ mod launch;
 mod pinned;
 mod prelude;
 mod sources;
+mod staging;
 mod stream;
 pub mod tuning;
 mod user_folder;

@@ -31,11 +31,6 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
-    /// Number of elements.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     /// Queues a copy of a range of the values to the same range of a device array, in this stream; both have the range.
     ///
     /// # Safety

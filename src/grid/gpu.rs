@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use crate::device::Rows;
+use crate::device::{Buffer, Element, Rows};
+use crate::error::Result;
 use crate::grid::{Grid, Shape};
 
 /// Memory layout of the rows of a grid, the same in all its fields and planes.
@@ -123,12 +124,42 @@ impl Layout {
     ///
     /// When the values are not whole rows, as all below.
     pub fn padded<T: Copy + Send + Sync>(self, values: &[T]) -> Cow<'_, [T]> {
-        laid(values, self.shape.nx, self.first, self.pitch())
+        let (count, pitch) = (self.shape.nx, self.pitch());
+        HostRows { values, count, first: self.first, pitch }.padded()
     }
 
     /// Rows of x-faces in the layout of the device, padded likewise.
     pub fn padded_x_faces<T: Copy + Send + Sync>(self, values: &[T]) -> Cow<'_, [T]> {
-        laid(values, self.shape.nx + 1, self.first, self.face_pitch())
+        let (count, pitch) = (self.shape.nx + 1, self.face_pitch());
+        HostRows { values, count, first: self.first, pitch }.padded()
+    }
+
+    /// Copies rows of cells to the elements of an array from `at` on, padded likewise.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    ///
+    /// # Panics
+    ///
+    /// As [`Layout::padded`], and when they do not fit into the array.
+    pub fn upload<T: Element>(self, values: &[T], to: &Buffer<T>, at: usize) -> Result<()> {
+        HostRows { values, count: self.shape.nx, first: self.first, pitch: self.pitch() }
+            .upload(to, at)
+    }
+
+    /// The same for rows of x-faces.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::upload`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Layout::upload`].
+    pub fn upload_x_faces<T: Element>(self, values: &[T], to: &Buffer<T>, at: usize) -> Result<()> {
+        let (count, pitch) = (self.shape.nx + 1, self.face_pitch());
+        HostRows { values, count, first: self.first, pitch }.upload(to, at)
     }
 
     /// The cells of rows from the layout of the device.
@@ -148,23 +179,48 @@ impl Layout {
     }
 }
 
-/// Rows of `count` values, the first of which is at element `first` of `pitch`.
-fn laid<T: Copy + Send + Sync>(
-    values: &[T],
+/// Rows of `count` values, the first of which is at element `first` of `pitch` on the device.
+#[derive(Clone, Copy)]
+struct HostRows<'a, T> {
+    values: &'a [T],
     count: usize,
     first: usize,
     pitch: usize,
-) -> Cow<'_, [T]> {
-    assert!(values.len().is_multiple_of(count), "whole rows");
-    if count == pitch {
-        return Cow::Borrowed(values);
+}
+
+impl<'a, T: Copy + Send + Sync> HostRows<'a, T> {
+    /// Number of elements on the device.
+    fn places(self) -> usize {
+        assert!(self.values.len().is_multiple_of(self.count), "whole rows");
+        self.values.len() / self.count * self.pitch
     }
-    let places = values.len() / count * pitch;
-    let value = |at: usize| {
-        let column = (at % pitch).saturating_sub(first).min(count - 1);
-        values[at / pitch * count + column]
-    };
-    Cow::Owned((0..places).into_par_iter().with_min_len(ELEMENTS).map(value).collect())
+
+    /// An element on the device.
+    fn at(self, place: usize) -> T {
+        let column = (place % self.pitch).saturating_sub(self.first).min(self.count - 1);
+        self.values[place / self.pitch * self.count + column]
+    }
+
+    fn padded(self) -> Cow<'a, [T]> {
+        let places = self.places();
+        if self.count == self.pitch {
+            return Cow::Borrowed(self.values);
+        }
+        let places = (0..places).into_par_iter().with_min_len(ELEMENTS);
+        Cow::Owned(places.map(|place| self.at(place)).collect())
+    }
+}
+
+impl<T: Element> HostRows<'_, T> {
+    fn upload(self, to: &Buffer<T>, at: usize) -> Result<()> {
+        let places = self.places();
+        if self.count == self.pitch {
+            return to.upload_to(at, self.values);
+        }
+        to.upload_made(at, places, |range, out| {
+            out.iter_mut().zip(range).for_each(|(out, place)| *out = self.at(place));
+        })
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@
 //! shuffled and deflated on all threads (`storage`) and stored in order, so that a file does not depend on the number
 //! of threads. The NetCDF library closes the file before the HDF5 library opens it; time is extended in every dataset
 //! and in the dimension scale alike, and the library caches nothing that is stored this way. While one frame is
-//! written, the next ones stay with the backend (`frame_slot`), on a GPU in the pinned memory of their download. Fields that
+//! written, the next ones stay with the backend (`frame_slot`), on a GPU in its own memory where they are large. Fields that
 //! are the same in all frames are compressed once; their chunks, a few bytes a cell, are kept for the next frames. The
 //! file is defined when the first frame arrives: until then the run has all processors.
 //!

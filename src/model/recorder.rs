@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use tracing::debug;
+
 use super::streams::{Prescribed, Stream, snapshot, with_products, with_profiles};
 use super::time_loop::{Recording, Run};
 use super::{Frames, OutputSink, RunInput, RunPrecision};
@@ -142,6 +144,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
         let Some(collected) = backend.collect(*output, wait)? else { return Ok(false) };
         self.is_wanted &= match (in_flight.pop_front(), collected) {
             (Some(Prescribed::Frame(step, shows)), CollectedOutput::Frame(captured)) => {
+                debug!("the frame after step {step} is on the host");
                 let start = *self.start.get_or_insert(captured.summary.water);
                 let (figures, frame) = snapshot(*captured, shows, self.shape, plan.dt, start);
                 if self.frames.due(plan, step) {

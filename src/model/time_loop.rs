@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use tracing::debug;
+
 use super::{Outcome, RunInput, RunPrecision};
 use crate::backend::Backend;
 use crate::error::Result;
@@ -42,6 +44,9 @@ pub(super) fn run_steps<R: RunPrecision>(
         outcome.driving += start.elapsed();
         let start = Instant::now();
         run.backend.step(plan.dt_of(step))?;
+        if step == 1 {
+            debug!("the first step is requested");
+        }
         run.backend.check(step, step == plan.steps)?;
         outcome.stepping += start.elapsed();
         outcome.steps = step;

@@ -1,6 +1,8 @@
 //! Memory, copies, graphs and failures, apart from any weather.
 
-use nwp_mini::device::{AsyncDownload, Event, KernelSource};
+use std::ops::Range;
+
+use nwp_mini::device::{AsyncDownload, Event, Gpu, KernelSource};
 
 use crate::gpu;
 
@@ -23,19 +25,60 @@ fn what_is_copied_comes_back() {
     assert!(nothing.is_empty() && nothing.to_vec().unwrap().is_empty());
 }
 
+/// Pieces of 8 MiB, the last of them with an odd number of elements.
+#[test]
+fn large_arrays_come_back_as_they_went() {
+    let Some(gpu) = gpu(true) else { return };
+    let values: Vec<f64> = (0..2_500_001_u32).map(f64::from).collect();
+    let buffer = gpu.zeros::<f64>(values.len() + 7).unwrap();
+    for round in 0..3 {
+        buffer.poison().unwrap();
+        buffer.upload_to(round, &values).unwrap();
+        let found = buffer.to_vec().unwrap();
+        assert!(found[round..][..values.len()] == values, "round {round}");
+        let beside = found[..round].iter().chain(&found[round + values.len()..]);
+        assert!(beside.copied().all(f64::is_nan), "round {round}");
+    }
+    let double = |range: Range<usize>, out: &mut [f64]| {
+        out.iter_mut().zip(range).for_each(|(out, at)| *out = 2.0 * values[at]);
+    };
+    for len in [0, 1, 1_000, values.len()] {
+        buffer.upload_made(5, len, double).unwrap();
+        let found = buffer.to_vec().unwrap();
+        assert!(found[5..][..len].iter().zip(&values).all(|(x, y)| *x == 2.0 * y), "{len}");
+    }
+}
+
 #[test]
 fn downloads_arrive_as_they_were_sent_while_the_original_changes() {
     let Some(gpu) = gpu(true) else { return };
-    let n = 3_000_000;
+    for download in [AsyncDownload::new, AsyncDownload::in_pieces] {
+        parcels_arrive(&gpu, download(&gpu, PARCEL).unwrap());
+    }
+}
+
+/// Elements of a parcel: two pieces.
+const PARCEL: usize = 3_000_000;
+
+fn parcels_arrive(gpu: &Gpu, mut download: AsyncDownload<f32>) {
+    let n = PARCEL;
     let original = gpu.zeros::<f32>(n).unwrap();
-    let mut download = AsyncDownload::new(&gpu, n).unwrap();
     let mut received = 0;
     for sent in 0..7 {
         original.upload(&vec![sent as f32; n]).unwrap();
         download.send(|gathered| gathered.copy_from(&original)).unwrap();
         original.poison().unwrap();
-        if download.in_flight() == 2 || sent == 6 {
-            while download.in_flight() > usize::from(sent != 6) {
+        if download.is_full() || sent == 6 {
+            let parts = [7..n, 0..0, 0..7];
+            if sent == 3 {
+                let found = download.receive_parts(&parts).unwrap().unwrap();
+                let same = |(found, part): (&Vec<f32>, &Range<usize>)| {
+                    found.len() == part.len() && found.iter().all(|&x| x == received as f32)
+                };
+                assert!(found.iter().zip(&parts).all(same), "parts of parcel {received}");
+                received += 1;
+            }
+            while download.is_full() || (sent == 6 && download.in_flight() > 0) {
                 let right = download.receive(|x| x.iter().all(|&x| x == received as f32)).unwrap();
                 assert_eq!(right, Some(true), "parcel {received}");
                 received += 1;

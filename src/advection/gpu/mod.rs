@@ -74,6 +74,7 @@ pub(crate) mod tuning;
 mod launch_config;
 
 use ndarray::Array2;
+use rayon::prelude::*;
 
 pub use launch_config::{DeviceLimits, LaunchBounds, LaunchConfig, TuningPoint};
 use launch_config::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
@@ -255,7 +256,8 @@ fn least<R: Real>(field: &Layered<R>) -> Vec<R> {
     let (rows, columns) = field.with_mu.dim();
     let values = |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| field.at(k, j, i)));
     let least = |k| values(k).fold(R::infinity(), Real::smaller);
-    (0..field.c1.len()).map(|k| least(k) * R::of(1.0 - ROUNDINGS)).collect()
+    let levels = (0..field.c1.len()).into_par_iter();
+    levels.map(|k| least(k) * R::of(1.0 - ROUNDINGS)).collect()
 }
 
 /// Bound of the relative difference between device and host in a sum of two products.

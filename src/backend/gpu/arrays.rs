@@ -227,7 +227,7 @@ impl<R: GpuPrecision> Arrays<R> {
         for (number, field) in state.fields().iter().enumerate() {
             let values = field.as_slice().expect("fields are in standard layout");
             let first = self.order.place(member, number) * self.layout.cells();
-            self.present().upload_to(first, &self.layout.padded(values))?;
+            self.layout.upload(values, self.present(), first)?;
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<R: GpuPrecision> Arrays<R> {
         for (number, plane) in surface.planes().into_iter().enumerate() {
             let values = plane.as_slice().expect("planes are in standard layout");
             let first = number * self.layout.columns();
-            self.surfaces[member].upload_to(first, &self.layout.padded(values))?;
+            self.layout.upload(values, &self.surfaces[member], first)?;
         }
         Ok(())
     }

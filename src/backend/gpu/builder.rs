@@ -5,7 +5,6 @@ use tracing::debug;
 use super::arrays::Arrays;
 use super::budget::BudgetSums;
 use super::field_order::FieldOrder;
-use super::frame_layout::FrameLayout;
 use super::frames::Frames;
 use super::gpu_config::{GpuConfig, mapping_of, sources, transport_settings};
 use super::memory::MemoryEstimate;
@@ -43,7 +42,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
         state: &State<R>,
-        preparation: Option<GpuPreparation<R>>,
+        preparation: Option<GpuPreparation>,
     ) -> Result<Self> {
         let schemes = [setting.scheme.boxed()];
         let mut backend = Self::with_schemes(gpu, setting, &schemes, preparation)?;
@@ -78,16 +77,14 @@ impl<R: GpuPrecision> GpuBackend<R> {
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
         schemes: &[Box<dyn Scheme>],
-        preparation: Option<GpuPreparation<R>>,
+        preparation: Option<GpuPreparation>,
     ) -> Result<Self> {
         let GpuConfig { grid, coordinate, .. } = *setting;
         let (count, fields) = (schemes.len(), setting.tracers.len());
         refuse_margins(grid)?;
         refuse_too_many(count, fields)?;
-        let frame = FrameLayout::new(grid.shape, fields).frame();
         MemoryEstimate::of_members::<R>(gpu, setting, count)?.check(gpu)?;
-        let finish = |preparation: GpuPreparation<R>| preparation.finish(frame);
-        let pinned = preparation.map_or(Ok(None), finish)?;
+        preparation.map_or(Ok(()), GpuPreparation::finish)?;
         let masses = AirMass::new(grid, coordinate);
         let order = FieldOrder::new(setting.tracers, setting.limiter, count);
         let settings = transport_settings::<R>(gpu, setting, &order);
@@ -104,7 +101,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let budget = BudgetSums::new(gpu, region, &arrays, &transports)?;
         let (schemes, transports) = ((schemes, mapping.as_deref()), (transports, together));
         let step = Stepper::new(gpu, setting, schemes, transports, (&arrays, &budget))?;
-        let frames = Frames::new(gpu, (&arrays, &budget), &step, pinned)?;
+        let frames = Frames::new(gpu, (&arrays, &budget), &step)?;
         let sampler = Sampler::new(gpu, (layout, fields), &SamplingRequest::default())?;
         Ok(Self { gpu: gpu.clone(), arrays, budget, step, sampler, frames })
     }

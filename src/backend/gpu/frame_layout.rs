@@ -1,9 +1,9 @@
 //! Layout of a frame of output in one array: state, diagnosed fields, planes at the ground.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ndarray::{Array2, Array3};
-use rayon::prelude::*;
 
 use super::field_order::FieldOrder;
 use crate::backend::{CapturedFrame, Summary, WATER_SPECIES};
@@ -52,29 +52,35 @@ impl FrameLayout {
         self.before_contents() + WATER_SPECIES * self.shape.columns()
     }
 
-    /// The frame; `summary` are the numbers that travel apart, to which the water above each column is added.
+    /// The fields, the planes of the ground, and the column sums of water, as ranges of the frame.
+    pub(super) fn parts(self) -> Vec<Range<usize>> {
+        let cells = self.shape.cells();
+        let fields = (0..self.fields + DIAGNOSED_FIELDS).map(|n| n * cells..(n + 1) * cells);
+        let planes = [self.fields()..self.before_contents(), self.before_contents()..self.frame()];
+        fields.chain(planes).collect()
+    }
+
+    /// The frame, of its parts; `summary` are the numbers that travel apart, to which the water above each column is
+    /// added.
     pub(super) fn captured<R: Real>(
         self,
         set: &Arc<TracerSet>,
-        values: &[R],
+        mut parts: Vec<Vec<R>>,
         summary: Summary<R>,
     ) -> CapturedFrame<R> {
-        // One core cannot copy as fast as the device sends.
-        let mut fields: Vec<_> = (0..self.fields + DIAGNOSED_FIELDS)
-            .into_par_iter()
-            .map(|number| self.field(values, number))
-            .collect();
+        let (contents, surface) = (parts.pop(), parts.pop());
+        let (Some(contents), Some(surface)) = (contents, surface) else {
+            unreachable!("as many parts as were asked for")
+        };
+        let mut fields: Vec<_> = parts.into_iter().map(|values| self.array(values)).collect();
         let Ok(diagnosed) = fields.split_off(self.fields).try_into() else {
             unreachable!("as many fields as were asked for")
         };
         CapturedFrame {
             state: State::new(Arc::clone(set), fields),
             diagnostics: CloudDiagnostics::of(diagnosed),
-            surface: self.surface_of(&values[self.fields()..]),
-            summary: Summary {
-                contents: self.contents_of(&values[self.before_contents()..]),
-                ..summary
-            },
+            surface: self.surface_of(&surface),
+            summary: Summary { contents: self.contents_of(contents), ..summary },
         }
     }
 
@@ -89,15 +95,17 @@ impl FrameLayout {
         Surface::of(std::array::from_fn(|number| self.plane(values, number)))
     }
 
-    fn contents_of<R: Real>(self, values: &[R]) -> Array3<R> {
+    fn contents_of<R: Real>(self, values: Vec<R>) -> Array3<R> {
         let Shape { nx, ny, .. } = self.shape;
-        let values = values[..WATER_SPECIES * self.shape.columns()].to_vec();
         Array3::from_shape_vec((WATER_SPECIES, ny, nx), values).expect("a plane for each species")
     }
 
     fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {
         let cells = self.shape.cells();
-        let values = values[number * cells..][..cells].to_vec();
+        self.array(values[number * cells..][..cells].to_vec())
+    }
+
+    fn array<R: Real>(self, values: Vec<R>) -> Array3<R> {
         Array3::from_shape_vec(self.shape.centre(), values).expect("the cells of a field")
     }
 
@@ -131,7 +139,9 @@ mod tests {
             [surface.rain[[0, 1]], surface.snow[[1, 0]]],
             [fields + 1.0, fields + columns + 3.0]
         );
-        let contents = layout.contents_of(&values[layout.before_contents()..]);
+        let parts = layout.parts();
+        assert_eq!(parts[layout.fields + 1].start, (layout.fields + 1) * SHAPE.cells());
+        let contents = layout.contents_of(values[parts[parts.len() - 1].clone()].to_vec());
         assert_eq!(contents[[4, 1, 2]], (layout.frame() - 1) as f64);
     }
 }

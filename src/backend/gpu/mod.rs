@@ -116,6 +116,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
         self.step.fail_at(step);
     }
 
+    /// Leaves frames on the device until they are collected, as those of large grids: for tests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the memory does not suffice.
+    #[doc(hidden)]
+    pub fn leave_frames_on_device(&mut self) -> Result<()> {
+        self.frames.leave_on_device()
+    }
+
     /// Requests steps without timing their phases, whatever their numbers: for callers that time them all.
     ///
     /// # Errors

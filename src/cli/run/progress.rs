@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tracing::{debug, info};
+use tracing::info;
 
 /// A progress bar on a terminal; elsewhere a line for every tenth of the run.
 pub(in crate::cli) struct Progress {
@@ -25,9 +25,6 @@ impl Progress {
     }
 
     pub(in crate::cli) fn at(&mut self, step: usize) {
-        if step == 1 {
-            debug!("the first step was requested");
-        }
         if let Some(bar) = &self.bar {
             bar.set_position(step as u64);
             return;

@@ -40,8 +40,8 @@ pub(in crate::cli) struct PreparedRun<R> {
     pub(in crate::cli) plan: Plan,
     pub(in crate::cli) series: Series,
     pub(in crate::cli) aux: AuxOutputs<R>,
-    /// Kernels and memory that the GPU prepares meanwhile.
-    pub(in crate::cli) preparation: Option<GpuPreparation<R>>,
+    /// Kernels that are compiled for the GPU meanwhile.
+    pub(in crate::cli) preparation: Option<GpuPreparation>,
 }
 
 /// Reads the initial state and the forcing of the run.
@@ -113,13 +113,13 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
     Ok(PreparedRun { case, plan, series, aux, preparation })
 }
 
-/// Lets a GPU prepare a run, from the grid of its input, before that is refined.
+/// Lets the kernels of a run be compiled, from the grid of its input, before that is refined.
 fn prepare<R: GpuPrecision>(
     gpu: &Gpu,
     config: &RunConfig,
     (domain, tracers): (&Domain, &Arc<TracerSet>),
     has_sequence: bool,
-) -> GpuPreparation<R> {
+) -> GpuPreparation {
     let scheme = &config.scheme;
     let grid = refine::grid(&domain.grid, scheme.refine);
     let setting = GpuConfig {
@@ -132,7 +132,7 @@ fn prepare<R: GpuPrecision>(
         has_sequence,
         chemistry: None,
     };
-    GpuPreparation::begin(gpu, &setting)
+    GpuPreparation::begin::<R>(gpu, &setting)
 }
 
 fn log_continuation<R>(restart: &Restart<R>) {

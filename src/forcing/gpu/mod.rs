@@ -81,8 +81,7 @@ pub(crate) fn upload_air<R: Real + Element>(
     layout: Layout,
 ) -> Result<()> {
     for (number, from) in air.fields().into_iter().enumerate() {
-        let places = layout.padded(from.as_slice().expect(WHOLE));
-        to.upload_to(number * places.len(), &places)?;
+        layout.upload(from.as_slice().expect(WHOLE), to, number * layout.cells())?;
     }
     Ok(())
 }
@@ -119,10 +118,10 @@ impl<R: Real + Element> DeviceForcing<R> {
         let [x, y, z] = &self.flux;
         let [from_x, from_y, from_z] = [&forcing.flux.x, &forcing.flux.y, &forcing.flux.z]
             .map(|flux| flux.as_slice().expect(WHOLE));
-        x.upload(&self.layout.padded_x_faces(from_x))?;
-        y.upload(&self.layout.padded(from_y))?;
+        self.layout.upload_x_faces(from_x, x, 0)?;
+        self.layout.upload(from_y, y, 0)?;
         if !z.is_empty() {
-            z.upload(&self.layout.padded(from_z))?;
+            self.layout.upload(from_z, z, 0)?;
         }
         let each = Lengths::of(self.layout).inflow;
         for (place, tracer) in self.order.iter().enumerate() {

@@ -10,6 +10,7 @@ use ndarray::{Array2, Array3};
 use netcdf::FileMut;
 use netcdf::types::NcVariableType;
 use time::PrimitiveDateTime;
+use tracing::debug;
 
 use crate::calendar;
 use crate::domain::{Attribute, Domain};
@@ -262,6 +263,7 @@ impl<R: Stored> Writer<R> {
                 Some(Message::Frame(snapshot)) => {
                     put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
                         .map_err(|e| self.pending.failed(e))?;
+                    debug!("frame {frames} is written");
                     frames += 1;
                     drop(snapshot);
                     slot.clear();

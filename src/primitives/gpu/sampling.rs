@@ -38,7 +38,7 @@ impl<R: Real + Element> Sampling<R> {
 
     /// Device memory of the operator, bytes.
     pub(crate) fn bytes(operator: &Csr<R>, levels: usize) -> usize {
-        let [device, _] = AsyncDownload::<R>::bytes(levels * operator.rows());
+        let device = AsyncDownload::<R>::bytes(levels * operator.rows());
         device + DeviceCsr::bytes(operator)
     }
 

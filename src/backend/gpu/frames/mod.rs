@@ -15,7 +15,7 @@ use super::step::Stepper;
 use crate::backend::{
     CapturedFrame, Checkpoint, FRAMES_IN_FLIGHT, PhaseTime, Summary, check_finite,
 };
-use crate::device::{AsyncDownload, Event, Gpu, Graph, Pinned};
+use crate::device::{AsyncDownload, Event, Gpu, Graph};
 use crate::error::Result;
 use crate::grid::Shape;
 
@@ -24,6 +24,8 @@ use crate::grid::Shape;
 pub(super) struct Frames<R> {
     gpu: Gpu,
     download: AsyncDownload<R>,
+    /// The parts of a frame that had to leave the device for the next one before it was collected.
+    early: Option<Vec<Vec<R>>>,
     summing: FrameReductions<R>,
     /// Graphs that gather a frame of each member, for either array of all states.
     gathering: Vec<[Option<Graph>; 2]>,
@@ -42,23 +44,19 @@ impl<R: GpuPrecision> Frames<R> {
             + FrameReductions::<R>::bytes(shape, fields)
     }
 
-    /// Compiles the kernels, and takes the memory for frames, on the host unless it has been pinned.
+    /// Compiles the kernels, and takes the memory for frames.
     pub(super) fn new(
         gpu: &Gpu,
         (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
         step: &Stepper<R>,
-        pinned: Option<[Pinned<R>; 2]>,
     ) -> Result<Self> {
         let (fields, main) = (arrays.order.set.len(), &step.transports().main);
         let (layout, area) = (arrays.layout, budget.area());
         let summing = FrameReductions::new(gpu, (layout, fields), area, main, &budget.water)?;
-        let download = match pinned {
-            Some(pinned) => AsyncDownload::with_pinned(gpu, pinned),
-            None => AsyncDownload::new(gpu, arrays.frame_layout.frame()),
-        };
         Ok(Self {
             gpu: gpu.clone(),
-            download: download?,
+            download: AsyncDownload::of_any_size(gpu, arrays.frame_layout.frame())?,
+            early: None,
             summing,
             gathering: (0..arrays.members()).map(|_| [None, None]).collect(),
             captured: VecDeque::with_capacity(FRAMES_IN_FLIGHT),
@@ -68,9 +66,19 @@ impl<R: GpuPrecision> Frames<R> {
         })
     }
 
+    /// Leaves frames on the device until they are collected.
+    pub(super) fn leave_on_device(&mut self) -> Result<()> {
+        self.clear()?;
+        // The graphs have the address of the memory.
+        self.gathering.iter_mut().for_each(|graphs| *graphs = [None, None]);
+        self.download = AsyncDownload::in_pieces(&self.gpu, self.download.staging().len())?;
+        Ok(())
+    }
+
     /// Drops all frames under way. The device is done with them.
     pub(super) fn clear(&mut self) -> Result<()> {
-        while self.download.receive(|_| ())?.is_some() {}
+        while self.download.receive_parts(&[])?.is_some() {}
+        self.early = None;
         self.summing.clear()?;
         self.captured.clear();
         Ok(())
@@ -94,6 +102,9 @@ impl<R: GpuPrecision> Frames<R> {
         if self.gathering[member][now].is_none() {
             let gather = || self.gather(member, (arrays, budget), step);
             self.gathering[member][now] = Some(self.gpu.capture(gather)?);
+        }
+        if self.download.is_full() && self.early.is_none() {
+            self.early = self.download.receive_parts(&arrays.frame_layout.parts())?;
         }
         self.download.open()?;
         self.summing.download.open()?;
@@ -144,8 +155,12 @@ impl<R: GpuPrecision> Frames<R> {
             return Ok(None);
         };
         let (packing, set) = (arrays.frame_layout, &arrays.order.set);
-        let received = self.download.receive(|values| packing.captured(set, values, summary))?;
-        let Some(frame) = received else { return Ok(None) };
+        let parts = match self.early.take() {
+            None => self.download.receive_parts(&packing.parts())?,
+            early => early,
+        };
+        let Some(parts) = parts else { return Ok(None) };
+        let frame = packing.captured(set, parts, summary);
         self.captured.pop_front();
         check_finite(&frame.state, number).map_err(|error| arrays.with_member(member, error))?;
         if self.captured.is_empty() {
