@@ -91,8 +91,8 @@
 //! use nwp_mini::grid::gpu::Layout;
 //! use nwp_mini::physics::{self, Scratch};
 //! use nwp_mini::physics::wsm5::gpu::Mapping;
-//! use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
-//! use nwp_mini::physics::wsm5::{self, scheme::Scheme};
+//! use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, Wsm5Gpu, planes_of};
+//! use nwp_mini::physics::wsm5::{self, ABOUT, scheme::Scheme};
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
 //!
@@ -102,11 +102,12 @@
 //! };
 //! let (t, p) = (field(|z| 300.0 - 6.5e-3 * z), field(|z| 1.0e5 * (-z / 8.0e3).exp()));
 //! let exner = p.mapv(|p| (p / 1.0e5).powf(2.0 / 7.0));
-//! let air = Environment { rho: &p / &(287.0 * &t), p, dz: field(|_| 500.0), exner };
-//! let mut state = State::<f32>::zeros(shape);
+//! let air = Environment { rho: &p / &(287.0 * &t), p, dz: field(|_| 500.0), exner, w: None };
+//! let set = ABOUT.set();
+//! let mut state = State::<f32>::zeros(&set, shape);
 //! state.theta_mut().assign(&(&t / &air.exner - 300.0)); // As in WRF's files.
 //! state.qv_mut().assign(&field(|z| 2.0e-2 * (-z / 2.5e3).exp()));
-//! state.qc_mut().fill(2.0e-3);
+//! state.named_mut("qc").fill(2.0e-3);
 //! let flat = |fields: &[Array3<f32>]| -> Vec<f32> {
 //!     fields.iter().flat_map(|field| field.iter().copied()).collect()
 //! };
@@ -117,7 +118,7 @@
 //! let there = gpu.upload(&flat(state.fields()))?;
 //! let of_air = [&air.rho, &air.exner, &air.p, &air.dz].map(Clone::clone);
 //! let air_there = gpu.upload(&flat(&of_air))?;
-//! let ground_there = gpu.zeros::<f32>(SURFACE_PLANES * shape.columns())?;
+//! let ground_there = gpu.zeros::<f32>(planes_of(set.planes().len(), 1) * shape.columns())?;
 //! let mapping =
 //!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
 //! let (layout, all) = (Layout::tight(shape), ActiveColumns::all(shape));
@@ -126,15 +127,15 @@
 //! clouds.call(&place, dt)?;
 //!
 //! // On the CPU.
-//! let mut ground = Surface::zeros(shape);
+//! let mut ground = Surface::zeros(&set, shape);
 //! let scratch = Scratch::new(&scheme, shape.nz);
 //! let block = wsm5::block(300.0, &mut state, &air, &mut ground);
 //! physics::call(&scheme, dt as f32, &scratch, block);
 //!
 //! // Rain is the fourth field of the state.
 //! let rain = &there.to_vec()?[3 * shape.cells()..4 * shape.cells()];
-//! let off = rain.iter().zip(state.qr()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-//! let most = state.qr().iter().copied().fold(0.0, f32::max);
+//! let off = rain.iter().zip(state.named("qr")).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+//! let most = state.named("qr").iter().copied().fold(0.0, f32::max);
 //! assert!(most > 0.0 && off < 1e-4 * most, "{off} of {most}");
 //! # }
 //! # Ok::<(), nwp_mini::error::Error>(())
@@ -216,6 +217,7 @@
 //! - K69: Kessler 1969, Meteor. Monogr. 10, no. 32.
 //! - KW78: Klemp, Wilhelmson 1978, J. Atmos. Sci. 35, 1070-1096 (Kessler scheme in a cloud model).
 //! - LV96: LeVeque 1996, SIAM J. Numer. Anal. 33, 627-665 (transport tests).
+//! - MP48: Marshall, Palmer 1948, J. Meteor. 5, 165-166 (sizes of raindrops).
 //! - RH83: Rutledge, Hobbs 1983, J. Atmos. Sci. 40, 1185-1206.
 //! - JH10: Juang, Hong 2010, Mon. Wea. Rev. 138, 1778-1791 (semi-Lagrangian fall).
 //! - S06: Skamarock 2006, Mon. Wea. Rev. 134, 2241-2250.
@@ -240,10 +242,10 @@ pub mod simd;
 
 pub mod calendar;
 pub mod constants;
+pub mod constituents;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod grid;
-pub mod tracers;
 
 pub mod domain;
 pub mod dry_mass;

@@ -1,8 +1,10 @@
 //! The prognostic fields of a run, the planes at the ground, and the checkpoint that a run continues from.
 
+mod diagnostics;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod part;
+pub mod surface;
 
 use std::sync::Arc;
 
@@ -10,87 +12,82 @@ use ndarray::{Array, Array2, Array3, Dimension};
 
 use crate::grid::Shape;
 use crate::real::Real;
-use crate::tracers::{MOIST_AIR, Tracer, TracerSet};
 
-/// The transported fields: one for each tracer of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
+use crate::constituents::{Constituent, Constituents, known};
+pub use diagnostics::CloudDiagnostics;
+pub use surface::Surface;
+
+/// The transported fields: one for each constituent of a set, in its order. Shape of each: (nz, ny, nx), i fastest.
 ///
 /// Each field is an array of its own, so that a step can swap it for its new values.
 #[derive(Clone, Debug)]
 pub struct State<R> {
-    set: Arc<TracerSet>,
+    set: Arc<Constituents>,
     fields: Vec<Array3<R>>,
 }
 
-/// Indices of the fields of WSM5.
+/// Indices of the two fields of every state.
 const THETA: usize = 0;
-const QV: usize = 1;
-const QC: usize = 2;
-const QR: usize = 3;
-const QI: usize = 4;
-const QS: usize = 5;
-
-/// Fields of WSM5, which are the first of every state.
-pub const STATE_FIELDS: usize = MOIST_AIR;
-/// Species of water, which follow the potential temperature.
-pub const WATER_SPECIES: usize = STATE_FIELDS - 1;
-
-/// A field by its name, for reading and for writing.
-macro_rules! named {
-    ($($(#[$about:meta])* $name:ident, $name_mut:ident, $place:ident;)+) => {
-        impl<R> State<R> {
-            $(
-                $(#[$about])*
-                pub fn $name(&self) -> &Array3<R> {
-                    &self.fields[$place]
-                }
-
-                /// The same for writing.
-                pub fn $name_mut(&mut self) -> &mut Array3<R> {
-                    &mut self.fields[$place]
-                }
-            )+
-        }
-    };
-}
-
-named! {
-    /// Potential temperature less 300 K (WRF `T`), K.
-    theta, theta_mut, THETA;
-    /// Water vapour mixing ratio (WRF `QVAPOR`), kg per kg of dry air.
-    qv, qv_mut, QV;
-    /// Cloud water mixing ratio (WRF `QCLOUD`), kg kg⁻¹.
-    qc, qc_mut, QC;
-    /// Rain mixing ratio (WRF `QRAIN`), kg kg⁻¹.
-    qr, qr_mut, QR;
-    /// Cloud ice mixing ratio (WRF `QICE`), kg kg⁻¹.
-    qi, qi_mut, QI;
-    /// Snow mixing ratio (WRF `QSNOW`), kg kg⁻¹.
-    qs, qs_mut, QS;
-}
+const VAPOUR: usize = 1;
 
 impl<R> State<R> {
-    /// Fields of the tracers of a set, in its order.
+    /// Fields of the constituents of a set, in its order.
     ///
     /// # Panics
     ///
-    /// When the number of fields is not that of tracers, or their shapes differ.
-    pub fn new(set: Arc<TracerSet>, fields: Vec<Array3<R>>) -> Self {
-        assert_eq!(fields.len(), set.len(), "a field for each tracer");
+    /// When the number of fields is not that of constituents, or their shapes differ.
+    pub fn new(set: Arc<Constituents>, fields: Vec<Array3<R>>) -> Self {
+        assert_eq!(fields.len(), set.len(), "a field for each constituent");
         assert!(fields.iter().all(|field| field.dim() == fields[0].dim()), "fields of one shape");
         Self { set, fields }
     }
 
-    /// The fields of WSM5 alone: theta, qv, qc, qr, qi, qs.
+    /// Potential temperature less 300 K (WRF `T`), K.
+    pub fn theta(&self) -> &Array3<R> {
+        &self.fields[THETA]
+    }
+
+    /// The same for writing.
+    pub fn theta_mut(&mut self) -> &mut Array3<R> {
+        &mut self.fields[THETA]
+    }
+
+    /// Water vapour mixing ratio (WRF `QVAPOR`), kg per kg of dry air.
+    pub fn qv(&self) -> &Array3<R> {
+        &self.fields[VAPOUR]
+    }
+
+    /// The same for writing.
+    pub fn qv_mut(&mut self) -> &mut Array3<R> {
+        &mut self.fields[VAPOUR]
+    }
+
+    /// The field of a name or variable name.
+    pub fn get(&self, name: &str) -> Option<&Array3<R>> {
+        self.set.position(name).map(|at| &self.fields[at])
+    }
+
+    /// The same of a set that has it.
     ///
     /// # Panics
     ///
-    /// When their shapes differ.
-    pub fn of_moist_air(fields: [Array3<R>; STATE_FIELDS]) -> Self {
-        Self::new(TracerSet::moist_air(), fields.into())
+    /// When it has not.
+    pub fn named(&self, name: &str) -> &Array3<R> {
+        self.get(name).unwrap_or_else(|| panic!("no {name} among the constituents"))
     }
 
-    /// The tracers of the fields.
-    pub fn set(&self) -> &Arc<TracerSet> {
+    /// The same for writing.
+    ///
+    /// # Panics
+    ///
+    /// As [`State::named`].
+    pub fn named_mut(&mut self, name: &str) -> &mut Array3<R> {
+        let at = self.set.position(name);
+        &mut self.fields[at.unwrap_or_else(|| panic!("no {name} among the constituents"))]
+    }
+
+    /// The constituents of the fields.
+    pub fn set(&self) -> &Arc<Constituents> {
         &self.set
     }
 
@@ -104,28 +101,29 @@ impl<R> State<R> {
         &mut self.fields
     }
 
-    /// The fields of WSM5.
-    pub fn moist_air(&self) -> &[Array3<R>; STATE_FIELDS] {
-        self.fields.first_chunk().unwrap_or_else(|| unreachable!("every set begins with them"))
+    /// The fields of the scheme.
+    pub fn of_scheme(&self) -> &[Array3<R>] {
+        &self.fields[..self.set.carried()]
     }
 
-    /// The fields of WSM5 for writing.
-    pub fn moist_air_mut(&mut self) -> &mut [Array3<R>; STATE_FIELDS] {
-        self.fields.first_chunk_mut().unwrap_or_else(|| unreachable!("every set begins with them"))
+    /// The fields of the scheme for writing.
+    pub fn of_scheme_mut(&mut self) -> &mut [Array3<R>] {
+        let carried = self.set.carried();
+        &mut self.fields[..carried]
     }
 
     /// The species of water.
     pub fn water(&self) -> &[Array3<R>] {
-        &self.fields[STATE_FIELDS - WATER_SPECIES..STATE_FIELDS]
+        &self.fields[self.set.water()]
     }
 
-    /// The fields of the passive tracers.
+    /// The fields of passive tracers and of chemistry.
     pub fn passive(&self) -> &[Array3<R>] {
-        &self.fields[STATE_FIELDS..]
+        &self.fields[self.set.carried()..]
     }
 
-    /// The tracers with their fields.
-    pub fn tracers(&self) -> impl Iterator<Item = (&Tracer, &Array3<R>)> {
+    /// The constituents with their fields.
+    pub fn tracers(&self) -> impl Iterator<Item = (&Constituent, &Array3<R>)> {
         self.set.iter().zip(&self.fields)
     }
 
@@ -145,22 +143,27 @@ impl<R> State<R> {
     ///
     /// When the set does not fit.
     #[must_use]
-    pub fn followed_by(mut self, set: Arc<TracerSet>, passive: Vec<Array3<R>>) -> Self {
+    pub fn followed_by(mut self, set: Arc<Constituents>, passive: Vec<Array3<R>>) -> Self {
         self.fields.extend(passive);
         Self::new(set, self.fields)
     }
 }
 
 impl<R: Real> State<R> {
-    /// The fields of WSM5, all zero.
-    pub fn zeros(shape: Shape) -> Self {
-        Self::zeros_of(TracerSet::moist_air(), shape)
+    /// The fields of a set, all zero.
+    pub fn zeros(set: &Arc<Constituents>, shape: Shape) -> Self {
+        let fields = set.iter().map(|_| Array3::zeros(shape.centre())).collect();
+        Self::new(Arc::clone(set), fields)
     }
 
-    /// The fields of a set, all zero.
-    pub fn zeros_of(set: Arc<TracerSet>, shape: Shape) -> Self {
-        let fields = set.iter().map(|_| Array3::zeros(shape.centre())).collect();
-        Self::new(set, fields)
+    /// The fields of another set by their names; zero where this one lacks them.
+    #[must_use]
+    pub fn of_set(&self, set: &Arc<Constituents>) -> Self {
+        let field = |one: &Constituent| {
+            let own = self.get(one.name).cloned();
+            own.unwrap_or_else(|| Array3::zeros(self.theta().dim()))
+        };
+        Self::new(Arc::clone(set), set.iter().map(field).collect())
     }
 
     /// The same in double precision, with exact values.
@@ -185,79 +188,35 @@ pub struct Environment<R> {
     pub p: Array3<R>,
     /// Depth of the layers (WRF `delz`), m.
     pub dz: Array3<R>,
+    /// Vertical wind in the middle of the layers, m s⁻¹, if the scheme reads it.
+    pub w: Option<Array3<R>>,
 }
 
 impl<R> Environment<R> {
+    /// Names of the fields in files of columns, in their order.
+    pub const NAMES: [&'static str; 5] = ["den", "pii", "p", "delz", known::VERTICAL_WIND];
+
     /// The fields, in their order.
-    pub(crate) fn fields(&self) -> [&Array3<R>; 4] {
-        let Self { rho, exner, p, dz } = self;
-        [rho, exner, p, dz]
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Array3<R>> {
+        let Self { rho, exner, p, dz, w } = self;
+        [rho, exner, p, dz].into_iter().chain(w)
     }
 
     /// The fields for writing, in their order.
-    pub(crate) fn fields_mut(&mut self) -> [&mut Array3<R>; 4] {
-        let Self { rho, exner, p, dz } = self;
-        [rho, exner, p, dz]
+    pub(crate) fn fields_mut(&mut self) -> impl Iterator<Item = &mut Array3<R>> {
+        let Self { rho, exner, p, dz, w } = self;
+        [rho, exner, p, dz].into_iter().chain(w)
+    }
+
+    /// The field of a name in files of columns.
+    pub fn get(&self, name: &str) -> Option<&Array3<R>> {
+        Self::NAMES.into_iter().zip(self.fields()).find(|(own, _)| *own == name).map(|(_, x)| x)
     }
 
     /// Air with a function applied to each field.
-    pub(crate) fn map<S>(&self, make: impl FnMut(&Array3<R>) -> Array3<S>) -> Environment<S> {
-        let [rho, exner, p, dz] = self.fields().map(make);
-        Environment { rho, exner, p, dz }
-    }
-}
-
-/// Precipitation at the ground. Shape of each: (ny, nx).
-#[derive(Clone, Debug)]
-pub struct Surface<R> {
-    /// Precipitation since the start of the run (WRF `RAINNC`), mm.
-    pub rain: Array2<R>,
-    /// Water that has reached the ground in the last step, kg m⁻².
-    pub fallen: Array2<R>,
-    /// Precipitation of the last step (WRF `RAINNCV`), mm; in one variant of the microphysics that of its last minor
-    /// step only, likewise `snowncv` and `sr`.
-    pub rainncv: Array2<R>,
-    /// Frozen part of `rain` (WRF `SNOWNC`), mm.
-    pub snow: Array2<R>,
-    /// Frozen part of `rainncv` (WRF `SNOWNCV`), mm.
-    pub snowncv: Array2<R>,
-    /// Frozen fraction of the precipitation of the last step (WRF `SR`), 1.
-    pub sr: Array2<R>,
-    /// Water that sedimentation has created in the last step (< 0: lost), kg m⁻².
-    pub fall_residual: Array2<R>,
-    /// Water that clipping at zero has added in the last step, kg m⁻².
-    pub clipped: Array2<R>,
-}
-
-impl<R> Surface<R> {
-    /// Names of the planes, in their order everywhere: the planes of the output first, the terms of the water budget
-    /// last.
-    pub const NAMES: [&'static str; 8] =
-        ["rain", "snow", "rainncv", "snowncv", "sr", "fallen", "fall_residual", "clipped"];
-
-    /// The planes, in the order of [`Surface::NAMES`].
-    pub fn planes(&self) -> [&Array2<R>; 8] {
-        let Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped } = self;
-        [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped]
-    }
-
-    /// The planes for writing, in the order of [`Surface::NAMES`].
-    pub fn planes_mut(&mut self) -> [&mut Array2<R>; 8] {
-        let Self { rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped } = self;
-        [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped]
-    }
-
-    /// A surface from its planes, in the order of [`Surface::NAMES`].
-    pub fn of(planes: [Array2<R>; 8]) -> Self {
-        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = planes;
-        Self { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped }
-    }
-}
-
-impl<R: Real> Surface<R> {
-    /// All planes zero.
-    pub fn zeros(shape: Shape) -> Self {
-        Self::of(std::array::from_fn(|_| Array2::zeros((shape.ny, shape.nx))))
+    pub(crate) fn map<S>(&self, mut make: impl FnMut(&Array3<R>) -> Array3<S>) -> Environment<S> {
+        let [rho, exner, p, dz] = [&self.rho, &self.exner, &self.p, &self.dz].map(&mut make);
+        Environment { rho, exner, p, dz, w: self.w.as_ref().map(make) }
     }
 }
 
@@ -367,7 +326,7 @@ impl<R: Real> Accumulators<R> {
     /// The same in double precision, with exact values.
     pub fn widened(&self) -> Accumulators<f64> {
         let Self { changes, passive, chemistry, first_steps, parts, .. } = self.clone();
-        let surface = Surface::of(self.surface.planes().map(|plane| plane.map(|x| x.f64())));
+        let surface = self.surface.map(|plane| plane.map(|x| x.f64()));
         Accumulators { surface, changes, passive, chemistry, first_steps, parts }
     }
 }
@@ -379,45 +338,6 @@ pub struct Checkpoint<R> {
     pub state: State<R>,
     /// Accumulated results.
     pub gathered: Accumulators<R>,
-}
-
-/// Diagnostics of the microphysics. Shape of each: (nz, ny, nx).
-#[derive(Clone, Debug)]
-pub struct CloudDiagnostics<R> {
-    /// Radar reflectivity at 10 cm (WRF `REFL_10CM`), dBZ.
-    pub refl_10cm: Array3<R>,
-    /// Effective radius of cloud drops (WRF `re_cloud`), m.
-    pub re_cloud: Array3<R>,
-    /// Effective radius of ice crystals (WRF `re_ice`), m.
-    pub re_ice: Array3<R>,
-    /// Effective radius of snow (WRF `re_snow`), m.
-    pub re_snow: Array3<R>,
-}
-
-impl<R> CloudDiagnostics<R> {
-    /// The fields, in their order.
-    pub fn fields(&self) -> [&Array3<R>; 4] {
-        let Self { refl_10cm, re_cloud, re_ice, re_snow } = self;
-        [refl_10cm, re_cloud, re_ice, re_snow]
-    }
-
-    /// The fields for writing, in their order.
-    pub fn fields_mut(&mut self) -> [&mut Array3<R>; 4] {
-        let Self { refl_10cm, re_cloud, re_ice, re_snow } = self;
-        [refl_10cm, re_cloud, re_ice, re_snow]
-    }
-
-    /// Diagnostics from their fields, in their order.
-    pub(crate) fn of([refl_10cm, re_cloud, re_ice, re_snow]: [Array3<R>; 4]) -> Self {
-        Self { refl_10cm, re_cloud, re_ice, re_snow }
-    }
-}
-
-impl<R: Real> CloudDiagnostics<R> {
-    /// All zero.
-    pub fn zeros(shape: Shape) -> Self {
-        Self::of(std::array::from_fn(|_| Array3::zeros(shape.centre())))
-    }
 }
 
 /// Values of one tracer along the outermost rows, in its units, used at inflow.

@@ -39,11 +39,11 @@ use std::sync::{Arc, Mutex};
 
 use ndarray::{Array2, Array3};
 
+pub use crate::constituents::Limiter;
 use crate::dry_mass::{AirMass, MassFlux};
 use crate::grid::{Grid, Shape};
 use crate::real::Real;
 use crate::state::BoundaryValues;
-pub use crate::tracers::Limiter;
 pub use boundary::radiative_outflow;
 use flux::FluxConstants;
 use march::{Scratch, block_rows};

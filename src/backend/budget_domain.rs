@@ -10,7 +10,7 @@ use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::grid::{Grid, Window};
 use crate::primitives::reduce;
 use crate::real::Real;
-use crate::state::{State, memory};
+use crate::state::{State, Surface, memory};
 
 /// The owned columns inside the specified and open rows, and sums over them. Those of all parts of a grid add up to
 /// the sums of the whole.
@@ -94,14 +94,14 @@ impl BudgetDomain {
     }
 
     /// Precipitation by what has fallen, all and frozen; that of a part is of its own columns alone.
-    ///
-    /// Shapes: (ny, nx). Units: mm.
-    pub fn precipitation<R: Real>(&self, rain: &Array2<R>, snow: &Array2<R>) -> Precipitation {
+    pub fn precipitation<R: Real>(&self, surface: &Surface<R>) -> Precipitation {
         let area = self.extent();
+        let Some(all) = surface.precipitation() else { return Precipitation::default() };
+        let most = self.grid.owned().of_plane(all).iter().map(|x| x.f64()).fold(0.0, f64::max);
         Precipitation {
-            mean: self.total(rain) / area,
-            frozen_mean: self.total(snow) / area,
-            most: self.grid.owned().of_plane(rain).iter().map(|x| x.f64()).fold(0.0, f64::max),
+            mean: self.total(all) / area,
+            frozen_mean: surface.frozen().map(|part| self.total(part) / area).sum(),
+            most,
         }
     }
 }

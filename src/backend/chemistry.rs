@@ -14,7 +14,7 @@ use crate::dry_mass::AirMass;
 use crate::forcing::blend::blend;
 use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::{Grid, Shape, Window};
-use crate::state::{ChemistryTally, Environment, STATE_FIELDS, State, TracerChange, memory};
+use crate::state::{ChemistryTally, Environment, State, TracerChange, memory};
 
 /// Cells that are worked on together.
 const CELLS_AT_A_TIME: usize = 2_048;
@@ -225,6 +225,7 @@ fn solve<R: Constants>(
 impl<R: Constants> CellResults<R> {
     /// Puts the values into the fields and adds the changes.
     fn store(&self, fields: &[usize], state: &mut State<R>, changes: &mut [TracerChange]) {
+        let carried = state.set().carried();
         let per_species = self.values.chunks_exact(self.cells.len());
         for ((&field, values), &[reacted, clipped]) in
             fields.iter().zip(per_species).zip(&self.changes)
@@ -233,7 +234,7 @@ impl<R: Constants> CellResults<R> {
             for (&cell, &value) in self.cells.iter().zip(values) {
                 out[cell] = value;
             }
-            let change = &mut changes[field - STATE_FIELDS];
+            let change = &mut changes[field - carried];
             change.reacted += reacted;
             change.clipped += clipped;
         }

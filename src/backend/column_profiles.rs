@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
-use super::{FRAMES_IN_FLIGHT, Profiles, WATER_SPECIES};
+use super::{FRAMES_IN_FLIGHT, Profiles};
 use crate::grid::Shape;
 use crate::primitives::reduce::{self, Number};
 use crate::primitives::transpose::{Matrices, transpose};
@@ -20,9 +20,6 @@ pub(super) struct ProfileExtractor<R> {
     pub(super) in_flight: VecDeque<Profiles<R>>,
 }
 
-/// Number of the reflectivity among the fields.
-const ECHO: usize = 6;
-
 impl<R: Real + Number> ProfileExtractor<R> {
     pub(super) fn new(shape: Shape, weights: &Arc<Vec<R>>) -> Self {
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
@@ -36,7 +33,7 @@ impl<R: Real + Number> ProfileExtractor<R> {
         state: &State<R>,
         diagnostics: &CloudDiagnostics<R>,
     ) -> Profiles<R> {
-        let fields = state.moist_air().iter().chain(diagnostics.fields()).chain(state.passive());
+        let fields = state.of_scheme().iter().chain(diagnostics.fields()).chain(state.passive());
         let turned = |field: &Array3<R>| {
             let levels = field.as_slice().expect("fields are in standard layout");
             let mut columns = vec![R::ZERO; levels.len()];
@@ -45,15 +42,15 @@ impl<R: Real + Number> ProfileExtractor<R> {
             columns
         };
         let volumes: Vec<Vec<R>> = fields.map(turned).collect();
-        let totals: [Vec<R>; WATER_SPECIES] = std::array::from_fn(|kind| {
-            let water = volumes[kind + 1].chunks(shape.nz);
-            water
-                .zip(self.weights.chunks(shape.nz))
-                .map(|(q, weights)| R::of(reduce::dot(q, weights)))
-                .collect()
-        });
+        let total = |water: &Vec<R>| {
+            let columns = water.chunks(shape.nz).zip(self.weights.chunks(shape.nz));
+            columns.map(|(q, weights)| R::of(reduce::dot(q, weights))).collect()
+        };
+        let set = state.set();
+        let totals = volumes[set.water()].iter().map(total).collect();
         let most = |column: &[R]| reduce::extrema(column).map_or_else(R::nan, |found| found.max);
-        let strongest = volumes[ECHO].chunks(shape.nz).map(most).collect();
+        let echo = set.reflectivity().map(|number| &volumes[set.carried() + number]);
+        let strongest = echo.map(|echo| echo.chunks(shape.nz).map(most).collect());
         Profiles { volumes, totals, strongest }
     }
 }

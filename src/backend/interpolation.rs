@@ -68,7 +68,8 @@ impl<R: Real> Operator<R> {
         };
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
         let (state, air) = (state.map(gathered), environment.map(gathered));
-        GatheredColumns { state, air, diagnostics: CloudDiagnostics::zeros(shape) }
+        let diagnostics = CloudDiagnostics::zeros(state.set(), shape);
+        GatheredColumns { state, air, diagnostics }
     }
 
     /// The products with the columns, and with the ground below them.
@@ -77,14 +78,14 @@ impl<R: Real> Operator<R> {
         (state, diagnostics): (&State<R>, &CloudDiagnostics<R>),
         surface: &Surface<R>,
     ) -> Products<R> {
-        let volumes = state.moist_air().iter().chain(diagnostics.fields()).chain(state.passive());
-        let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| {
+        let volumes = state.of_scheme().iter().chain(diagnostics.fields()).chain(state.passive());
+        let planes = surface.shown().map(|(_, plane)| {
             let values = memory(plane);
             self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
         });
         Products {
             volumes: volumes.map(|field| self.levels(memory(field))).collect(),
-            planes: planes.map(|plane| self.levels(&plane)),
+            planes: planes.map(|plane| self.levels(&plane)).collect(),
         }
     }
 

@@ -24,15 +24,12 @@ use crate::constants::Constants;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::physics::scheme::PhysicsPrecision;
-pub use crate::state::{Accumulators, Checkpoint, WATER_SPECIES, WaterChange};
+pub use crate::state::{Accumulators, Checkpoint, WaterChange};
 use crate::state::{ChemistryTally, State, TracerChange};
 pub use budget_domain::BudgetDomain;
 pub use margins::Neighbours;
 pub use nan_check::check_finite;
-pub use output::{
-    CapturedFrame, CollectedOutput, Output, PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles,
-    SamplingRequest,
-};
+pub use output::{CapturedFrame, CollectedOutput, Output, Products, Profiles, SamplingRequest};
 pub use summary::Summary;
 pub use times::{PhaseTime, PhaseTimes};
 pub use ulp_perturbation::UlpPerturbation;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Summary, WATER_SPECIES};
+use super::Summary;
 use crate::primitives::csr::Csr;
 use crate::state::{Checkpoint, CloudDiagnostics, State, Surface};
 
@@ -80,31 +80,24 @@ pub struct SamplingRequest<R> {
     pub weights: Option<Arc<Vec<R>>>,
 }
 
-/// Number of fields with levels in [`Products`] before those of passive tracers: those of moist air and what is
-/// diagnosed from them.
-pub const PRODUCT_VOLUMES: usize = 10;
-
-/// Number of fields of the ground in [`Products`].
-pub const PRODUCT_PLANES: usize = 3;
-
 /// Products of an operator with the fields. Units: those of the fields, where its weights have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Products<R> {
-    /// Of the fields of moist air, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
+    /// Of the fields of the scheme, of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and of the passive tracers.
     /// Shape of each: (nz, places).
     pub volumes: Vec<Vec<R>>,
-    /// Of `rain`, `snow` and `sr` of [`Surface`](crate::state::Surface). Shape of each: (places).
-    pub planes: [Vec<R>; PRODUCT_PLANES],
+    /// Of the planes that the output has, [`Surface::shown`](crate::state::Surface::shown). Shape of each: (places).
+    pub planes: Vec<Vec<R>>,
 }
 
 /// The columns of a state, each contiguous, and their totals. Units of the fields: their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles<R> {
-    /// The fields of moist air, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
+    /// The fields of the scheme, those of [`CloudDiagnostics`](crate::state::CloudDiagnostics), and the passive tracers.
     /// Shape of each: (ny, nx, nz).
     pub volumes: Vec<Vec<R>>,
-    /// Sums over the levels of weight times `qv`, `qc`, `qr`, `qi` and `qs`. Shape of each: (ny, nx).
-    pub totals: [Vec<R>; WATER_SPECIES],
-    /// Largest reflectivity of each column, dBZ. Shape: (ny, nx).
-    pub strongest: Vec<R>,
+    /// Sums over the levels of weight times each species of water. Shape of each: (ny, nx).
+    pub totals: Vec<Vec<R>>,
+    /// Largest reflectivity of each column, dBZ, if it is diagnosed. Shape: (ny, nx).
+    pub strongest: Option<Vec<R>>,
 }

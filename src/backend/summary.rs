@@ -8,7 +8,7 @@ use crate::dry_mass::{AirMass, MassFlux, Outflow, fastest_outflow};
 use crate::grid::{Grid, Window};
 use crate::primitives::reduce::{Segments, Statistics, statistics_of_segments};
 use crate::real::Real;
-use crate::state::{State, WATER_SPECIES};
+use crate::state::State;
 
 /// Sums and extrema of the fields of a frame, and the water budget so far.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Summary<R> {
     /// level of every field of the state, (field, k).
     pub levels: Vec<Statistics<R>>,
     /// Water above each square metre, in the order of the fields of the state.
-    /// Shape: ([`WATER_SPECIES`], ny, nx) of the owned columns. Units: kg m⁻².
+    /// Shape: (species of water, ny, nx) of the owned columns. Units: kg m⁻².
     pub contents: Array3<R>,
     /// The owned cell that air leaves fastest, by the winds of this time.
     pub outflow: Outflow,
@@ -78,7 +78,7 @@ fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statisti
 /// Water above each square metre of the owned columns, `Σ over layers M q / A`, in double precision.
 fn contents<R: Real>(region: &BudgetDomain, air: &AirMass<R>, state: &State<R>) -> Array3<R> {
     let (nz, ny, nx) = state.theta().dim();
-    let mut contents = Array3::zeros((WATER_SPECIES, ny, nx));
+    let mut contents = Array3::zeros((state.water().len(), ny, nx));
     for (mut plane, q) in contents.axis_iter_mut(Axis(0)).zip(state.water()) {
         plane.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(j, mut row)| {
             let (mut mass, mut sums) = (vec![R::ZERO; nx], vec![0.0; nx]);

@@ -59,9 +59,10 @@ fn coin(seed: u64, number: u64) -> bool {
 mod tests {
     use super::*;
     use crate::grid::Shape;
+    use crate::physics::registry::usual_set;
 
     fn state() -> State<f32> {
-        let mut state = State::zeros(Shape { nx: 20, ny: 10, nz: 5 });
+        let mut state = State::zeros(&usual_set(), Shape { nx: 20, ny: 10, nz: 5 });
         for (n, field) in state.fields_mut().iter_mut().enumerate() {
             for (at, x) in field.iter_mut().enumerate().filter(|(at, _)| at % 3 > 0) {
                 *x = (at as f32 + 0.7) * 1.3e-3 - if n == 0 { 0.5 } else { 0.0 };

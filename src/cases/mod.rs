@@ -35,6 +35,7 @@ use crate::domain::{Domain, Vertical};
 use crate::error::{Advice, Error, Result};
 use crate::frame::Frame;
 use crate::grid::{Grid, Shape, Sides};
+use crate::physics::registry::usual_set;
 use crate::state::State;
 use column::Column;
 
@@ -300,7 +301,7 @@ fn air(
     let base_p: Vec<f64> = base.p.iter().map(|&p| stored(p)).collect();
     let base_phi: Vec<f64> = base.z_face.iter().map(|z| stored(f64::GRAVITY * z)).collect();
     let base_mu = stored(f64::GRAVITY * base.dry_mass());
-    let mut state = State::zeros(shape);
+    let mut state = State::zeros(&usual_set(), shape);
     let (mut p, mut phi) = (Array3::zeros(shape.centre()), Array3::zeros(shape.z_face()));
     for j in 0..ny {
         let row = (0..nx).into_par_iter().map(|i| {

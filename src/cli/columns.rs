@@ -12,7 +12,7 @@ use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::physics::registry::SCHEMES;
+use crate::physics::registry::descriptions;
 use crate::physics::scheme::{About, Scheme};
 
 /// Run the cloud microphysics alone, on independent columns from a NetCDF file.
@@ -65,7 +65,8 @@ pub(super) struct Columns {
 
 /// Names of the processes of all schemes.
 fn processes() -> clap::builder::PossibleValuesParser {
-    let all: Vec<&str> = SCHEMES.iter().flat_map(|scheme| scheme.processes).copied().collect();
+    let all: Vec<&str> =
+        descriptions().iter().flat_map(|scheme| scheme.processes).copied().collect();
     clap::builder::PossibleValuesParser::new(all)
 }
 

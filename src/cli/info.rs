@@ -26,6 +26,7 @@ use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;
 use crate::model::RunInput;
 use crate::os_text::{Shown, serialize_option};
+use crate::physics::registry;
 
 /// Describe this machine, or a file as input of a run, or a mechanism of its chemistry.
 ///
@@ -243,7 +244,7 @@ fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
 
 impl FileFacts {
     fn new(path: &Path) -> Result<Self> {
-        let mut survey = survey(path)?;
+        let mut survey = survey(path, &registry::usual_set())?;
         if let (Some(last), Some(advice)) = (survey.assumed.last_mut(), survey.advice) {
             *last = format!("{last}; {}", by_option(advice));
         }
@@ -264,7 +265,8 @@ impl FileFacts {
     /// Opens the file as a run does; returns the longest time step, if it is cheap to compute, and the parts that were
     /// not checked.
     fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
-        let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse)?;
+        let (domain, frame, series) =
+            wrf::open(&[path.to_owned()], None, Overlap::Refuse, &registry::usual_set())?;
         let is_small = series.is_small(&domain);
         let unread = (!is_small && series.len() > 1)
             .then(|| "times after the first: not checked, as they are large".to_owned());

@@ -15,8 +15,7 @@ use crate::io::out::ideal_input::IdealInput;
 use crate::io::out::output::Header;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::os_text::{Shown, command_line};
-use crate::physics::registry::SCHEMES;
-use crate::tracers::TracerSet;
+use crate::physics::registry::{SCHEMES, usual_set};
 
 /// Write an idealised case of any size, as a file that run takes.
 ///
@@ -125,10 +124,9 @@ impl Init {
         let header = Header {
             domain: case.domain.clone(),
             start,
-            tracers: TracerSet::moist_air(),
+            tracers: usual_set(),
             // The microphysics attribute is always that of the usual scheme; any scheme can run with such a file.
             physics: SCHEMES[0].number,
-            left_out: Vec::new(),
             dt: case.dt,
             provenance: provenance.into(),
         };

@@ -7,6 +7,7 @@ use crate::cases::{CaseName, Shear};
 use crate::chemistry::cells::RateUpdate;
 use crate::chemistry::gpu::Mapping;
 use crate::chemistry::rosenbrock::{Method, methods};
+use crate::constituents::Limiter;
 use crate::diagnostics::regrid;
 use crate::error::{Error, Result};
 use crate::io::store::storage::Compression;
@@ -14,7 +15,6 @@ use crate::io::weights::Coordinates;
 use crate::io::wrf::series::Overlap;
 use crate::primitives::matrices::Kind;
 use crate::real::Precision;
-use crate::tracers::Limiter;
 
 /// Fails if a number is given and not positive.
 pub(super) fn check_positive(option: &str, value: Option<f64>) -> Result<()> {

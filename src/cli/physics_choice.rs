@@ -33,7 +33,7 @@ impl fmt::Display for PhysicsChoice {
 impl ValueEnum for PhysicsChoice {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<PhysicsChoice>> =
-            LazyLock::new(|| SCHEMES.into_iter().map(PhysicsChoice).collect());
+            LazyLock::new(|| registry::descriptions().into_iter().map(PhysicsChoice).collect());
         &ALL
     }
 

@@ -101,7 +101,11 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Device pointer to element `at`, which may be the end.
-    pub(crate) fn pointer_to(&self, at: usize) -> DevicePointer<T> {
+    ///
+    /// # Panics
+    ///
+    /// When it is beyond.
+    pub fn pointer_to(&self, at: usize) -> DevicePointer<T> {
         assert!(at <= self.len, "element {at} of {}", self.len);
         DevicePointer::new(self.address + (at * size_of::<T>()) as u64)
     }

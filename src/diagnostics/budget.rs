@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::backend::{TracerAmount, WaterChange};
+use crate::constituents::Constituent;
 use crate::state::TracerChange;
-use crate::tracers::Tracer;
 
 /// Terms of the water budget inside the specified and open rows, kg.
 ///
@@ -67,7 +67,7 @@ pub struct TracerBudget {
 
 impl TracerBudget {
     /// The budget of a tracer with the amount `start` at the start.
-    pub fn closed(tracer: &Tracer, start: f64, end: TracerAmount) -> Self {
+    pub fn closed(tracer: &Constituent, start: f64, end: TracerAmount) -> Self {
         let TracerAmount { amount: end, change } = end;
         let TracerChange { sides, decayed, reacted, clipped } = change;
         let scale = [start, end, sides, decayed, reacted, clipped]
@@ -76,7 +76,7 @@ impl TracerBudget {
             .fold(0.0, f64::max);
         let left = end - (start + sides + decayed + reacted + clipped);
         let closure_rel = if scale > 0.0 { left / scale } else { 0.0 };
-        let Tracer { name, units, .. } = *tracer;
+        let Constituent { name, units, .. } = *tracer;
         Self { name, units, start, end, sides, decayed, reacted, clipped, closure_rel }
     }
 }

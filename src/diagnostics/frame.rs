@@ -5,11 +5,10 @@ use serde::Serialize;
 
 use super::budget::Water;
 use crate::backend::Summary;
+use crate::constituents::Constituents;
 use crate::grid::Shape;
 use crate::primitives::reduce::{Extrema, Statistics};
 use crate::real::Real;
-use crate::state::{STATE_FIELDS, WATER_SPECIES};
-use crate::tracers::TracerSet;
 
 /// Diagnostics of one frame.
 #[derive(Clone, Debug, Serialize)]
@@ -83,7 +82,7 @@ impl FrameFigures {
     /// time step, s, and `start` the water at the start, kg.
     pub fn new<R: Real>(
         summary: &Summary<R>,
-        set: &TracerSet,
+        set: &Constituents,
         shape: Shape,
         seconds: f64,
         dt: f64,
@@ -91,7 +90,7 @@ impl FrameFigures {
     ) -> Self {
         let names = set.iter().map(|tracer| tracer.name);
         let fields = names.clone().zip(summary.levels.chunks(shape.nz));
-        let contents = names.skip(STATE_FIELDS - WATER_SPECIES).zip(summary.contents.outer_iter());
+        let contents = names.skip(set.water().start).zip(summary.contents.outer_iter());
         Self {
             seconds,
             courant: Located {

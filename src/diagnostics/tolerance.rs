@@ -79,11 +79,9 @@ impl Tolerances {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let found: Self = toml::from_str(text).map_err(|e| e.to_string())?;
         refuse(found.unknown.keys(), "", &Self::KEYS)?;
-        refuse(
-            found.totals.keys().filter(|name| !totals::NAMES.contains(&name.as_str())),
-            " of [totals]",
-            &totals::NAMES,
-        )?;
+        let totals: Vec<&str> = totals::names().collect();
+        let unknown = found.totals.keys().filter(|name| !totals.contains(&name.as_str()));
+        refuse(unknown, " of [totals]", &totals)?;
         check("default", &found.default)?;
         for (name, limits) in &found.variables {
             check(&format!("variables.{name}"), limits)?;

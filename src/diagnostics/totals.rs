@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayD};
 use serde::Serialize;
 
 use crate::constants::Constants;
+use crate::constituents::{Kind, known};
 use crate::dry_mass::{AirMass, Layered, MassCoordinate};
 use crate::error::Result;
 use crate::grid::{Grid, Shape, Side, Sides};
@@ -11,15 +12,26 @@ use crate::io::read::reader::Reader;
 use crate::io::wrf::units;
 use crate::units::Quantity;
 
+/// Name of the total of all water.
+const WATER: &str = "water";
+
+/// Names of the planes of precipitation in output of runs, then of `nwp-mini columns`.
+fn precipitation() -> impl Iterator<Item = &'static str> {
+    let gathered = || known::DIAGNOSTICS.into_iter().filter(|plane| plane.gathers.is_some());
+    gathered().filter_map(|plane| plane.variable).chain(gathered().map(|plane| plane.name))
+}
+
 /// Names of the totals.
-pub(crate) const NAMES: [&str; 5] = ["RAINNC", "SNOWNC", "rain", "snow", "water"];
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    precipitation().chain([WATER])
+}
 
-/// Names of the precipitation in output of runs and of `nwp-mini columns`.
-const PRECIPITATION: [&str; 4] = ["RAINNC", "SNOWNC", "rain", "snow"];
-
-/// Names of the water species in output of runs and of `nwp-mini columns`; the first must be present.
-const WATER: [[&str; 5]; 2] =
-    [["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"], ["q", "qc", "qr", "qi", "qs"]];
+/// Names of the species of water in output of runs and of `nwp-mini columns`; the first must be present.
+fn species() -> [Vec<&'static str>; 2] {
+    let all = known::CONSTITUENTS.iter().filter(|one| matches!(one.kind, Kind::Water(_)));
+    let all: Vec<_> = all.collect();
+    [all.iter().map(|one| one.variable).collect(), all.iter().map(|one| one.column).collect()]
+}
 
 /// A total of the two files, in the unit given in [`Total::what`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,19 +70,19 @@ pub(crate) fn compare(
         let pass = limit.is_none_or(|limit| relative.is_some_and(|x| x <= limit));
         totals.push(Total { name, what: what.to_owned(), a, b, relative, limit, pass });
     };
-    for name in PRECIPITATION {
+    for name in precipitation() {
         if let [Some(a), Some(b)] = [sources[0].field(name)?, sources[1].field(name)?] {
             add(name, "mm, summed over the columns", [a.sum(), b.sum()]);
         }
     }
-    for names in WATER {
-        let [Some(a), Some(b)] = [sources[0].water(names)?, sources[1].water(names)?] else {
+    for names in species() {
+        let [Some(a), Some(b)] = [sources[0].water(&names)?, sources[1].water(&names)?] else {
             continue;
         };
         if let [Some(masses_a), Some(masses_b)] = [sources[0].masses(&a)?, sources[1].masses(&b)?] {
-            add("water", "kg, weighted with the dry mass", [masses_a, masses_b]);
+            add(WATER, "kg, weighted with the dry mass", [masses_a, masses_b]);
         } else {
-            add("water", "kg/kg, summed over the cells without weight", [a.sum(), b.sum()]);
+            add(WATER, "kg/kg, summed over the cells without weight", [a.sum(), b.sum()]);
         }
     }
     Ok(totals)
@@ -79,7 +91,9 @@ pub(crate) fn compare(
 /// The quantity of a variable of a total.
 fn quantity(name: &str) -> Quantity {
     match name {
-        "rain" | "snow" => Quantity::PRECIPITATION,
+        name if known::diagnostic(name).is_some_and(|plane| plane.gathers.is_some()) => {
+            Quantity::PRECIPITATION
+        }
         _ => units::of(name).unwrap_or(Quantity::MASS_RATIO),
     }
 }
@@ -128,7 +142,8 @@ impl<'r> FileTime<'r> {
     }
 
     /// The sum of the species in every cell; a species that is missing or of another shape counts as zero.
-    fn water(&self, [vapour, rest @ ..]: [&str; 5]) -> Result<Option<ArrayD<f64>>> {
+    fn water(&self, names: &[&str]) -> Result<Option<ArrayD<f64>>> {
+        let [vapour, rest @ ..] = names else { return Ok(None) };
         let Some(mut sum) = self.field(vapour)? else { return Ok(None) };
         // A single tracer named q, as of `nwp-mini transport`, is not water.
         if !rest.iter().any(|name| self.reader.has(name)) {

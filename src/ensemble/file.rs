@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Change, Disturbance, Ensemble, ParameterSource};
+use crate::constituents::Constituents;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::os_text::{Shown, toml_message};
 use crate::physics::registry;
 use crate::physics::scheme::Parameter;
-use crate::tracers::TracerSet;
 
 /// Most members: more than any use, and few enough for the notes of a GPU.
 pub const MOST_MEMBERS: usize = 512;
@@ -62,15 +62,16 @@ struct DisturbanceText {
 }
 
 impl Ensemble {
-    /// Reads the description of an ensemble from the text of a file, with parameters of any scheme of the registry.
+    /// Reads the description of an ensemble from the text of a file, with parameters of any scheme of the registry, and
+    /// with the fields of a set.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] with the file, the key, the value and the expectation: for text that is not TOML, for unknown
     /// keys and names, and for numbers out of bounds.
-    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+    pub fn parse(path: &Path, text: &str, set: &Constituents) -> Result<Self> {
         let known: Vec<Parameter> = registry::parameters().copied().collect();
-        Self::parse_with(path, text, &known)
+        Self::parse_with(path, text, &known, set)
     }
 
     /// The same with these parameters, for a scheme of a user's own.
@@ -78,7 +79,12 @@ impl Ensemble {
     /// # Errors
     ///
     /// As [`Ensemble::parse`].
-    pub fn parse_with(path: &Path, text: &str, known: &[Parameter]) -> Result<Self> {
+    pub fn parse_with(
+        path: &Path,
+        text: &str,
+        known: &[Parameter],
+        set: &Constituents,
+    ) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let file: Text =
             toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
@@ -101,7 +107,7 @@ impl Ensemble {
                 .map_err(|why| refused(format!("[parameters] {name}: {why}")))
         });
         let disturbances = initial.into_iter().map(|(name, text)| {
-            text.read(&name).map_err(|why| refused(format!("[initial.{name}]: {why}")))
+            text.read(&name, set).map_err(|why| refused(format!("[initial.{name}]: {why}")))
         });
         Ok(Self {
             members,
@@ -123,10 +129,10 @@ impl Ensemble {
     pub fn check(&self, grid: &Grid) -> Result<()> {
         let shape = grid.shape;
         let extent = (shape.nx as f64 * grid.dx).max(shape.ny as f64 * grid.dy);
-        for Disturbance { field, length, levels, .. } in &self.disturbances {
+        for Disturbance { variable, length, levels, .. } in &self.disturbances {
             let refused = |message: String| {
-                let (path, name) = (self.path.shown(), TracerSet::moist_air()[*field].variable);
-                Err(Error::Usage(format!("{path}: [initial.{name}]: {message}")))
+                let path = self.path.shown();
+                Err(Error::Usage(format!("{path}: [initial.{variable}]: {message}")))
             };
             if let Some(levels) = levels.as_ref().filter(|levels| levels.end > shape.nz) {
                 return refused(format!(
@@ -192,9 +198,8 @@ fn rising([low, high]: [f64; 2], least: f64) -> Result<[f64; 2], String> {
 }
 
 impl DisturbanceText {
-    fn read(self, name: &str) -> Result<Disturbance, String> {
-        let set = TracerSet::moist_air();
-        let known: Vec<_> = set.iter().map(|tracer| tracer.variable).collect();
+    fn read(self, name: &str, set: &Constituents) -> Result<Disturbance, String> {
+        let known: Vec<_> = set.of_scheme_only().iter().map(|own| own.variable).collect();
         let Some(field) = known.iter().position(|known| *known == name) else {
             let known = known.join(", ");
             return Err(format!("is not a field of the state; the fields are: {known}"));
@@ -217,7 +222,7 @@ impl DisturbanceText {
             }
             levels => levels.map(|[first, end]| first..end),
         };
-        Ok(Disturbance { field, amplitude, length, levels })
+        Ok(Disturbance { field, variable: known[field], amplitude, length, levels })
     }
 }
 
@@ -226,7 +231,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Ensemble> {
-        Ensemble::parse(Path::new("e.toml"), text)
+        Ensemble::parse(Path::new("e.toml"), text, &registry::usual_set())
     }
 
     #[test]

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::bounds;
 use crate::constants::Constants;
+use crate::constituents::Kind;
 use crate::counter_rng::Random;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
@@ -70,6 +71,8 @@ pub enum ParameterSource {
 pub struct Disturbance {
     /// Index among the fields of the state.
     pub field: usize,
+    /// Name of its variable.
+    pub variable: &'static str,
     /// Standard deviation: of potential temperature, K; of water, relative to the content.
     pub amplitude: f64,
     /// Distance at which the correlation is exp(-1/2), m; 0 for uncorrelated noise.
@@ -138,9 +141,10 @@ impl Ensemble {
     ) -> Result<()> {
         for Disturbance { field, amplitude, .. } in &self.disturbances {
             let values = &state.fields()[*field];
-            let (range, what) = match field {
-                0 => (bounds::TEMPERATURE, "a temperature of"),
-                _ => (bounds::WATER, "a mixing ratio of"),
+            let (range, what) = match state.set()[*field].kind {
+                Kind::Temperature => (bounds::TEMPERATURE, "a temperature of"),
+                Kind::Water(_) => (bounds::WATER, "a mixing ratio of"),
+                _ => (0.0..=f64::MAX, "a value of"),
             };
             let value = |(x, exner): (&R, &R)| match field {
                 0 => (x.f64() + f64::THETA_BASE) * exner.f64(),
@@ -174,7 +178,7 @@ impl Ensemble {
         if self.is_control(member) {
             return;
         }
-        for Disturbance { field, amplitude, length, levels } in &self.disturbances {
+        for Disturbance { field, amplitude, length, levels, .. } in &self.disturbances {
             let place = self.random("initial", state.set()[*field].variable, member);
             let noise = Noise::new(grid, *length);
             let is_theta = *field == 0;

@@ -157,7 +157,7 @@ impl<R: Real> Forcing<R> {
     /// Sets the air only.
     pub(crate) fn set_air(&mut self, moment: &TimeInterpolant<R>) {
         let [a, b] = moment.frames().map(|frame| frame.environment.fields());
-        for ((out, a), b) in self.environment.fields_mut().into_iter().zip(a).zip(b) {
+        for ((out, a), b) in self.environment.fields_mut().zip(a).zip(b) {
             blend(out, a, b, moment.air_weight);
         }
     }

@@ -70,7 +70,7 @@ impl Frame {
             R::of((height(ph, phb) - height(ph_below, phb_below)) / <f64 as Constants>::GRAVITY)
         });
         let exner = Zip::from(&p).par_map_collect(|&p| thermo::exner(p));
-        Environment { rho, exner, p, dz }
+        Environment { rho, exner, p, dz, w: None }
     }
 
     /// Column mass, Pa. Shape: (ny, nx).

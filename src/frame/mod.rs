@@ -10,6 +10,6 @@ mod source;
 
 pub use checkpoint::{FIGURES, FrameRow, PastRun, Saved};
 pub use input::{Frame, promote};
-pub use samples::{ColumnFrame, FIELDS, PointSample, TOTALS};
+pub use samples::{ColumnFrame, PointSample, SampleOrder};
 pub use snapshot::{PassThrough, Snapshot};
 pub use source::FrameSource;

@@ -21,8 +21,11 @@ const MOST_BLOCKS: usize = 256;
 pub use crate::state::gpu::device_fields::TERMS;
 
 /// The kernels for a precision and a number of levels.
-pub fn source(precision: Precision, nz: usize) -> KernelSource {
+///
+/// The water of a state has `species`.
+pub fn source(precision: Precision, nz: usize, species: usize) -> KernelSource {
     let prelude = prelude::grid(precision, nz)
+        .with(&format!("constexpr int WATER_SPECIES = {species};\n"))
         .with(&BudgetRegion::cuda_text())
         .with(&structs!(precision; WaterArgs, TallyArgs))
         .with_settings(&[("SUM_THREADS", THREADS as i32)]);
@@ -64,7 +67,7 @@ impl<R: Real + Element> Budget<R> {
 
     /// Compiles the kernel and sets the sums to zero.
     ///
-    /// `planes` are the planes of the terms of each state, contiguous; `cell` is the mass of the cells, in rows as in
+    /// `planes` are the planes of the terms of each state, contiguous, of so many species of water; `cell` is the mass of the cells, in rows as in
     /// `layout`. The memory of both must outlive this value.
     ///
     /// # Errors
@@ -75,9 +78,9 @@ impl<R: Real + Element> Budget<R> {
         layout: Layout,
         region: &BudgetColumns<'_>,
         cell: LayeredPointers<R>,
-        planes: &[ReadPointer<R>],
+        (planes, species): (&[ReadPointer<R>], usize),
     ) -> Result<Self> {
-        let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
+        let module = gpu.module(&source(R::PRECISION, layout.shape.nz, species))?;
         let blocks = region.rows.len().clamp(1, MOST_BLOCKS);
         let area = gpu.upload(&layout.padded(region.area))?;
         let addresses: Vec<u64> = planes.iter().map(|planes| planes.address()).collect();

@@ -1,5 +1,8 @@
 //! Column profiles on the device: each made contiguous by a transpose, and its totals by segmented reductions.
 
+use std::ops::Range;
+
+use crate::constituents::Constituents;
 use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::grid::Shape;
@@ -8,8 +11,6 @@ use crate::primitives::gpu::transpose::Transpose;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
 use crate::real::Real;
-use crate::state::gpu::device_fields::DIAGNOSED_FIELDS;
-use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
 /// Column profiles of a grid, and their asynchronous download.
 #[derive(Debug)]
@@ -18,8 +19,11 @@ pub struct ProfileKernels<R> {
     turn: [Transpose<R>; 2],
     /// State and diagnostics in their own units. Shape: (field, column, level).
     turned: [Buffer<R>; 2],
-    /// Weight of a level in the totals, for every field of moist air, (field, column, level).
+    /// Weight of a level in the totals, for every field up to the last species of water, (field, column, level).
     weights: Buffer<R>,
+    /// Indices of the species of water, and that of the reflectivity among the diagnostics.
+    water: Range<usize>,
+    echo: Option<usize>,
     reducer: Reducer<R>,
     /// Totals of the species of water, and the largest reflectivity, one word for each column.
     words: [Buffer<u64>; 2],
@@ -34,40 +38,46 @@ pub struct ColumnProfiles<R> {
     pub profiles: Vec<R>,
     /// Column totals of each species of water, (species, column): kg m⁻² if the weights are air mass per area.
     pub totals: Vec<R>,
-    /// Largest reflectivity of each column, dBZ.
-    pub strongest: Vec<R>,
+    /// Largest reflectivity of each column, dBZ, if it is diagnosed.
+    pub strongest: Option<Vec<R>>,
 }
 
 impl<R: Real + Element + Reducible> ProfileKernels<R> {
-    /// Allocates memory for states of so many fields, those of moist air first; `weights` are those of the levels in
-    /// the totals, (column, level).
+    /// Allocates memory for states of a set; `weights` are those of the levels in the totals, (column, level).
     ///
     /// # Panics
     ///
     /// When the number of weights is not that of cells.
-    pub(crate) fn new(gpu: &Gpu, (shape, fields): (Shape, usize), weights: &[R]) -> Result<Self> {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        (shape, set): (Shape, &Constituents),
+        weights: &[R],
+    ) -> Result<Self> {
+        let (fields, diagnosed, water) = (set.len(), set.volumes().len(), set.water());
         assert_eq!(weights.len(), shape.cells(), "a weight for every cell");
         let turn = |fields: usize| {
             Transpose::new(gpu, Matrices::levels(fields, shape.nz, shape.ny, shape.nx))
         };
         let [cells, columns] = [shape.cells(), shape.columns()];
-        let words = [gpu.zeros(WATER_SPECIES * columns)?, gpu.zeros(columns)?];
+        let words = [gpu.zeros(water.len() * columns)?, gpu.zeros(columns)?];
         Ok(Self {
             shape,
-            turn: [turn(fields)?, turn(DIAGNOSED_FIELDS)?],
-            turned: [gpu.zeros(fields * cells)?, gpu.zeros(DIAGNOSED_FIELDS * cells)?],
-            weights: gpu.upload(&weights.repeat(STATE_FIELDS))?,
+            turn: [turn(fields)?, turn(diagnosed)?],
+            turned: [gpu.zeros(fields * cells)?, gpu.zeros(diagnosed * cells)?],
+            weights: gpu.upload(&weights.repeat(water.end))?,
             reducer: Reducer::new(gpu)?,
             words,
-            profiles: AsyncDownload::new(gpu, (fields + DIAGNOSED_FIELDS) * cells)?,
-            results: AsyncDownload::new(gpu, (WATER_SPECIES + 1) * columns)?,
+            profiles: AsyncDownload::new(gpu, (fields + diagnosed) * cells)?,
+            results: AsyncDownload::new(gpu, (water.len() + 1) * columns)?,
+            water,
+            echo: set.reflectivity(),
         })
     }
 
     /// Device memory, bytes.
-    pub(crate) fn bytes(shape: Shape, fields: usize) -> usize {
-        let fields = 2 * (fields + DIAGNOSED_FIELDS) + STATE_FIELDS;
-        let words = 2 * (WATER_SPECIES + 1) * shape.columns() * size_of::<u64>();
+    pub(crate) fn bytes(shape: Shape, set: &Constituents) -> usize {
+        let fields = 2 * (set.len() + set.volumes().len()) + set.water().end;
+        let words = 2 * (set.water().len() + 1) * shape.columns() * size_of::<u64>();
         fields * shape.cells() * size_of::<R>() + words
     }
 
@@ -80,11 +90,16 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
         let (nz, cells, columns) = (self.shape.nz, self.shape.cells(), self.shape.columns());
         let Self { turn, turned, weights, reducer, words, .. } = self;
         turn[0].run(state, &turned[0])?;
-        turn[1].run(diagnosed, &turned[1])?;
+        if !turned[1].is_empty() {
+            turn[1].run(diagnosed, &turned[1])?;
+        }
         let segments = |first, count| Segments { first, length: nz, count, stride: nz };
-        let water = segments(cells, WATER_SPECIES * columns);
+        let water = segments(self.water.start * cells, self.water.len() * columns);
         reducer.reduce_pair(Operation::DotWide, [&turned[0], weights], water, &words[0])?;
-        reducer.reduce(Operation::Max, &turned[1], segments(0, columns), &words[1])?;
+        if let Some(echo) = self.echo {
+            let echo = segments(echo * cells, columns);
+            reducer.reduce(Operation::Max, &turned[1], echo, &words[1])?;
+        }
         self.profiles.send(|staging| {
             staging.copy_range(0, &turned[0], 0..turned[0].len())?;
             staging.copy_range(turned[0].len(), &turned[1], 0..turned[1].len())
@@ -104,7 +119,7 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
     /// Waits for the oldest columns under way; `None` if there are none.
     pub(crate) fn receive(&mut self) -> Result<Option<ColumnProfiles<R>>> {
         let Some(profiles) = self.profiles.receive(<[R]>::to_vec)? else { return Ok(None) };
-        let totals = WATER_SPECIES * self.shape.columns();
+        let totals = self.water.len() * self.shape.columns();
         let found = self.results.receive(|words| {
             let (water, echo) = words.split_at(totals);
             (
@@ -112,7 +127,10 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
                 echo.iter().map(|word| R::of_word(*word)).collect(),
             )
         })?;
-        Ok(found.map(|(totals, strongest)| ColumnProfiles { profiles, totals, strongest }))
+        Ok(found.map(|(totals, strongest): (_, Vec<R>)| {
+            let strongest = self.echo.is_some().then_some(strongest);
+            ColumnProfiles { profiles, totals, strongest }
+        }))
     }
 
     /// Time of the copies to the host so far, s.

@@ -57,7 +57,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     let entry = Entry::maker(precision, nz);
     let mut entries = vec![
         entry(forcing::gpu::source(precision, nz), "", false),
-        entry(budget::source(precision, nz), "", false),
+        entry(budget::source(precision, nz, registry::usual_set().water().len()), "", false),
         entry(summary::source(precision, nz), "", false),
         entry(arithmetic::source(precision), "", true),
         // Winds are projected in double precision in every run.

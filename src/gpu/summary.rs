@@ -1,5 +1,7 @@
 //! Reductions of an output frame on the device, so that its fields need not be searched on the host.
 
+use std::ops::Range;
+
 use crate::device::structs;
 use crate::device::{Buffer, Gpu, Kernel, KernelSource, Launch};
 use crate::dry_mass::Outflow;
@@ -12,7 +14,6 @@ use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, statistics_o
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
 use crate::state::gpu::prelude;
-use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
 /// Threads of a block.
 const THREADS: u32 = 128;
@@ -47,10 +48,12 @@ pub struct SummaryKernels<R> {
     area: Buffer<f64>,
     /// Threads that share the levels of a column, if columns alone do not fill the device.
     launch_config: usize,
+    /// Indices of the species of water in a contiguous state.
+    water: Range<usize>,
 }
 
 impl<R: Reducible> SummaryKernels<R> {
-    /// Compiles the kernels. `mass` is that of the cells, in rows as in `layout`; `area` is that of their bases, m².
+    /// Compiles the kernels, for states with these species of `water`. `mass` is that of the cells, in rows as in `layout`; `area` is that of their bases, m².
     ///
     /// # Errors
     ///
@@ -59,7 +62,12 @@ impl<R: Reducible> SummaryKernels<R> {
     /// # Panics
     ///
     /// When the number of areas is not that of columns.
-    pub fn new(gpu: &Gpu, layout: Layout, mass: LayeredPointers<R>, area: &[f64]) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        (layout, water): (Layout, Range<usize>),
+        mass: LayeredPointers<R>,
+        area: &[f64],
+    ) -> Result<Self> {
         let shape = layout.shape;
         assert_eq!(area.len(), shape.columns(), "areas of the columns");
         let module = gpu.module(&source(R::KERNEL_PRECISION, shape.nz))?;
@@ -76,6 +84,7 @@ impl<R: Reducible> SummaryKernels<R> {
             area: gpu.upload(area)?,
             launch_config: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
                 .clamp(1, shape.nz),
+            water,
         })
     }
 
@@ -146,10 +155,10 @@ impl<R: Reducible> SummaryKernels<R> {
     pub fn contents(&self, state: &Buffer<R>, out: &Buffer<R>, first: usize) -> Result<()> {
         let Shape { nx, ny, .. } = self.layout.shape;
         let (cells, columns) = (self.layout.shape.cells(), self.layout.shape.columns());
-        assert!(state.len() >= STATE_FIELDS * cells, "all fields of the state");
-        assert!(out.len() >= first + WATER_SPECIES * columns, "room for the planes");
+        assert!(state.len() >= self.water.end * cells, "all fields of the state");
+        assert!(out.len() >= first + self.water.len() * columns, "room for the planes");
         let args = ContentsArgs {
-            water: state.pointer_to((STATE_FIELDS - WATER_SPECIES) * cells).read(),
+            water: state.pointer_to(self.water.start * cells).read(),
             mass: self.mass,
             area: self.area.pointer().read(),
             contents: out.pointer_to(first),
@@ -159,7 +168,7 @@ impl<R: Reducible> SummaryKernels<R> {
             filler: 0,
         };
         // SAFETY: as above; this value owns the areas.
-        unsafe { self.contents.launch(self.launch_by(WATER_SPECIES), &args) }
+        unsafe { self.contents.launch(self.launch_by(self.water.len()), &args) }
     }
 
     /// A launch with `times` threads for each column.

@@ -1,8 +1,7 @@
 //! The variables of the output, with the names, dimensions and units of WRF.
 
-use crate::frame::FIELDS;
+use crate::constituents::{Constituent, Constituents, Diagnostic, interned};
 use crate::grid::Shape;
-use crate::tracers::{Tracer, TracerSet};
 
 /// Dimensions of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +129,10 @@ impl Variable {
     }
 
     /// The variable of a tracer.
-    pub(in crate::io) fn of(tracer: &Tracer) -> Self {
-        variable(tracer.variable, Axes::Volume, tracer.units, tracer.description)
+    pub(in crate::io) fn of(tracer: &Constituent) -> Self {
+        let Constituent { variable: name, units, description, .. } = *tracer;
+        let [standard_name, _] = tracer.standard_names;
+        Self { standard_name, ..variable(name, Axes::Volume, units, description) }
     }
 
     /// True for a component of the wind.
@@ -146,7 +147,7 @@ impl Variable {
     }
 
     /// The variables of the passive tracers of a set.
-    pub(in crate::io) fn passive(set: &TracerSet) -> Vec<Self> {
+    pub(in crate::io) fn passive(set: &Constituents) -> Vec<Self> {
         set.passive().iter().map(Self::of).collect()
     }
 }
@@ -160,97 +161,90 @@ const fn variable(
     Variable { name, axes, units, description, standard_name: None, cell_methods: None }
 }
 
-/// Computed fields, in working precision, in the order of [`crate::frame::Snapshot`].
-pub(in crate::io) const COMPUTED: [Variable; 16] = {
-    use Axes::{Plane, Volume, VolumeX, VolumeY, VolumeZ};
+/// Components of the wind on the faces of the cells, in the order of [`crate::frame::Snapshot::winds`].
+const WINDS: [Variable; 3] = {
+    use Axes::{VolumeX, VolumeY, VolumeZ};
     [
-        variable("T", Volume, "K", "perturbation potential temperature theta-t0"),
-        variable("QVAPOR", Volume, "kg kg-1", "Water vapor mixing ratio")
-            .standard("humidity_mixing_ratio"),
-        variable("QCLOUD", Volume, "kg kg-1", "Cloud water mixing ratio")
-            .standard("cloud_liquid_water_mixing_ratio"),
-        variable("QRAIN", Volume, "kg kg-1", "Rain water mixing ratio"),
-        variable("QICE", Volume, "kg kg-1", "Ice mixing ratio").standard("cloud_ice_mixing_ratio"),
-        variable("QSNOW", Volume, "kg kg-1", "Snow mixing ratio"),
         variable("U", VolumeX, "m s-1", "x-wind component").standard("x_wind"),
         variable("V", VolumeY, "m s-1", "y-wind component").standard("y_wind"),
         variable("W", VolumeZ, "m s-1", "z-wind component").standard("upward_air_velocity"),
-        variable("REFL_10CM", Volume, "dBZ", "Radar reflectivity (lamda = 10 cm)")
-            .standard("equivalent_reflectivity_factor"),
-        variable("RE_CLOUD", Volume, "m", "Effective radius cloud water"),
-        variable("RE_ICE", Volume, "m", "Effective radius cloud ice"),
-        variable("RE_SNOW", Volume, "m", "Effective radius snow"),
-        variable("RAINNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE PRECIPITATION")
-            .standard("lwe_thickness_of_stratiform_precipitation_amount")
-            .over("XTIME: sum"),
-        variable("SNOWNC", Plane, "mm", "ACCUMULATED TOTAL GRID SCALE SNOW AND ICE"),
-        variable("SR", Plane, "1", "fraction of frozen precipitation"),
     ]
 };
+
+/// A plane at the ground or a diagnosed volume; `None` if the output does not have it.
+fn of_diagnostic(about: &Diagnostic, axes: Axes) -> Option<Variable> {
+    let named = |name| variable(name, axes, about.units, about.description);
+    let Diagnostic { standard_name, cell_methods, .. } = *about;
+    about.variable.map(|name| Variable { standard_name, cell_methods, ..named(name) })
+}
+
+/// Computed fields, in working precision: those of the scheme, wind, diagnosed volumes, planes at the ground.
+pub(in crate::io) fn fields(set: &Constituents) -> Vec<Variable> {
+    let of_scheme = set.of_scheme_only().iter().map(Variable::of);
+    let volumes = volumes(set).map(|(_, variable)| variable);
+    let planes = set.planes().iter().filter_map(|plane| of_diagnostic(plane, Axes::Plane));
+    of_scheme.chain(WINDS).chain(volumes).chain(planes).collect()
+}
+
+/// The diagnosed volumes that the output has, with their numbers among all.
+pub(in crate::io) fn volumes(set: &Constituents) -> impl Iterator<Item = (usize, Variable)> {
+    let volumes = set.volumes().iter().enumerate();
+    volumes.filter_map(|(number, about)| Some((number, of_diagnostic(about, Axes::Volume)?)))
+}
 
 /// Variables that can be interpolated to other grids and stations, in the order of [`crate::frame::PointSample`]: the
 /// computed fields, with the wind at the cell centres, and the variables for the heights of the layers.
-pub(in crate::io) const SAMPLED: [Variable; FIELDS] = {
-    use Axes::{Volume, VolumeZ};
-    let pressure = variable("pressure", Volume, "Pa", "Pressure").standard("air_pressure");
-    let height = variable("height", VolumeZ, "m", "Geopotential height of the faces of the layers");
-    let mut all = [height.standard("geopotential_height"); COMPUTED.len() + 2];
-    all[COMPUTED.len()] = pressure;
-    let mut n = 0;
-    while n < COMPUTED.len() {
-        all[n] = COMPUTED[n];
-        n += 1;
+pub(in crate::io) fn sampled(set: &Constituents) -> Vec<Variable> {
+    let mut all = fields(set);
+    for variable in &mut all {
+        variable.description = match variable.name {
+            "U" => "Wind along the x axis of the grid of the run",
+            "V" => "Wind along the y axis of the grid of the run",
+            _ => continue,
+        };
+        (variable.axes, variable.standard_name) = (Axes::Volume, None);
     }
-    all[6] = variable("U", Volume, "m s-1", "Wind along the x axis of the grid of the run");
-    all[7] = variable("V", Volume, "m s-1", "Wind along the y axis of the grid of the run");
+    all.extend(PLACED);
     all
-};
+}
+
+/// Variables for the heights of the layers.
+pub(in crate::io) const PLACED: [Variable; 2] = [
+    variable("pressure", Axes::Volume, "Pa", "Pressure").standard("air_pressure"),
+    variable("height", Axes::VolumeZ, "m", "Geopotential height of the faces of the layers")
+        .standard("geopotential_height"),
+];
 
 /// Column contents of the species of water, in the order of [`crate::frame::Snapshot::contents`].
-pub(in crate::io) const CONTENTS: [Variable; 5] = {
-    use Axes::Plane;
-    [
-        variable("QVAPOR_PATH", Plane, "kg m-2", "Water vapor in the column")
-            .standard("atmosphere_mass_content_of_water_vapor"),
-        variable("QCLOUD_PATH", Plane, "kg m-2", "Cloud water in the column")
-            .standard("atmosphere_mass_content_of_cloud_liquid_water"),
-        variable("QRAIN_PATH", Plane, "kg m-2", "Rain water in the column"),
-        variable("QICE_PATH", Plane, "kg m-2", "Ice in the column")
-            .standard("atmosphere_mass_content_of_cloud_ice"),
-        variable("QSNOW_PATH", Plane, "kg m-2", "Snow in the column"),
-    ]
-};
-
-const fn profile(
-    name: &'static str,
-    units: &'static str,
-    description: &'static str,
-    cell_methods: &'static str,
-) -> Variable {
-    variable(name, Axes::Layer, units, description).over(cell_methods)
+pub(in crate::io) fn contents(set: &Constituents) -> impl Iterator<Item = Variable> {
+    set.species().iter().map(|water| {
+        let name = interned(&format!("{}_PATH", water.variable));
+        let what = water.description.trim_end_matches(" mixing ratio");
+        let description = interned(&format!("{what} in the column"));
+        let [_, standard_name] = water.standard_names;
+        Variable { standard_name, ..variable(name, Axes::Plane, "kg m-2", description) }
+    })
 }
 
-/// Mean and root mean square over each level of a field.
-macro_rules! profiles {
-    ($name:literal, $units:literal, $what:literal) => {{
-        let mean = concat!("Mean over the cells of the level of ", $what);
-        let rms = concat!("Root mean square over the cells of the level of ", $what);
-        [
-            profile(concat!($name, "_MEAN"), $units, mean, "area: mean"),
-            profile(concat!($name, "_RMS"), $units, rms, "area: root_mean_square"),
-        ]
-    }};
+/// Mean and root mean square over each level of the fields of the scheme, in the order of
+/// [`crate::frame::Snapshot::profiles`].
+pub(in crate::io) fn profiles(set: &Constituents) -> impl Iterator<Item = Variable> {
+    set.of_scheme_only().iter().flat_map(|field| {
+        let [first, rest @ ..] = field.description.as_bytes() else { unreachable!("described") };
+        let what = [&[first.to_ascii_lowercase()], rest].concat();
+        let what = String::from_utf8_lossy(&what).into_owned();
+        PROFILES.map(|(end, begin, methods)| {
+            let name = interned(&format!("{}{end}", field.variable));
+            let description = interned(&format!("{begin} over the cells of the level of {what}"));
+            let profile = variable(name, Axes::Layer, field.units, description);
+            profile.over(methods)
+        })
+    })
 }
 
-/// Profiles of the fields of the state, in the order of [`crate::frame::Snapshot::profiles`].
-pub(in crate::io) const PROFILES: [[Variable; 2]; 6] = [
-    profiles!("T", "K", "perturbation potential temperature theta-t0"),
-    profiles!("QVAPOR", "kg kg-1", "water vapor mixing ratio"),
-    profiles!("QCLOUD", "kg kg-1", "cloud water mixing ratio"),
-    profiles!("QRAIN", "kg kg-1", "rain water mixing ratio"),
-    profiles!("QICE", "kg kg-1", "ice mixing ratio"),
-    profiles!("QSNOW", "kg kg-1", "snow mixing ratio"),
-];
+/// Suffixes, words and statistics of profiles.
+const PROFILES: [(&str, &str, &str); 2] =
+    [("_MEAN", "Mean", "area: mean"), ("_RMS", "Root mean square", "area: root_mean_square")];
 
 /// The largest Courant number.
 pub(in crate::io) const COURANT: Variable = variable(
@@ -261,9 +255,9 @@ pub(in crate::io) const COURANT: Variable = variable(
 );
 
 /// All variables in working precision.
-pub(in crate::io) fn computed(tracers: &TracerSet) -> impl Iterator<Item = Variable> {
-    let summed = CONTENTS.into_iter().chain(PROFILES.into_iter().flatten()).chain([COURANT]);
-    COMPUTED.into_iter().chain(summed).chain(Variable::passive(tracers))
+pub(in crate::io) fn computed(set: &Constituents) -> impl Iterator<Item = Variable> {
+    let summed = contents(set).chain(profiles(set)).chain([COURANT]);
+    fields(set).into_iter().chain(summed).chain(Variable::passive(set))
 }
 
 /// Fields that pass through from the input, in the order of [`crate::frame::PassThrough`].

@@ -382,7 +382,7 @@ fn shifted<R: RunPrecision>(start: &State<R>, shift: UlpPerturbation) -> State<R
 
 fn sample<R: RunPrecision>(frame: Snapshot<R>) -> RunState<R> {
     let Snapshot { state, diagnostics, surface, .. } = frame;
-    RunState { state, diagnostics, rain: surface.rain, snow: surface.snow }
+    RunState { state, diagnostics, surface }
 }
 
 /// One step of the state that a backend holds, and what it shows then.

@@ -4,7 +4,7 @@
 //! double precision with the errors of calls on the CPU, from the columns and from such as are shifted by units in the
 //! last place, and the last one against what such runs come apart.
 
-use ndarray::{Array2, Array3};
+use ndarray::Array3;
 
 use crate::backend::{UlpPerturbation, check_finite};
 use crate::diagnostics::difference::Value;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::physics::PhysicsCase;
 use crate::physics::scheme::{About, PhysicsPrecision, Scheme};
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, State};
+use crate::state::{CloudDiagnostics, State, Surface};
 
 /// Columns after the first call and after the last.
 #[derive(Clone, Debug)]
@@ -50,23 +50,27 @@ pub fn compare<R: PhysicsPrecision + Value>(
     (start, wide): (&PhysicsCase<R>, &PhysicsCase<f64>),
     other: &Ends<R>,
 ) -> Result<(Vec<Verdict>, f64)> {
+    let about = calls.scheme.about();
+    let sample_of = |case: &PhysicsCase<R>| sample(about, case);
     let run = |start: PhysicsCase<R>, shifts: Option<u64>| calls.run(start, calls.count, shifts);
     let ours = run(start.clone(), None)?;
     let truth = calls.run(wide.clone(), 1, None)?;
     // The fall is divided by what it meets, which is one of the branches of the scheme.
-    let mut reference = RoundingReference::new(sample(&truth.first), true);
-    let first = sample(&ours.first);
+    let mut reference = RoundingReference::new(sample(about, &truth.first), true);
+    let first = sample_of(&ours.first);
     reference.add(&first);
-    reference.surround(|shift| Ok(sample(&calls.run(shifted(start, shift), 1, None)?.first)))?;
+    reference.surround(|shift| {
+        Ok(sample_of(&calls.run(shifted(about, start, shift), 1, None)?.first))
+    })?;
     let fragile_share = reference.fragile_share();
-    let mut verdicts = reference.judge(&first, &sample(&other.first));
+    let mut verdicts = reference.judge(&first, &sample_of(&other.first));
     if calls.count > 1 {
-        let [a, b] = [&ours.last, &other.last].map(sample);
-        let totals = |case: &PhysicsCase<R>| totals(calls.scheme.about(), case);
+        let [a, b] = [&ours.last, &other.last].map(sample_of);
+        let totals = |case: &PhysicsCase<R>| totals(about, case);
         let apart = |away: Ends<R>| {
-            RunSpread::of(&a, &sample(&away.last), [totals(&ours.last), totals(&away.last)])
+            RunSpread::of(&a, &sample_of(&away.last), [totals(&ours.last), totals(&away.last)])
         };
-        let above = apart(run(shifted(start, UlpPerturbation::Up(1)), None)?);
+        let above = apart(run(shifted(about, start, UlpPerturbation::Up(1)), None)?);
         let moved = apart(run(start.clone(), Some(0))?);
         let apart = above.larger(&moved).or_roundings(&reference.spreads(), calls.count);
         let both = [totals(&ours.last), totals(&other.last)];
@@ -87,12 +91,16 @@ impl Calls<'_> {
         let mut first = None;
         for number in 1..=count {
             if let Some(seed) = &mut seed {
-                case = shifted(&case, UlpPerturbation::Either { units: 1, seed: *seed });
+                case = shifted(
+                    self.scheme.about(),
+                    &case,
+                    UlpPerturbation::Either { units: 1, seed: *seed },
+                );
                 *seed += 1;
             }
             case.force(S::of(self.dt));
             columns.call(S::of(self.dt), case.block());
-            check_finite(&state(&case), number)?;
+            check_finite(&state(self.scheme.about(), &case), number)?;
             first.get_or_insert_with(|| case.clone());
         }
         let first = first.unwrap_or_else(|| case.clone());
@@ -101,8 +109,12 @@ impl Calls<'_> {
 }
 
 /// The columns with all values moved by units in the last place.
-fn shifted<R: Real>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> PhysicsCase<R> {
-    let mut state = state(start);
+fn shifted<R: Real>(
+    scheme: &About,
+    start: &PhysicsCase<R>,
+    shift: UlpPerturbation,
+) -> PhysicsCase<R> {
+    let mut state = state(scheme, start);
     shift.apply(&mut state);
     let mut case = start.clone();
     for (tracer, field) in case.tracers.iter_mut().zip(state.fields()) {
@@ -111,9 +123,9 @@ fn shifted<R: Real>(start: &PhysicsCase<R>, shift: UlpPerturbation) -> PhysicsCa
     case
 }
 
-/// The columns as a state, whose tracers begin with those of the scheme; the others are zero.
-fn state<R: Real>(case: &PhysicsCase<R>) -> State<R> {
-    let mut state = State::zeros(case.shape);
+/// The columns as a state of what the scheme carries.
+fn state<R: Real>(scheme: &About, case: &PhysicsCase<R>) -> State<R> {
+    let mut state = State::zeros(&scheme.set(), case.shape);
     for (field, tracer) in state.fields_mut().iter_mut().zip(&case.tracers) {
         field.assign(tracer);
     }
@@ -121,13 +133,15 @@ fn state<R: Real>(case: &PhysicsCase<R>) -> State<R> {
 }
 
 /// The columns as they are compared; nothing is diagnosed of them.
-fn sample<R: Real>(case: &PhysicsCase<R>) -> RunState<R> {
-    RunState {
-        state: state(case),
-        diagnostics: CloudDiagnostics::zeros(case.shape),
-        rain: case.surface[0].clone(),
-        snow: Array2::zeros(case.surface[0].dim()),
+fn sample<R: Real>(scheme: &About, case: &PhysicsCase<R>) -> RunState<R> {
+    let state = state(scheme, case);
+    let set = state.set();
+    let mut surface = Surface::zeros(set, case.shape);
+    for (plane, values) in surface.planes_mut().iter_mut().zip(&case.surface) {
+        plane.assign(values);
     }
+    let diagnostics = CloudDiagnostics::zeros(set, case.shape);
+    RunState { state, diagnostics, surface }
 }
 
 /// Water and precipitation of all columns, of a square metre each.

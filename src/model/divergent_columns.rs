@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::RunPrecision;
 use crate::diagnostics::pair::{RunState, Verdict};
 use crate::forcing::TimeInterpolant;
-use crate::state::State;
+use crate::state::{Environment, State};
 
 /// Values of one quantity from the ground up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,7 +61,7 @@ pub(super) fn suspects<R: RunPrecision>(
 }
 
 fn column<R: RunPrecision>(sample: &RunState<R>, [j, i]: [usize; 2]) -> Vec<QuantityProfile> {
-    let (columns, at) = (sample.columns(), j * sample.rain.ncols() + i);
+    let (columns, at) = (sample.columns(), j * sample.row() + i);
     let names = sample.names().into_iter();
     names
         .zip(sample.fields())
@@ -83,10 +83,10 @@ fn column_before<R: RunPrecision>(
         values: (0..nz).map(|k| value([k, j, i]).f64()).collect(),
     };
     let mut profiles = vec![of("th", &|at| state.theta()[at] + R::THETA_BASE)];
-    for (name, field) in ["q", "qc", "qr", "qi", "qs"].into_iter().zip(state.water()) {
-        profiles.push(of(name, &|at| field[at]));
+    for (one, field) in state.set().of_scheme_only().iter().zip(state.fields()).skip(1) {
+        profiles.push(of(one.column, &|at| field[at]));
     }
-    for (n, name) in ["den", "pii", "p", "delz"].into_iter().enumerate() {
+    for (n, name) in Environment::<R>::NAMES.into_iter().take(4).enumerate() {
         profiles.push(of(name, &|at| air.air_at(at)[n]));
     }
     profiles

@@ -57,6 +57,7 @@ use ndarray::Array3;
 
 use crate::backend::{Account, Backend, ComputePrecision, RunStart};
 use crate::chemistry::coupled::Coupled;
+use crate::constituents::Constituents;
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::FrameFigures;
 use crate::domain::Domain;
@@ -67,7 +68,6 @@ use crate::primitives::reduce::Number;
 use crate::projection::{Method, ProjectionReport};
 use crate::state::{ChemistryTally, State};
 use crate::time_steps::Plan;
-use crate::tracers::TracerSet;
 use recorder::Recorder;
 pub use restart::PastTotals;
 pub use sequence::FrameReport;
@@ -95,7 +95,7 @@ pub struct RunInput<R> {
     /// Fields of the input that pass through to the output, at the last output.
     pub given: Arc<PassThrough>,
     /// The tracers that the air carries.
-    pub tracers: Arc<TracerSet>,
+    pub tracers: Arc<Constituents>,
     /// The chemistry of species among them.
     pub chemistry: Option<Arc<Coupled>>,
     /// The initial state, until a backend takes it.

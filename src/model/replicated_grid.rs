@@ -5,6 +5,7 @@
 //! other. Winds are repeated with the faces; where two repetitions meet, a face carries the mean of what
 //! the two outer faces carry, and the vertical fluxes close the balance of every cell anew.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,13 +15,14 @@ use rayon::prelude::*;
 
 use super::{RunInput, RunPrecision};
 use crate::constants::Constants;
+use crate::constituents::{Constituents, known};
 use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::physics::PhysicsCase;
+use crate::physics::registry::usual_set;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
-use crate::tracers::TracerSet;
 
 /// Numbers of columns along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +94,25 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
     /// If `case` does not hold the four fields of air of a run.
     pub fn columns(case: &PhysicsCase<R>) -> Self {
         assert_eq!(case.air.len(), 4, "the air of a run");
-        let mut state = State::new(TracerSet::moist_air(), case.tracers.clone());
+        let mut state = State::new(usual_set(), case.tracers.clone());
         state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
         let [rho, exner, p, dz] = std::array::from_fn(|n| case.air[n].clone());
-        Self::independent(case.shape, state, Environment { rho, exner, p, dz })
+        Self::independent(case.shape, state, Environment { rho, exner, p, dz, w: None })
+    }
+
+    /// The same with the fields of another set by their names; zero where this one lacks them.
+    pub fn carrying(&self, set: &Arc<Constituents>) -> Cow<'_, Self> {
+        let own = self.state.set();
+        if own == set {
+            return Cow::Borrowed(self);
+        }
+        let state = self.state.of_set(set);
+        let inflow = set.iter().zip(state.fields()).map(|(one, field)| {
+            let own = own.position(one.name).map(|at| self.forcing.inflow[at].clone());
+            own.unwrap_or_else(|| Some(BoundaryValues::of(field)))
+        });
+        let forcing = Forcing { inflow: inflow.collect(), ..(*self.forcing).clone() };
+        Cow::Owned(Self { state, forcing: Arc::new(forcing), ..self.clone() })
     }
 
     fn independent(shape: Shape, state: State<R>, environment: Environment<R>) -> Self {
@@ -195,12 +212,12 @@ const LEAST_CONDENSATE: f64 = 1.0e-9;
 /// Returns `true` if a cell holds cloud, rain, ice or snow: more of one of them than that.
 pub(crate) fn has_condensate<R: Real>(state: &State<R>, at: [usize; 3]) -> bool {
     let least = R::of(LEAST_CONDENSATE);
-    [state.qc(), state.qr(), state.qi(), state.qs()].iter().any(|q| q[at] > least)
+    state.water()[1..].iter().any(|q| q[at] > least)
 }
 
 /// Returns `true` if a cell holds rain, in that sense.
 pub fn has_rain<R: Real>(state: &State<R>, at: [usize; 3]) -> bool {
-    state.qr()[at] > R::of(LEAST_CONDENSATE)
+    state.get(known::RAIN.name).is_some_and(|rain| rain[at] > R::of(LEAST_CONDENSATE))
 }
 
 /// A field of `shape` with the columns (j, i) that `pick` names for each column j nx + i.
@@ -285,14 +302,15 @@ mod tests {
             Array3::from_shape_fn(shape.centre(), |(k, _, i)| value(k, i))
         };
         let number = field(|_, i| i as f64);
-        let mut state = State::zeros(shape);
+        let mut state = State::zeros(&usual_set(), shape);
         state.theta_mut().assign(&number);
-        state.qr_mut().assign(&field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }));
+        state.named_mut("qr").assign(&field(|k, i| if k == 2 && i % 2 == 1 { 1e-6 } else { 0.0 }));
         let environment = Environment {
             rho: number.clone(),
             exner: number.clone(),
             p: number.clone(),
             dz: number,
+            w: None,
         };
         let replicated = ReplicatedGrid::independent(shape, state, environment);
         let numbers = |replicated: &ReplicatedGrid<f64>| {
@@ -307,7 +325,7 @@ mod tests {
         let three = dense.repeated(Replication { nx: 3, ny: 1 });
         assert_eq!(numbers(&three), ndarray::array![[1.0, 3.0, 1.0]]);
         let mut dry = replicated;
-        dry.state.qr_mut().fill(0.0);
+        dry.state.named_mut("qr").fill(0.0);
         assert!(dry.dense().is_none());
     }
 

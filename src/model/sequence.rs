@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array3, Zip};
+use ndarray::{Array3, Zip, s};
 use serde::Serialize;
 use tracing::warn;
 
 use super::RunPrecision;
 use super::prefetch::PrefetchedFrame;
+use crate::constituents::Inflow;
 use crate::domain::Domain;
 use crate::dry_mass::{AirMass, Winds, longest_time_step};
 use crate::error::{Error, Result};
@@ -21,8 +22,8 @@ use crate::frame::{Frame, FrameSource, PassThrough, promote};
 use crate::projection::{
     self, Method, ProjectionReport, terrain_following_velocity, vertical_velocity,
 };
-use crate::state::{BoundaryValues, State};
-use crate::tracers::Inflow;
+use crate::real::Real;
+use crate::state::{BoundaryValues, Environment, State};
 
 /// An input frame made ready for the steps.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub(super) fn prepare<R: RunPrecision>(
 ) -> Result<(PreparedFrame<R>, State<R>, FrameReport)> {
     let (grid, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
-    let environment = frame.environment();
+    let mut environment: Environment<R> = frame.environment();
     let time = crate::calendar::format(frame.time);
     let Frame { state, u, v, pressure, geopotential, column_mass, photolysis, .. } = frame;
     let state = state.into_map(promote);
@@ -83,6 +84,9 @@ pub(super) fn prepare<R: RunPrecision>(
     drop(height);
     Zip::from(&mut w).and(&gliding).par_for_each(|w, &gliding| *w += R::of(gliding));
     drop(gliding);
+    if state.set().has_vertical_wind() {
+        environment.w = Some(between_faces(&w));
+    }
     let report = FrameReport {
         time,
         projection: projected.report,
@@ -107,6 +111,12 @@ pub(super) fn prepare<R: RunPrecision>(
         given: Arc::new(PassThrough { pressure, geopotential, column_mass }),
     };
     Ok((prescribed, state, report))
+}
+
+/// Means of a field on the faces of the layers in their middle. Shape: (nz + 1, ny, nx) to (nz, ny, nx).
+fn between_faces<R: Real>(faces: &Array3<R>) -> Array3<R> {
+    let (below, above) = (faces.slice(s![..-1, .., ..]), faces.slice(s![1.., .., ..]));
+    Zip::from(below).and(above).par_map_collect(|&below, &above| R::HALF * (below + above))
 }
 
 /// An input of several frames, at some time of the run.

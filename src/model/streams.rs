@@ -13,7 +13,7 @@ use crate::constants::Constants;
 use crate::diagnostics::frame::FrameFigures;
 use crate::domain::Domain;
 use crate::dry_mass::AirMass;
-use crate::frame::{ColumnFrame, PassThrough, PointSample, Snapshot};
+use crate::frame::{ColumnFrame, PassThrough, PointSample, SampleOrder, Snapshot};
 use crate::grid::Shape;
 use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
@@ -163,8 +163,8 @@ fn prescribed_columns<R: RunPrecision>(given: &PassThrough, seconds: f64) -> Col
     ColumnFrame {
         seconds,
         fields: Vec::new(),
-        totals: std::array::from_fn(|_| Vec::new()),
-        strongest: Vec::new(),
+        totals: Vec::new(),
+        strongest: None,
         air: [turned(&pressure), turned(&height)],
     }
 }
@@ -182,13 +182,6 @@ fn mass<R: RunPrecision>(domain: &Domain) -> Vec<R> {
     places.flat_map(column).collect()
 }
 
-/// Places of the fields in `PointSample::fields` that the input prescribes: the wind, pressure and height.
-const WIND: [usize; 3] = [6, 7, 8];
-const AIR: [usize; 2] = [16, 17];
-/// Those of [`Products::volumes`] and of [`Products::planes`].
-const VOLUMES: [usize; 10] = [0, 1, 2, 3, 4, 5, 9, 10, 11, 12];
-const PLANES: [usize; 3] = [13, 14, 15];
-
 /// The part of a sample that the input prescribes.
 fn prescribed<R: RunPrecision>(
     operator: &Csr<R>,
@@ -196,8 +189,9 @@ fn prescribed<R: RunPrecision>(
     seconds: f64,
 ) -> PointSample<R> {
     let shape = case.domain.grid.shape;
-    let fields = std::array::from_fn(|_| Vec::new());
-    let mut sample = PointSample { seconds, fields, passive: Vec::new() };
+    let order = SampleOrder::of(&case.tracers);
+    let fields = vec![Vec::new(); order.fields()];
+    let mut sample = PointSample { seconds, order, fields, passive: Vec::new() };
     let [u, v, w] = &*case.winds;
     let given = &case.given;
     let sum = |[a, b]: &[Array3<f32>; 2], at: [usize; 3]| f64::from(a[at]) + f64::from(b[at]);
@@ -211,7 +205,7 @@ fn prescribed<R: RunPrecision>(
         products(operator, shape, |at| R::of(sum(&given.pressure, at))),
         products(operator, of_faces, |at| R::of(sum(&given.geopotential, at) / gravity)),
     ];
-    for (place, field) in WIND.into_iter().chain(AIR).zip(fields) {
+    for (place, field) in order.wind().chain(order.air()).zip(fields) {
         sample.fields[place] = field;
     }
     sample
@@ -237,11 +231,11 @@ pub(super) fn with_products<R>(
     products: Products<R>,
 ) -> PointSample<R> {
     let mut volumes = products.volumes.into_iter();
-    for (place, field) in VOLUMES.into_iter().zip(&mut volumes) {
+    for (place, field) in sample.order.volumes().zip(&mut volumes) {
         sample.fields[place] = field;
     }
     sample.passive = volumes.collect();
-    for (place, field) in PLANES.into_iter().zip(products.planes) {
+    for (place, field) in sample.order.planes().zip(products.planes) {
         sample.fields[place] = field;
     }
     sample

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::Value;
 
-use super::initial::{Kind, SpatialPattern};
+use super::initial::{Pattern, SpatialPattern};
 use super::{Initial, Passive, PassiveTracers};
+use crate::constituents::{Constituent, Constituents, Inflow, Limiter, interned};
 use crate::error::{Advice, Error, Result};
 use crate::os_text::{Shown, toml_message};
-use crate::state::STATE_FIELDS;
-use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 use crate::units::{Unit, between, whole};
 
 /// Most passive tracers of a run: more than any mechanism has, and few enough for the notes of a GPU.
@@ -93,13 +93,13 @@ fn one() -> f64 {
 }
 
 impl PassiveTracers {
-    /// Reads the description of passive tracers from the text of a file.
+    /// Reads the description of passive tracers from the text of a file, for a run with a scheme that carries `base`.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] with the file, the tracer, the key, what was found and what is expected: for text that is not
     /// TOML, unknown keys, names that clash or are not valid for variables, unknown units, and numbers out of bounds.
-    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+    pub fn parse(base: &Arc<Constituents>, path: &Path, text: &str) -> Result<Self> {
         let refused = |message: String| Error::Usage(format!("{}: {message}", path.shown()));
         let Text { tracer: texts } =
             toml::from_str(text).map_err(|error| refused(toml_message(text, &error)))?;
@@ -117,11 +117,13 @@ impl PassiveTracers {
         let mut tracers: Vec<Passive> = Vec::with_capacity(texts.len());
         for text in texts {
             let name = text.name.clone();
-            let read =
-                text.read(&tracers).map_err(|why| refused(format!("tracer {name:?}: {why}")))?;
+            let read = text
+                .read(base, &tracers)
+                .map_err(|why| refused(format!("tracer {name:?}: {why}")))?;
             tracers.push(read);
         }
-        Ok(Self { path: Some(path.to_owned()), text: text.to_owned(), tracers })
+        let (base, text) = (Arc::clone(base), text.to_owned());
+        Ok(Self { path: Some(path.to_owned()), text, base, tracers })
     }
 
     /// `count` tracers for benchmarks: Gaussian hills of several widths.
@@ -129,7 +131,7 @@ impl PassiveTracers {
     /// # Errors
     ///
     /// [`Error::Usage`] for 0 and for too many.
-    pub fn numbered(count: i64) -> Result<Self> {
+    pub fn numbered(base: &Arc<Constituents>, count: i64) -> Result<Self> {
         if !(1..=MOST_PASSIVE as i64).contains(&count) {
             return Err(Error::Usage(format!(
                 "{count} tracers: their number must be from 1 to {MOST_PASSIVE}"
@@ -147,12 +149,12 @@ impl PassiveTracers {
                  \"gaussian\", width = {width:?} }}\n"
             );
         }
-        Ok(Self { path: None, ..Self::parse(Path::new("numbered tracers"), &text)? })
+        Ok(Self { path: None, ..Self::parse(base, Path::new("numbered tracers"), &text)? })
     }
 }
 
 impl TracerText {
-    fn read(self, before: &[Passive]) -> Result<Passive, String> {
+    fn read(self, base: &Constituents, before: &[Passive]) -> Result<Passive, String> {
         let Self { name, units, description, initial, sides, limiter, decay } = self;
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -165,7 +167,7 @@ impl TracerText {
         if before.iter().any(|other| other.tracer.name == name) {
             return Err("the name is given twice".to_owned());
         }
-        if TracerSet::moist_air().position(&name).is_some() {
+        if base.position(&name).is_some() {
             return Err("is the name of a field of the model; choose another one".to_owned());
         }
         if Unit::parse(&units).is_none() {
@@ -201,17 +203,15 @@ impl TracerText {
             return Err(format!("decay = {decay}: give its e-folding time, s, above 0"));
         }
         let words = description.unwrap_or_else(|| format!("passive tracer {name}"));
-        let tracer = Tracer {
-            name: interned(&name),
-            variable: interned(&name),
+        let tracer = Constituent {
             units: interned(&units),
             description: interned(&words),
-            role: Role::Passive,
             limiter,
             inflow,
             decay,
+            ..Constituent::passive(interned(&name))
         };
-        let initial = initial.read(before)?;
+        let initial = initial.read(base, before)?;
         let made: &[(&str, f64)] = match (&initial, inflow) {
             (Initial::Shape(SpatialPattern { value, background, .. }), Inflow::Constant(sides)) => {
                 &[("initial.value", *value), ("initial.background", *background), ("sides", sides)]
@@ -230,15 +230,18 @@ impl TracerText {
                 ));
             }
         }
-        check_source(&tracer, &initial, before)?;
+        check_source(&tracer, &initial, (base, before))?;
         Ok(Passive { tracer, initial })
     }
 }
 
 /// Fails if a tracer begins with a variable that is read in units of another quantity.
-fn check_source(tracer: &Tracer, initial: &Initial, before: &[Passive]) -> Result<(), String> {
+fn check_source(
+    tracer: &Constituent,
+    initial: &Initial,
+    (air, before): (&Constituents, &[Passive]),
+) -> Result<(), String> {
     let Initial::Variable(name) = initial else { return Ok(()) };
-    let air = TracerSet::moist_air();
     let of_air = air.iter().find(|of_air| of_air.variable == *name);
     let is_same = |other: &&Passive| other.initial == *initial;
     let read_in = of_air.or_else(|| before.iter().find(is_same).map(|other| &other.tracer));
@@ -253,20 +256,20 @@ fn check_source(tracer: &Tracer, initial: &Initial, before: &[Passive]) -> Resul
 }
 
 impl InitialText {
-    fn read(self, before: &[Passive]) -> Result<Initial, String> {
+    fn read(self, base: &Constituents, before: &[Passive]) -> Result<Initial, String> {
         let (kind, value, background) = match self {
             Self::Field { variable } => return Ok(Initial::Variable(interned(&variable))),
             Self::Tracer { name } => {
                 let own = before.iter().position(|other| other.tracer.name == name);
-                let own = own.map(|number| STATE_FIELDS + number);
-                let found = own.or_else(|| TracerSet::moist_air().position(&name));
+                let own = own.map(|number| base.carried() + number);
+                let found = own.or_else(|| base.position(&name));
                 return found.map(Initial::Tracer).ok_or_else(|| {
                     format!("initial: there is no tracer {name:?} before this one, and no field of the air of that name")
                 });
             }
-            Self::Constant { value } => (Kind::Everywhere, value, 0.0),
+            Self::Constant { value } => (Pattern::Everywhere, value, 0.0),
             Self::Layer { bottom, top, value, background } => {
-                (Kind::Layer(heights(bottom, top)?), value, background)
+                (Pattern::Layer(heights(bottom, top)?), value, background)
             }
             Self::Box { bottom, top, centre, width, value, background } => {
                 let (centre, height) = middle(centre)?;
@@ -275,7 +278,7 @@ impl InitialText {
                 }
                 let [x, y, _] = widths(width, 2)?;
                 (
-                    Kind::Box { heights: heights(bottom, top)?, centre, width: [x, y] },
+                    Pattern::Box { heights: heights(bottom, top)?, centre, width: [x, y] },
                     value,
                     background,
                 )
@@ -284,7 +287,7 @@ impl InitialText {
                 let [bottom, top] =
                     [bottom.unwrap_or(f64::NEG_INFINITY), top.unwrap_or(f64::INFINITY)];
                 let (centre, height) = middle(centre)?;
-                let kind = Kind::Gaussian {
+                let kind = Pattern::Gaussian {
                     heights: heights(bottom, top)?,
                     centre,
                     height,
@@ -346,9 +349,10 @@ fn widths(width: Numbers, most: usize) -> Result<[f64; 3], String> {
 mod tests {
     use super::super::SourceVariable;
     use super::*;
+    use crate::physics::registry::usual_set;
 
     fn read(text: &str) -> Result<PassiveTracers> {
-        PassiveTracers::parse(Path::new("t.toml"), text)
+        PassiveTracers::parse(&usual_set(), Path::new("t.toml"), text)
     }
 
     /// A tracer of this name with these lines after its units.
@@ -377,7 +381,7 @@ mod tests {
         );
         assert_eq!((vapour.inflow, vapour.limiter), (Inflow::Constant(0.0), None));
         assert_eq!(recipe.variables(), [SourceVariable { name: "PM10", units: "1" }]);
-        assert_eq!(recipe.tracers[3].initial, Initial::Tracer(STATE_FIELDS));
+        assert_eq!(recipe.tracers[3].initial, Initial::Tracer(usual_set().carried()));
     }
 
     #[test]
@@ -432,8 +436,12 @@ mod tests {
             }
             assert!(error.starts_with("t.toml: ") && !error.contains('\n'), "{error:?}");
         }
-        let error = PassiveTracers::numbered(70_000).expect_err("too many").to_string();
+        let error =
+            PassiveTracers::numbered(&usual_set(), 70_000).expect_err("too many").to_string();
         assert!(error.contains("70000") && error.contains("4000"), "{error}");
-        assert_eq!(PassiveTracers::numbered(81).expect("81 tracers").set().passive().len(), 81);
+        assert_eq!(
+            PassiveTracers::numbered(&usual_set(), 81).expect("81 tracers").set().passive().len(),
+            81
+        );
     }
 }

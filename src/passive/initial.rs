@@ -24,7 +24,7 @@ pub enum Initial {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpatialPattern {
     /// Region of the shape.
-    pub kind: Kind,
+    pub kind: Pattern,
     /// Value in the region; for a Gaussian, the maximum above the background.
     pub value: f64,
     /// Value elsewhere.
@@ -34,7 +34,7 @@ pub struct SpatialPattern {
 /// Region of a shape. Lengths in m: heights above the ground, x and y from the south-western corner of the grid along
 /// its axes, with cells of the size `DX` by `DY`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum Pattern {
     /// Everything.
     Everywhere,
     /// All cells between two heights.
@@ -80,7 +80,7 @@ impl SpatialPattern {
             let weight_of_cell = kind.weight_of_cell(place.grid, [i, j], at(k, j, i));
             // Exactly `value` or `background` unless the share is between 0 and 1.
             let mixed = match kind {
-                Kind::Gaussian { .. } => background + value * weight_of_cell,
+                Pattern::Gaussian { .. } => background + value * weight_of_cell,
                 _ if weight_of_cell > 0.0 => value,
                 _ => background,
             };
@@ -89,7 +89,7 @@ impl SpatialPattern {
     }
 }
 
-impl Kind {
+impl Pattern {
     /// Weight of a cell at a height, 0 to 1: the part of it that is inside.
     fn weight_of_cell(self, grid: &Grid, [i, j]: [usize; 2], z: f64) -> f64 {
         let within = |[low, high]: [f64; 2]| f64::from(u8::from((low..=high).contains(&z)));
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::grid::{self, Side, Sides};
 
-    fn field(kind: Kind, side: Side) -> Array3<f32> {
+    fn field(kind: Pattern, side: Side) -> Array3<f32> {
         let shape = grid::Shape { nx: 8, ny: 6, nz: 3 };
         let grid = Grid::whole(shape, [1000.0; 2], Sides::all(side));
         let heights = Array3::from_shape_fn(shape.centre(), |(k, _, _)| 500.0 + 1000.0 * k as f64);
@@ -141,14 +141,14 @@ mod tests {
 
     #[test]
     fn shapes_are_where_they_should_be() {
-        assert!(field(Kind::Everywhere, Side::Open).iter().all(|x| *x == 2.0));
-        let layer = field(Kind::Layer([1000.0, 2000.0]), Side::Open);
+        assert!(field(Pattern::Everywhere, Side::Open).iter().all(|x| *x == 2.0));
+        let layer = field(Pattern::Layer([1000.0, 2000.0]), Side::Open);
         assert!([0, 1, 2].map(|k| layer[[k, 3, 4]]) == [0.5, 2.0, 0.5]);
-        let kind = Kind::Box { heights: [0.0, 1000.0], centre: None, width: [2000.0, 4000.0] };
+        let kind = Pattern::Box { heights: [0.0, 1000.0], centre: None, width: [2000.0, 4000.0] };
         let inside = field(kind, Side::Open);
         let count = inside.iter().filter(|x| **x == 2.0).count();
         assert_eq!((count, inside[[0, 2, 3]], inside[[0, 2, 5]]), (8, 2.0, 0.5));
-        let kind = Kind::Gaussian {
+        let kind = Pattern::Gaussian {
             heights: [f64::NEG_INFINITY, f64::INFINITY],
             centre: Some([500.0, 500.0]),
             height: Some(500.0),

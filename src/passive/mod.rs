@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
-use crate::state::{STATE_FIELDS, State};
-use crate::tracers::{Tracer, TracerSet};
+use crate::constituents::{Constituent, Constituents};
+use crate::state::State;
 use crate::units;
 pub use file::MOST_PASSIVE;
 pub use initial::{CellPositions, Initial};
@@ -26,6 +26,8 @@ pub struct PassiveTracers {
     pub path: Option<PathBuf>,
     /// Its text.
     pub text: String,
+    /// What the scheme of the run carries.
+    base: Arc<Constituents>,
     tracers: Vec<Passive>,
 }
 
@@ -41,7 +43,7 @@ pub struct SourceVariable {
 /// A tracer with its initial values.
 #[derive(Clone, Debug, PartialEq)]
 struct Passive {
-    tracer: Tracer,
+    tracer: Constituent,
     initial: Initial,
 }
 
@@ -52,9 +54,14 @@ impl PassiveTracers {
         Self { path: None, ..self }
     }
 
-    /// The set of potential temperature, water, and these.
-    pub fn set(&self) -> Arc<TracerSet> {
-        Arc::new(TracerSet::with_passive(self.tracers.iter().map(|passive| passive.tracer)))
+    /// No tracers, in a run with a scheme that carries `base`.
+    pub(crate) fn none(base: &Arc<Constituents>) -> Self {
+        Self { path: None, text: String::new(), base: Arc::clone(base), tracers: Vec::new() }
+    }
+
+    /// The set of what the scheme carries, and these.
+    pub fn set(&self) -> Arc<Constituents> {
+        self.base.with_passive(self.tracers.iter().map(|passive| passive.tracer)).shared()
     }
 
     /// Variables of the input that initial values need, each once; all at cell centres.
@@ -63,7 +70,7 @@ impl PassiveTracers {
         for Passive { tracer, initial } in &self.tracers {
             if let Initial::Variable(name) = initial
                 && variables.iter().all(|known| known.name != *name)
-                && TracerSet::moist_air().position(name).is_none()
+                && self.base.position(name).is_none()
             {
                 variables.push(SourceVariable { name, units: tracer.units });
             }
@@ -100,7 +107,7 @@ impl PassiveTracers {
                         None => found.clone(),
                     }
                 }
-                Initial::Tracer(number) => match number.checked_sub(STATE_FIELDS) {
+                Initial::Tracer(number) => match number.checked_sub(self.base.carried()) {
                     None => state.fields()[*number].clone(),
                     Some(passive) => fields[passive].clone(),
                 },

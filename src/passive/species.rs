@@ -8,10 +8,10 @@ use serde::Deserialize;
 use super::{Initial, Passive, PassiveTracers};
 use crate::chemistry::coupled::is_carried;
 use crate::chemistry::mechanism::Mechanism;
+use crate::constituents::{Constituent, Kind, Limiter, interned};
 use crate::error::{Advice, Error, Result};
 use crate::os_text::{Shown, toml_message};
 use crate::primitives::interpolation::at_height;
-use crate::tracers::{Inflow, Limiter, Role, Tracer, TracerSet, interned};
 
 /// Units of all species: parts per million by volume of dry air.
 pub const UNITS: &str = "ppmv";
@@ -154,16 +154,14 @@ impl PassiveTracers {
     ///
     /// [`Error::Usage`] when no name is free for a species.
     pub fn with_species(
-        passive: Option<&Self>,
+        passive: &Self,
         mechanism: &Mechanism,
         background: &Background,
         is_in_input: &dyn Fn(&str) -> bool,
         is_taken: &dyn Fn(&str) -> bool,
     ) -> Result<MechanismTracers> {
-        let none = || Self { path: None, text: String::new(), tracers: Vec::new() };
-        let recipe = passive.map_or_else(none, Clone::clone);
         let mut carried = MechanismTracers {
-            recipe,
+            recipe: passive.clone(),
             names: Vec::new(),
             from_input: Vec::new(),
             absent: Vec::new(),
@@ -191,15 +189,12 @@ impl PassiveTracers {
                 let zero = HeightProfile { heights: vec![0.0], values: vec![0.0] };
                 Initial::HeightProfile(Arc::new(zero))
             };
-            let tracer = Tracer {
-                name,
-                variable: name,
+            let tracer = Constituent {
                 units: UNITS,
                 description: interned(&format!("{} in dry air", species.name)),
-                role: Role::Species,
+                kind: Kind::Chemical,
                 limiter: Some(Limiter::PositiveDefinite),
-                inflow: Inflow::Input,
-                decay: None,
+                ..Constituent::passive(name)
             };
             carried.recipe.tracers.push(Passive { tracer, initial });
             carried.names.push(Some(name));
@@ -213,7 +208,7 @@ impl MechanismTracers {
     fn free_name(&self, lower: &str, is_taken: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let is_free = |name: &str| {
             !is_taken(name)
-                && TracerSet::moist_air().position(name).is_none()
+                && self.recipe.base.position(name).is_none()
                 && self.recipe.tracers.iter().all(|other| other.tracer.name != name)
         };
         let names = [lower.to_owned(), format!("{PREFIX}{lower}")];
@@ -225,7 +220,7 @@ impl MechanismTracers {
 mod tests {
     use super::*;
     use crate::chemistry::mechanism;
-    use crate::state::STATE_FIELDS;
+    use crate::physics::registry::usual_set;
 
     const MECHANISM: &str = "#DEFVAR NO2 = IGNORE; X = IGNORE; Rain = IGNORE; Y = IGNORE; #DEFFIX M = IGNORE; \
                              CH4 = IGNORE; #EQUATIONS NO2 + M = X : 1.0; X + CH4 = NO2 : 1.0;";
@@ -257,9 +252,10 @@ mod tests {
         let background = background(&text).expect("two profiles");
         let tracer =
             "[[tracer]]\nname = \"x\"\nunits = \"1\"\ninitial = { kind = \"constant\", value = 1 }";
-        let passive = PassiveTracers::parse(Path::new("t.toml"), tracer).expect("a tracer");
+        let passive =
+            PassiveTracers::parse(&usual_set(), Path::new("t.toml"), tracer).expect("a tracer");
         let carried = PassiveTracers::with_species(
-            Some(&passive),
+            &passive,
             &mechanism,
             &background,
             &|name| name == "y",
@@ -273,10 +269,10 @@ mod tests {
             (vec!["y"], "X Rain".to_owned())
         );
         let set = carried.recipe.set();
-        assert_eq!(set.position("no2"), Some(STATE_FIELDS + 1));
-        assert_eq!(set[STATE_FIELDS].role, Role::Passive);
-        let species = set[STATE_FIELDS + 1];
-        assert_eq!((species.role, species.units), (Role::Species, "ppmv"));
+        assert_eq!(set.position("no2"), Some(set.carried() + 1));
+        assert_eq!(set[set.carried()].kind, Kind::Passive);
+        let species = set[set.carried() + 1];
+        assert_eq!((species.kind, species.units), (Kind::Chemical, "ppmv"));
         assert_eq!(species.limiter, Some(Limiter::PositiveDefinite));
         assert_eq!(carried.recipe.variables()[0].name, "y");
         assert!(background.unknown_species(&mechanism).is_empty());

@@ -1,6 +1,7 @@
 //! Columns of fields, cut into blocks for threads.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis};
 
@@ -8,12 +9,7 @@ use super::{Budget, ColumnPhysics, Field, MismatchMasses};
 use crate::constants::Constants;
 use crate::real::Real;
 use crate::simd::LANES;
-use crate::state::{Environment, STATE_FIELDS, State, Surface};
-
-/// Names of the fields of a run in files of columns: those of the state and of the air, in their orders. The planes of
-/// the ground are [`Surface::NAMES`].
-const OF_STATE: [&str; STATE_FIELDS] = ["th", "q", "qc", "qr", "qi", "qs"];
-const OF_AIR: [&str; 4] = ["den", "pii", "p", "delz"];
+use crate::state::{Environment, State, Surface, surface};
 
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
@@ -43,28 +39,31 @@ impl<'a, R: Constants> Block<'a, R> {
         environment: &'a Environment<R>,
         ground: &'a mut Surface<R>,
     ) -> Self {
-        let mut fields = state.moist_air_mut().each_mut().map(|field| Some(field.view_mut()));
-        let mut planes = ground.planes_mut().map(|plane| Some(plane.view_mut()));
-        let at = |names: &[&str], field: &Field| {
-            let found = names.iter().position(|name| *name == field.name);
-            found.unwrap_or_else(|| panic!("no {} in a run", field.name))
+        let set = Arc::clone(state.set());
+        let mut fields: Vec<_> =
+            state.of_scheme_mut().iter_mut().map(|field| Some(field.view_mut())).collect();
+        let names: Vec<&str> = Surface::<R>::names(&set).collect();
+        let planes = ground.planes_mut().iter_mut();
+        let mut planes: Vec<_> = planes.map(|plane| Some(plane.view_mut())).collect();
+        let tracers = tracers.iter().map(|field| {
+            let found = set.column(field.name);
+            taken(&mut fields[found.unwrap_or_else(|| panic!("no {} in a run", field.name))])
+        });
+        let air = air.iter().map(|field| {
+            let found = environment.get(field.name);
+            found.unwrap_or_else(|| panic!("no {} in the air of a run", field.name)).view()
+        });
+        let mut plane = |name: &str| {
+            let found = names.iter().position(|own| *own == name);
+            taken(&mut planes[found.unwrap_or_else(|| panic!("no {name} at the ground of a run"))])
         };
-        let tracers = tracers.iter().map(|field| taken(&mut fields[at(&OF_STATE, field)]));
-        let air = air.iter().map(|field| environment.fields()[at(&OF_AIR, field)].view());
-        let names = &Surface::<R>::NAMES;
-        let surface = surface.iter().map(|field| taken(&mut planes[at(names, field)])).collect();
-        let [.., fallen, fall_residual, clipped] = &mut planes;
+        let [fallen, fall_residual, clipped] = surface::TERMS.map(&mut plane);
         Self {
             theta_base: R::THETA_BASE,
             tracers: tracers.collect(),
             air: air.collect(),
-            surface,
-            budget: Some(Budget {
-                fallen: taken(fallen),
-                fall_residual: taken(fall_residual),
-                clipped: taken(clipped),
-                weighing: None,
-            }),
+            surface: surface.iter().map(|field| plane(field.name)).collect(),
+            budget: Some(Budget { fallen, fall_residual, clipped, weighing: None }),
         }
     }
 }

@@ -102,7 +102,7 @@ impl<'a, R: Real> MismatchMasses<'a, R> {
     /// `total` sums them in a cell, kg kg⁻¹, and `after` gives that sum after the call, by level and by number of the
     /// column among them. `rho` (kg m⁻³) and `dz` (m) are of the air.
     #[inline(always)]
-    pub(crate) fn add_mismatch<const N: usize>(
+    pub fn add_mismatch<const N: usize>(
         &mut self,
         (j, columns): (usize, Range<usize>),
         species: [&ArrayViewMut3<'_, R>; N],

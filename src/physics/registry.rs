@@ -1,30 +1,56 @@
-//! The list of the schemes of the crate, and the only one. A user's own need not be in it: a run takes any object.
+//! The list of the schemes of the crate, and the only one. A program can [`add`] schemes from outside the crate to it,
+//! which its options then name; a run takes any object.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::kessler::{self, Kessler};
 use super::scheme::{About, Parameter, Scheme, Variant};
 use super::wsm5::{self, Sedimentation, Wsm5};
+use crate::constituents::Constituents;
 #[cfg(feature = "gpu")]
 use crate::device::Prelude;
 use crate::error::{Error, Result};
 #[cfg(feature = "gpu")]
 use crate::real::Precision;
 
-/// All schemes, the usual one first.
+/// The schemes of the crate, the usual one first.
 pub static SCHEMES: [&About; 2] = [&wsm5::ABOUT, &kessler::ABOUT];
 
-/// The schemes as objects, each in all of its variants, in the order of [`SCHEMES`].
+/// Schemes from outside the crate.
+static ADDED: Mutex<Vec<Box<dyn Scheme>>> = Mutex::new(Vec::new());
+
+/// Adds a scheme from outside the crate, before the options of a program are read. Its key must be free.
+pub fn add(scheme: Box<dyn Scheme>) {
+    ADDED.lock().unwrap_or_else(PoisonError::into_inner).push(scheme);
+}
+
+/// Descriptions of all schemes, the usual one first.
+pub fn descriptions() -> Vec<&'static About> {
+    let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    SCHEMES.into_iter().chain(added.iter().map(|scheme| scheme.about())).collect()
+}
+
+/// The schemes as objects, each in all of its variants, in the order of [`descriptions`].
 pub fn all() -> Vec<Box<dyn Scheme>> {
     let mut all: Vec<Box<dyn Scheme>> = Vec::new();
     for fallout in Sedimentation::ALL {
         all.push(Box::new(Wsm5::from(fallout)));
     }
     all.push(Box::new(Kessler::<f64>::default()));
+    let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.extend(added.iter().map(|scheme| scheme.boxed()));
     all
 }
 
 /// The usual scheme.
 pub fn usual() -> Box<dyn Scheme> {
     Box::new(Wsm5::default())
+}
+
+/// What a run with the usual scheme carries.
+pub fn usual_set() -> Arc<Constituents> {
+    static SET: LazyLock<Arc<Constituents>> = LazyLock::new(|| SCHEMES[0].set());
+    Arc::clone(&SET)
 }
 
 /// The scheme of a key, in a variant of a key or in the usual one.
@@ -44,19 +70,19 @@ pub fn make(key: &str, variant: Option<&str>) -> Result<Box<dyn Scheme>> {
         let variants = scheme.variants.iter().map(|own| format!("{} {}", scheme.key, own.key));
         std::iter::once(scheme.key.to_owned()).chain(variants)
     };
-    let known: Vec<String> = SCHEMES.into_iter().flat_map(keys).collect();
+    let known: Vec<String> = descriptions().into_iter().flat_map(keys).collect();
     let asked = variant.map_or_else(|| key.to_owned(), |variant| format!("{key} {variant}"));
     Err(Error::Usage(format!("no scheme {asked}; the schemes are: {}", known.join(", "))))
 }
 
 /// The variants of all schemes.
 pub fn variants() -> impl Iterator<Item = &'static Variant> {
-    SCHEMES.into_iter().flat_map(|scheme| scheme.variants)
+    descriptions().into_iter().flat_map(|scheme| scheme.variants)
 }
 
 /// The parameters of all schemes.
 pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
-    SCHEMES.into_iter().flat_map(|scheme| scheme.parameters)
+    descriptions().into_iter().flat_map(|scheme| scheme.parameters)
 }
 
 /// Constants and structs of the kernels of all schemes, with the usual one in a variant of this number.

@@ -13,6 +13,8 @@ use super::device::{
     ColumnLayout, DeviceColumns, DeviceGrid, DeviceRun, Launcher, ListedKernel, Mappings,
 };
 use super::{Block, ColumnPhysics, Field, Scratch};
+use crate::constants::Constants;
+use crate::constituents::{Constituent, Constituents, Diagnostic, known};
 #[cfg(feature = "gpu")]
 use crate::device::{Element, Gpu, KernelSource};
 #[cfg(feature = "gpu")]
@@ -71,8 +73,12 @@ pub struct About {
     pub air: &'static [Field],
     /// The planes at the ground that a call adds to or sets.
     pub surface: &'static [Field],
-    /// The fields that are diagnosed from independent columns.
+    /// The fields that are diagnosed from columns and from the state of a run.
     pub diagnosed: &'static [Field],
+    /// Constituents of its own among `tracers`: those that [`known`] does not describe, or describes otherwise.
+    pub constituents: &'static [Constituent],
+    /// Planes at the ground and volumes of its own, likewise.
+    pub diagnostics: &'static [Diagnostic],
     /// Supported numbers of levels.
     pub levels: RangeInclusive<usize>,
     /// Numbers of levels that its kernels take.
@@ -105,6 +111,8 @@ impl About {
             air: P::AIR,
             surface: P::SURFACE,
             diagnosed: P::DIAGNOSED,
+            constituents: &[],
+            diagnostics: &[],
             levels: P::LEVELS,
             device_levels: P::LEVELS,
             variants: &[],
@@ -123,6 +131,31 @@ impl About {
     /// The fields that a call works on: tracers, air, planes at the ground.
     pub fn fields(&self) -> [&'static [Field]; 3] {
         [self.tracers, self.air, self.surface]
+    }
+
+    /// What a run with the scheme carries, gathers at the ground, diagnoses and reads of the air.
+    ///
+    /// # Panics
+    ///
+    /// When a field of the scheme is described neither here nor in [`known`].
+    pub fn set(&self) -> Arc<Constituents> {
+        let title = self.title;
+        let constituent = |field: &Field| {
+            let own = self.constituents.iter().find(|own| own.column == field.name).copied();
+            own.or_else(|| known::constituent(field.name))
+                .unwrap_or_else(|| panic!("{title} describes no constituent {}", field.name))
+        };
+        let diagnostic = |field: &Field| {
+            let own = self.diagnostics.iter().find(|own| own.name == field.name).copied();
+            own.or_else(|| known::diagnostic(field.name))
+                .unwrap_or_else(|| panic!("{title} describes no {}", field.name))
+        };
+        let tracers: Vec<_> = self.tracers.iter().map(constituent).collect();
+        let described = [self.surface, self.diagnosed];
+        let described = described.map(|fields| fields.iter().map(diagnostic).collect());
+        let has_wind = self.air.iter().any(|field| field.name == known::VERTICAL_WIND);
+        Constituents::of_scheme(title, &tracers, described, (has_wind, self.levels.clone()))
+            .shared()
     }
 
     /// A parameter by its name.
@@ -251,14 +284,14 @@ fn without_kernels() -> Error {
 
 /// A precision that schemes can be run in.
 #[cfg(feature = "gpu")]
-pub trait PhysicsPrecision: Real + Element {
+pub trait PhysicsPrecision: Constants + Element {
     /// A scheme in this precision.
     fn of_scheme(scheme: &dyn Scheme) -> &dyn SchemeIn<Self>;
 }
 
 /// A precision that schemes can be run in.
 #[cfg(not(feature = "gpu"))]
-pub trait PhysicsPrecision: Real {
+pub trait PhysicsPrecision: Constants {
     /// A scheme in this precision.
     fn of_scheme(scheme: &dyn Scheme) -> &dyn SchemeIn<Self>;
 }
@@ -287,14 +320,14 @@ pub trait CpuColumns<R: Real>: Any + Debug + Send + Sync {
     /// [`About::diagnosed`] of independent columns.
     fn diagnose(&self, tracers: &[Array3<R>], air: &[Array3<R>]) -> Vec<Array3<R>>;
 
-    /// Reflectivity and effective radii of the columns of a run.
+    /// [`About::diagnosed`] of the columns of a run.
     fn diagnose_run(&self, state: &State<R>, air: &Environment<R>, out: &mut CloudDiagnostics<R>);
 
     /// Vector instructions of the calls. Single precision has other bits with them than without.
     fn instructions(&self) -> Option<Instructions>;
 }
 
-/// Reflectivity and effective radii of the columns of a run.
+/// Diagnosis of the columns of a run.
 pub trait Diagnosis<R>: Debug + Send + Sync {
     /// Sets them for a state in some air.
     fn diagnose(&self, state: &State<R>, air: &Environment<R>, out: &mut CloudDiagnostics<R>);
@@ -309,7 +342,7 @@ pub struct AdaptedColumns<R: Real, P: ColumnPhysics<R>> {
     pub scratch: Arc<Scratch<P::Work>>,
     /// Vector instructions of the calls.
     pub instructions: Option<Instructions>,
-    /// Diagnosis of the columns of a run; all is zero without one.
+    /// Diagnosis of the columns of a run; without one that of independent columns.
     pub diagnosis: Option<Box<dyn Diagnosis<R>>>,
 }
 
@@ -332,7 +365,7 @@ where
 
 impl<R, P> CpuColumns<R> for AdaptedColumns<R, P>
 where
-    R: Real,
+    R: Constants,
     P: ColumnPhysics<R, Work: 'static> + Debug + Send + 'static,
 {
     fn call(&self, dt: R, block: Block<'_, R>) {
@@ -344,9 +377,25 @@ where
     }
 
     fn diagnose_run(&self, state: &State<R>, air: &Environment<R>, out: &mut CloudDiagnostics<R>) {
-        match &self.diagnosis {
-            Some(diagnosis) => diagnosis.diagnose(state, air, out),
-            None => out.fields_mut().into_iter().for_each(|field| field.fill(R::ZERO)),
+        if let Some(diagnosis) = &self.diagnosis {
+            return diagnosis.diagnose(state, air, out);
+        }
+        let tracer = |field: &Field| {
+            let name = field.name;
+            let at = state.set().column(name).unwrap_or_else(|| panic!("no {name} in a run"));
+            let values = &state.fields()[at];
+            if at == 0 { values.mapv(|theta| theta + R::THETA_BASE) } else { values.clone() }
+        };
+        let of_air = |field: &Field| {
+            let name = field.name;
+            air.get(name).unwrap_or_else(|| panic!("no {name} in the air of a run")).clone()
+        };
+        let tracers: Vec<_> = P::TRACERS.iter().map(tracer).collect();
+        let air: Vec<_> = P::AIR.iter().map(of_air).collect();
+        for (field, values) in P::DIAGNOSED.iter().zip(self.physics.diagnose(&tracers, &air)) {
+            if let Some(out) = out.get_mut(field.name) {
+                *out = values;
+            }
         }
     }
 

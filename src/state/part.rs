@@ -28,14 +28,14 @@ impl<R: Copy> State<R> {
 impl<R: Copy> Surface<R> {
     /// The columns of a window.
     pub(crate) fn within(&self, window: &Window) -> Self {
-        Self::of(self.planes().map(|plane| window.of_plane(plane).to_owned()))
+        self.map(|plane| window.of_plane(plane).to_owned())
     }
 }
 
 impl<R: Copy> CloudDiagnostics<R> {
     /// The columns of a window.
     pub(crate) fn within(&self, window: &Window) -> Self {
-        Self::of(self.fields().map(|field| window.of(field).to_owned()))
+        self.map(|field| window.of(field).to_owned())
     }
 }
 

@@ -12,10 +12,10 @@ use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::kessler::Kessler;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::state::State;
-use nwp_mini::tracers::TracerSet;
 
 use crate::{gpu, support};
 
@@ -39,8 +39,13 @@ struct Bits {
 
 fn bits<R: RunPrecision>(frame: &CapturedFrame<R>) -> Bits {
     let CapturedFrame { state, diagnostics, surface, summary } = frame;
-    let fields = state.fields().iter().chain([&diagnostics.refl_10cm, &diagnostics.re_snow]);
-    let all = fields.flatten().chain(&surface.rain).chain(&surface.snow).chain(&summary.contents);
+    let fields =
+        state.fields().iter().chain(["refl_10cm", "re_snow"].map(|name| diagnostics.named(name)));
+    let all = fields
+        .flatten()
+        .chain(surface.named("rain"))
+        .chain(surface.named("snow"))
+        .chain(&summary.contents);
     Bits {
         fields: all.map(|x| x.f64().to_bits()).collect(),
         changes: summary.changes,
@@ -116,7 +121,7 @@ fn check<R: RunPrecision + GpuPrecision>(
         limiter,
         scheme: of_run,
         mapping: None,
-        tracers: &TracerSet::moist_air(),
+        tracers: &usual_set(),
         has_sequence: is_moving,
         chemistry: None,
     };
@@ -181,7 +186,7 @@ fn a_member_that_blows_up_is_named() {
         limiter,
         scheme: &Wsm5::from(fallout),
         mapping: None,
-        tracers: &TracerSet::moist_air(),
+        tracers: &usual_set(),
         has_sequence: false,
         chemistry: None,
     };

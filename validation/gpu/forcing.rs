@@ -3,12 +3,14 @@
 use ndarray::{Array, Dimension, IntoDimension, ShapeBuilder};
 use nwp_mini::device::{Element, Gpu};
 use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
-use nwp_mini::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
+use nwp_mini::forcing::gpu::{DeviceForcing, ForcingInterpolator};
 use nwp_mini::forcing::{Continuity, Forcing, TimeInterpolant};
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::real::Real;
-use nwp_mini::state::{BoundaryValues, Environment, STATE_FIELDS};
+use nwp_mini::state::gpu::AIR_FIELDS;
+use nwp_mini::state::{BoundaryValues, Environment};
 use std::sync::Arc;
 
 use crate::random::Random;
@@ -25,7 +27,8 @@ fn random<R: Real, D: Dimension>(
 fn forcing<R: Real>(source: &mut Random, shape: Shape) -> Forcing<R> {
     let Shape { nx, ny, nz } = shape;
     let mut centre = || random(source, shape.centre(), 1.0);
-    let environment = Environment { rho: centre(), exner: centre(), p: centre(), dz: centre() };
+    let environment =
+        Environment { rho: centre(), exner: centre(), p: centre(), dz: centre(), w: None };
     let flux = MassFlux {
         x: random(source, shape.x_face(), 1e9),
         y: random(source, shape.y_face(), 1e9),
@@ -37,7 +40,7 @@ fn forcing<R: Real>(source: &mut Random, shape: Shape) -> Forcing<R> {
         south: random(source, (nz, nx), 1.0),
         north: random(source, (nz, nx), 1.0),
     };
-    let inflow = (0..STATE_FIELDS).map(|_| Some(values())).collect();
+    let inflow = (0..usual_set().carried()).map(|_| Some(values())).collect();
     Forcing { flux, environment, inflow, photolysis: Vec::new() }
 }
 
@@ -84,7 +87,8 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
         let mut continuity = Continuity::new(&coordinate);
         let [a, b] = [0, 1].map(|_| forcing::<R>(&mut source, shape));
         let between =
-            ForcingInterpolator::new(gpu, layout, &continuity, &[0, 1, 2, 3, 4, 5]).unwrap();
+            ForcingInterpolator::new(gpu, layout, &continuity, (&[0, 1, 2, 3, 4, 5], AIR_FIELDS))
+                .unwrap();
         between.upload(&a, &b).unwrap();
         let out = DeviceForcing::new(gpu, layout, &[0, 1, 2, 3, 4, 5]).unwrap();
         let air_out = gpu.zeros(AIR_FIELDS * layout.cells()).unwrap();
@@ -120,7 +124,7 @@ fn agrees<R: Real + Element>(gpu: &Gpu, limit: f64) {
                 let off = difference(found, expected);
                 assert!(off <= limit, "fluxes at {flux_weight}: {off:e}");
             }
-            let Environment { rho, exner, p, dz } = &expected.environment;
+            let Environment { rho, exner, p, dz, .. } = &expected.environment;
             let air: Vec<R> = [rho, exner, p, dz].into_iter().flatten().copied().collect();
             let off = difference(&layout.unpadded(&air_out.to_vec().unwrap()), &air);
             assert!(off <= limit, "air at {air_weight}: {off:e}");

@@ -7,28 +7,26 @@ use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, MemoryEstimate};
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism::{self, Role};
+use nwp_mini::constituents::{Constituent, Limiter as OfTracer, interned};
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
 use nwp_mini::physics::registry;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::state::State;
-use nwp_mini::tracers::{Inflow, Limiter as OfTracer, Tracer, TracerSet, interned};
 use std::sync::Arc;
 use time::macros::datetime;
 
 use crate::small::Small;
 use crate::{gpu, project};
 
-fn species(name: &str) -> Tracer {
+fn species(name: &str) -> Constituent {
     let name = interned(&name.to_lowercase());
-    Tracer {
-        name,
-        variable: name,
+    Constituent {
         units: "ppmv",
         description: "a species",
-        role: nwp_mini::tracers::Role::Species,
+        kind: nwp_mini::constituents::Kind::Chemical,
         limiter: Some(OfTracer::PositiveDefinite),
-        inflow: Inflow::Input,
-        decay: None,
+        ..Constituent::passive(name)
     }
 }
 
@@ -47,7 +45,7 @@ fn a_run_takes_the_estimated_memory() {
     let file = Path::new(&project()).join("data/chemistry/radm2.kpp");
     let (mechanism, _) = mechanism::read(&file).unwrap().mechanism().unwrap();
     let carried = mechanism.species.iter().filter(|species| species.role == Role::Variable);
-    let set = Arc::new(TracerSet::with_passive(carried.map(|x| species(&x.name))));
+    let set = Arc::new(usual_set().with_passive(carried.map(|x| species(&x.name))));
     let coupled = |light: Light| Coupled {
         fields: mechanism.species.iter().map(|x| set.position(&x.name.to_lowercase())).collect(),
         kinetics: Kinetics::new(&mechanism).unwrap(),
@@ -76,7 +74,7 @@ fn a_run_takes_the_estimated_memory() {
         };
         let needs = MemoryEstimate::of::<f32>(&gpu, &setting).unwrap().device as f64;
         let [before, _] = gpu.memory().unwrap();
-        let state = State::<f32>::zeros_of(Arc::clone(&set), case.domain.grid.shape);
+        let state = State::<f32>::zeros(&set, case.domain.grid.shape);
         let run = GpuBackend::new(&gpu, &setting, &state).unwrap();
         let run = run.with_chemistry(coupled.as_ref()).unwrap();
         let [after, _] = gpu.memory().unwrap();

@@ -64,7 +64,7 @@ impl<R: FluxConstants + OnDevice> Run<R> {
             theta_base: R::THETA_BASE,
             state: storm.state.clone(),
             air: forcing.environment.clone(),
-            surface: Surface::zeros(storm.grid.shape),
+            surface: Surface::zeros(storm.state.set(), storm.grid.shape),
             mass,
         };
         let scheme = Scheme::default().with_fallout(SemiLagrangian);
@@ -129,12 +129,12 @@ fn differing<R: FluxConstants + OnDevice>(
             let pairs = owned.of(part).into_iter().zip(there.of(whole));
             count += pairs.filter(|(a, b)| a != b).count();
         }
-        for (part, whole) in weather.surface.planes().into_iter().zip(whole.surface.planes()) {
+        for (part, whole) in weather.surface.planes().iter().zip(whole.surface.planes()) {
             let pairs = owned.of_plane(part).into_iter().zip(there.of_plane(whole));
             count += pairs.filter(|(a, b)| a != b).count();
         }
     }
-    assert!(whole.surface.rain.iter().any(|rain| *rain > R::ZERO), "the storm rains");
+    assert!(whole.surface.named("rain").iter().any(|rain| *rain > R::ZERO), "the storm rains");
     count
 }
 

@@ -11,12 +11,12 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{
-    Account, Backend, CapturedFrame, CollectedOutput, Output, Summary, TracerAmount, WATER_SPECIES,
-    WaterChange,
+    Account, Backend, CapturedFrame, CollectedOutput, Output, Summary, TracerAmount, WaterChange,
 };
 use nwp_mini::chemistry::coupled::{Coupled, Degrees, Light};
 use nwp_mini::chemistry::kinetics::Kinetics;
 use nwp_mini::chemistry::mechanism;
+use nwp_mini::constituents::{Constituent, Inflow, Kind};
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::{Forcing, TimeInterpolant};
 use nwp_mini::frame::Frame;
@@ -24,10 +24,10 @@ use nwp_mini::grid::Shape;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::kessler::Kessler;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{State, Surface, TracerChange};
-use nwp_mini::tracers::{Inflow, Role, Tracer, TracerSet};
 
 use crate::random::Random;
 use crate::small::Small;
@@ -73,16 +73,12 @@ fn emulated_gpu_without_vectors(test: &str) -> Option<Gpu> {
     None
 }
 
-fn tracer(name: &'static str, role: Role) -> Tracer {
-    Tracer {
-        name,
-        variable: name,
-        units: "1",
+fn tracer(name: &'static str, kind: Kind) -> Constituent {
+    Constituent {
+        kind,
         description: "a tracer",
-        role,
         limiter: Some(Limiter::PositiveDefinite),
-        inflow: Inflow::Input,
-        decay: None,
+        ..Constituent::passive(name)
     }
 }
 
@@ -99,7 +95,7 @@ struct Case<R> {
 }
 
 impl<R: RunPrecision> Case<R> {
-    fn new(([nx, ny], sides): Horizontal<'_>, limiter: Limiter, passive: &[Tracer]) -> Self {
+    fn new(([nx, ny], sides): Horizontal<'_>, limiter: Limiter, passive: &[Constituent]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.nc");
         Small::of([nx, ny, NZ], true).write(&path);
@@ -111,7 +107,7 @@ impl<R: RunPrecision> Case<R> {
         };
         // Transport produces small negative values.
         let fields = passive.iter().map(|_| values(-1e-5, 1e-3).mapv(|q| q as f32)).collect();
-        let set = Arc::new(TracerSet::with_passive(passive.iter().copied()));
+        let set = Arc::new(usual_set().with_passive(passive.iter().copied()));
         let frame = Frame { state: frame.state.followed_by(set, fields), ..frame };
         let mut input = RunInput::<R>::new(domain, frame).unwrap();
 
@@ -133,27 +129,27 @@ impl<R: RunPrecision> Case<R> {
 
     /// Passive tracers of all kinds of sides, with and without limiters of their own.
     fn with_tracers(grid: Horizontal<'_>, limiter: Limiter) -> Self {
-        let [smoke, dust, echo] = ["smoke", "dust", "echo"].map(|name| tracer(name, Role::Passive));
+        let [smoke, dust, echo] = ["smoke", "dust", "echo"].map(|name| tracer(name, Kind::Passive));
         let (monotonic, unlimited) = (Some(Limiter::Monotonic), Some(Limiter::None));
         Self::new(
             grid,
             limiter,
             &[
-                Tracer { limiter: None, decay: Some(600.0), ..smoke },
-                Tracer {
+                Constituent { limiter: None, decay: Some(600.0), ..smoke },
+                Constituent {
                     limiter: monotonic,
                     inflow: Inflow::ZeroGradient,
                     decay: Some(900.0),
                     ..dust
                 },
-                Tracer { limiter: unlimited, inflow: Inflow::Constant(2e-4), ..echo },
+                Constituent { limiter: unlimited, inflow: Inflow::Constant(2e-4), ..echo },
             ],
         )
     }
 
     /// The species of the mechanism, without chemistry yet.
     fn with_species(grid: Horizontal<'_>, limiter: Limiter) -> Self {
-        let species = ["a", "b", "c", "ch4"].map(|name| tracer(name, Role::Species));
+        let species = ["a", "b", "c", "ch4"].map(|name| tracer(name, Kind::Chemical));
         Self::new(grid, limiter, &species)
     }
 
@@ -230,15 +226,15 @@ fn compare_frames<R: Real>(
     near: f64,
 ) {
     for ((tracer, expected), found) in expected.state.tracers().zip(found.state.fields()) {
-        let part = if tracer.role == Role::Species { near } else { 0.0 };
+        let part = if tracer.kind == Kind::Chemical { near } else { 0.0 };
         expect_field(&format!("{about}, {}", tracer.name), found, expected, part);
     }
-    let planes = found.surface.planes().into_iter().zip(expected.surface.planes());
-    for (name, (found, expected)) in Surface::<R>::NAMES.into_iter().zip(planes) {
+    let planes = found.surface.planes().iter().zip(expected.surface.planes());
+    for (name, (found, expected)) in Surface::<R>::names(found.state.set()).zip(planes) {
         expect_field(&format!("{about}, {name}"), found, expected, 0.0);
     }
     let part = ROUNDINGS * R::epsilon().f64();
-    let pairs = found.diagnostics.fields().into_iter().zip(expected.diagnostics.fields());
+    let pairs = found.diagnostics.fields().iter().zip(expected.diagnostics.fields());
     for (number, (found, expected)) in pairs.enumerate() {
         expect_field(&format!("{about}, diagnosed field {number}"), found, expected, part);
     }
@@ -252,7 +248,7 @@ fn compare_frames<R: Real>(
 }
 
 fn compare_levels<R: Real>(about: &str, found: &Summary<R>, expected: &Summary<R>) {
-    let columns = (expected.contents.len() / WATER_SPECIES) as f64;
+    let columns = (expected.contents.len() / expected.contents.dim().0) as f64;
     assert_eq!(found.levels.len(), expected.levels.len(), "{about}");
     for (n, (found, expected)) in found.levels.iter().zip(&expected.levels).enumerate() {
         let about = format!("{about}, level {n}");
@@ -379,7 +375,11 @@ fn steps_end_together_with_the_bits_of_one_after_the_other() {
         }
         run.check(ALL, true).unwrap();
         let account = format!("{:?}", run.account(0).unwrap());
-        (account, run.state().unwrap().fields().to_vec(), run.surface().unwrap().rain)
+        (
+            account,
+            run.state().unwrap().fields().to_vec(),
+            run.surface().unwrap().named("rain").clone(),
+        )
     };
     let (found, expected) = (end(&[ALL]), end(&[1; ALL]));
     assert_eq!(found.0, expected.0);

@@ -12,10 +12,10 @@ use nwp_mini::backend::{
 use nwp_mini::device::Gpu;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::primitives::csr::Csr;
 use nwp_mini::real::Real;
-use nwp_mini::tracers::TracerSet;
 
 use crate::gpu;
 use crate::products::check_product;
@@ -45,10 +45,11 @@ fn check<R: RunPrecision>(
     about: &str,
 ) {
     let CapturedFrame { state, diagnostics, surface, .. } = frame;
-    let diagnosed =
-        [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
-    let volumes = state.fields().iter().chain(diagnosed).map(|field| field.as_slice().unwrap());
-    let planes = [&surface.rain, &surface.snow, &surface.sr].map(|plane| plane.as_slice().unwrap());
+    let volumes =
+        state.fields().iter().chain(diagnostics.fields()).map(|field| field.as_slice().unwrap());
+    let planes = ["rain", "snow", "sr"]
+        .map(|name| surface.named(name))
+        .map(|plane| plane.as_slice().unwrap());
     let found = products.volumes.iter().chain(&products.planes);
     for (number, (field, found)) in volumes.chain(planes).zip(found).enumerate() {
         let levels = field.len() / operator.columns();
@@ -69,9 +70,7 @@ fn check_profiles<R: RunPrecision>(
     about: &str,
 ) {
     let CapturedFrame { state, diagnostics, .. } = frame;
-    let diagnosed =
-        [&diagnostics.refl_10cm, &diagnostics.re_cloud, &diagnostics.re_ice, &diagnostics.re_snow];
-    let fields = state.fields().iter().chain(diagnosed);
+    let fields = state.fields().iter().chain(diagnostics.fields());
     let nz = state.theta().dim().0;
     for (number, (field, found)) in fields.zip(&profiles.volumes).enumerate() {
         let columns = field.view().permuted_axes([1, 2, 0]);
@@ -90,7 +89,7 @@ fn check_profiles<R: RunPrecision>(
             assert!(off <= limit, "{about}, kind {kind}, column {column}: {off:e} of {sum:e}");
         }
     }
-    for (echo, most) in profiles.volumes[6].chunks(nz).zip(&profiles.strongest) {
+    for (echo, most) in profiles.volumes[6].chunks(nz).zip(profiles.strongest.as_ref().unwrap()) {
         assert_eq!(echo.iter().map(|x| x.f64()).fold(f64::MIN, f64::max), most.f64(), "{about}");
     }
 }
@@ -109,7 +108,7 @@ fn run<R: RunPrecision + GpuPrecision>(gpu: &Gpu) {
         limiter,
         scheme: &scheme,
         mapping: None,
-        tracers: &TracerSet::moist_air(),
+        tracers: &usual_set(),
         has_sequence: false,
         chemistry: None,
     };

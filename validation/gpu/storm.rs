@@ -9,12 +9,12 @@ use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::registry;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::gpu::Mapping;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::real::{Precision, Real};
 use nwp_mini::state::State;
-use nwp_mini::tracers::TracerSet;
 
 use crate::gpu;
 use crate::support;
@@ -47,7 +47,7 @@ impl<R: RunPrecision + GpuPrecision> Pair<R> {
             limiter,
             scheme,
             mapping: mapping.as_deref(),
-            tracers: &TracerSet::moist_air(),
+            tracers: &usual_set(),
             has_sequence: false,
             chemistry: None,
         };

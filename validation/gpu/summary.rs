@@ -12,9 +12,9 @@ use nwp_mini::dry_mass::AirMass;
 use nwp_mini::forcing::{Continuity, TimeInterpolant};
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::real::Real;
-use nwp_mini::tracers::TracerSet;
 
 use crate::gpu;
 
@@ -45,7 +45,7 @@ fn check<R: RunPrecision + GpuPrecision>(gpu: &Gpu, has_sequence: bool) {
         limiter,
         scheme: &Wsm5::default(),
         mapping: None,
-        tracers: &TracerSet::moist_air(),
+        tracers: &usual_set(),
         has_sequence,
         chemistry: None,
     };

@@ -25,7 +25,6 @@ use nwp_mini::simd::Instructions;
 use nwp_mini::state::gpu::device_fields::{ActiveColumns, DeviceFields};
 use nwp_mini::state::gpu::member_layout::MemberLayout;
 use nwp_mini::state::gpu::step_in_batch::StepInBatch;
-use nwp_mini::tracers::TracerSet;
 
 use crate::gpu;
 
@@ -188,7 +187,8 @@ impl<R: Real + Element> DeviceColumns<R> for DrizzleColumns<R> {
         dt: f64,
     ) -> Result<()> {
         let Self { layout, inside: ActiveColumns { rows, columns }, .. } = self;
-        let [_, _, qc, qr, ..] = place.pointers(*layout, self.member, turn).state;
+        let fields = place.pointers(*layout, self.member, turn).state;
+        let [_, _, qc, qr] = fields[..] else { panic!("the fields of the scheme") };
         let in_memory = layout.places(columns.clone());
         let count = rows.len() * in_memory.len();
         let args = DrizzleArgs {
@@ -238,7 +238,7 @@ impl<R: Real + Element> DeviceColumns<R> for DrizzleColumns<R> {
 #[test]
 fn a_scheme_from_outside_runs_on_both_backends() {
     let Some(gpu) = gpu(true) else { return };
-    let (domain, frame) = wrf::read(&crate::storm_file(), None).unwrap();
+    let (domain, frame) = wrf::read_for(&crate::storm_file(), None, &ABOUT.set()).unwrap();
     let mut case = RunInput::<f32>::new(domain, frame).unwrap();
     let state = case.take_state();
     let moment = case.drive(0.0, DT).unwrap();
@@ -254,7 +254,7 @@ fn a_scheme_from_outside_runs_on_both_backends() {
             limiter,
             scheme: &scheme,
             mapping: None,
-            tracers: &TracerSet::moist_air(),
+            tracers: &ABOUT.set(),
             has_sequence: false,
             chemistry: None,
         };
@@ -268,15 +268,14 @@ fn a_scheme_from_outside_runs_on_both_backends() {
         }
         let found = on_gpu.state().unwrap();
         for (name, found, expected) in [
-            ("qc", found.qc(), on_cpu.state().qc()),
-            ("qr", found.qr(), on_cpu.state().qr()),
-            ("qs", found.qs(), on_cpu.state().qs()),
+            ("qc", found.named("qc"), on_cpu.state().named("qc")),
+            ("qr", found.named("qr"), on_cpu.state().named("qr")),
         ] {
             let largest = expected.iter().copied().fold(0.0, f32::max);
             let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(largest > 0.0 && off < 1e-4 * largest, "{name}: {off:e} of {largest:e}");
         }
-        rain.push(found.qr().sum());
+        rain.push(found.named("qr").sum());
     }
     assert!(rain[1] > rain[0], "{rain:?}");
 }

@@ -145,12 +145,12 @@ fn differing_values<R: Precision>(
     let (rows, columns) = (j..j + owned.rows.len(), i..i + owned.columns.len());
     let cells = s![.., rows.clone(), columns.clone()];
     let volumes = |frame: &CapturedFrame<R>| {
-        let diagnosed = frame.diagnostics.fields().map(Clone::clone);
+        let diagnosed = frame.diagnostics.fields().iter().cloned();
         let contents = [frame.summary.contents.clone()];
         let fields = frame.state.fields().iter().cloned();
         fields.chain(diagnosed).chain(contents).collect::<Vec<_>>()
     };
-    let planes = found.surface.planes().into_iter().zip(whole.surface.planes());
+    let planes = found.surface.planes().iter().zip(whole.surface.planes());
     let planes = planes
         .map(|(part, whole)| differing(part, &whole.slice(s![rows.clone(), columns.clone()])));
     let fields = volumes(found).into_iter().zip(volumes(whole));
@@ -295,7 +295,7 @@ fn the_storm_is_at_work() {
     assert!(fallen > 0.0, "{fallen}");
     assert!(sides != 0.0 && ended.smoke.change.sides != 0.0 && ended.smoke.change.decayed < 0.0);
     let surface = &ended.frame.surface;
-    for plane in [&surface.rain, &surface.snow] {
+    for plane in [surface.named("rain"), surface.named("snow")] {
         assert!(plane.iter().filter(|&&x| x > 0.0).count() > SHAPE.columns() / 4);
     }
 }
@@ -312,10 +312,10 @@ fn the_owner_finds_what_is_not_finite() {
     // In the first part, and in the margins of all others.
     let cell = [3, 24, 9];
     let mut flawed = storm.clone();
-    flawed.state.qr_mut()[cell] = f64::INFINITY;
+    flawed.state.named_mut("qr")[cell] = f64::INFINITY;
     let found = parts.grids().iter().map(|part| {
         let part = flawed.part(part);
-        assert!(part.state.qr().iter().any(|q| q.is_infinite()));
+        assert!(part.state.named("qr").iter().any(|q| q.is_infinite()));
         backend(&part, Limiter::None).check(5, true)
     });
     let found: Vec<_> = found.collect();

@@ -15,14 +15,13 @@ use nwp_mini::dry_mass::{AirMass, MassCoordinate, MassFlux};
 use nwp_mini::error::Error;
 use nwp_mini::forcing::Forcing;
 use nwp_mini::grid::{Grid, Shape, Side, Sides};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::reflectivity::Bins;
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::physics::wsm5::{self, Column, DiagnosticFields, Sedimentation, Work, Wsm5};
 use nwp_mini::physics::{self, Scratch};
 use nwp_mini::simd::Instructions;
-use nwp_mini::state::{
-    BoundaryValues, CloudDiagnostics, Environment, STATE_FIELDS, State, Surface,
-};
+use nwp_mini::state::{BoundaryValues, CloudDiagnostics, Environment, State, Surface};
 use nwp_mini::time_steps::{Length, Plan};
 
 const SHAPE: Shape = Shape { nx: 9, ny: 8, nz: 6 };
@@ -42,11 +41,11 @@ fn expect<T>(part: &str, call: impl FnOnce() -> T) {
 
 fn air(shape: Shape) -> Environment<f32> {
     let of = |value: f32| Array3::from_elem(shape.centre(), value);
-    Environment { rho: of(1.0), exner: of(0.95), p: of(8.0e4), dz: of(500.0) }
+    Environment { rho: of(1.0), exner: of(0.95), p: of(8.0e4), dz: of(500.0), w: None }
 }
 
 fn state(shape: Shape) -> State<f32> {
-    let mut state = State::zeros(shape);
+    let mut state = State::zeros(&usual_set(), shape);
     state.theta_mut().fill(-5.0);
     state.qv_mut().fill(5.0e-3);
     state
@@ -75,7 +74,7 @@ fn fields_that_do_not_fit_are_refused() {
                     dt,
                     mut state: State<f32>,
                     air: Environment<f32>| {
-            let mut ground = Surface::zeros(SHAPE);
+            let mut ground = Surface::zeros(&usual_set(), SHAPE);
             physics::call(&scheme, dt, scratch, wsm5::block(300.0, &mut state, &air, &mut ground));
         };
         let scratch = Scratch::new(&scheme, SHAPE.nz);
@@ -91,19 +90,21 @@ fn fields_that_do_not_fit_are_refused() {
             expect("give a number", || call(&scratch, dt, state(SHAPE), air(SHAPE)));
         }
         expect("at the ground", || {
-            let (mut state, air, mut ground) = (state(SHAPE), air(SHAPE), Surface::zeros(OTHER));
+            let (mut state, air, mut ground) =
+                (state(SHAPE), air(SHAPE), Surface::zeros(&usual_set(), OTHER));
             let block = wsm5::block(300.0, &mut state, &air, &mut ground);
             physics::call(&scheme, 60.0, &scratch, block);
         });
         expect("diagnosed", || {
             let (state, air) = (state(SHAPE), air(SHAPE));
-            let mut out = CloudDiagnostics::zeros(OTHER);
+            let mut out = CloudDiagnostics::zeros(&usual_set(), OTHER);
             let fields = DiagnosticFields::new(300.0, &state, &air, &mut out);
             wsm5::diagnose(&scheme, &Bins::default(), Instructions::best(), fields);
         });
         // No columns are no fault.
         let none = Shape { ny: 0, ..SHAPE };
-        let (mut state, air, mut ground) = (state(none), air(none), Surface::zeros(none));
+        let (mut state, air, mut ground) =
+            (state(none), air(none), Surface::zeros(&usual_set(), none));
         let block = wsm5::block(300.0, &mut state, &air, &mut ground);
         physics::call(&scheme, 60.0, &scratch, block);
     }
@@ -171,7 +172,7 @@ fn tracers_that_do_not_fit_are_refused() {
 #[test]
 fn a_backend_refuses_steps_of_no_length() {
     let values = || Some(BoundaryValues::of(&Array3::zeros(SHAPE.centre())));
-    let inflow = (0..STATE_FIELDS).map(|_| values()).collect();
+    let inflow = (0..usual_set().carried()).map(|_| values()).collect();
     let forcing =
         Forcing { flux: flux(SHAPE), environment: air(SHAPE), inflow, photolysis: Vec::new() };
     let (grid, coordinate, limiter) = (grid(SHAPE), coordinate(SHAPE), Limiter::PositiveDefinite);

@@ -10,6 +10,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::passive::PassiveTracers;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::Wsm5;
 
 const COPY: &str = r#"
@@ -27,9 +28,10 @@ limiter = "none"
 
 fn compare<R: RunPrecision + FluxConstants>(limiter: Limiter, constant: f64) {
     let path = nwp_mini_support::project().join("data/soc.nc");
-    let recipe = PassiveTracers::parse(Path::new("t.toml"), COPY).expect("two tracers");
+    let recipe =
+        PassiveTracers::parse(&usual_set(), Path::new("t.toml"), COPY).expect("two tracers");
     let (domain, frame) = wrf::read(&path, None).expect("the storm");
-    let series = Series::open(&[path], &domain, Overlap::Refuse).expect("one time");
+    let series = Series::open(&[path], &domain, (Overlap::Refuse, &usual_set())).expect("one time");
     let series = series.carrying(Arc::new(recipe));
     let frame = series.with_sources(frame).expect("the vapour");
     let frame = series.complete(frame, &domain);

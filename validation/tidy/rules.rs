@@ -9,7 +9,7 @@ use crate::text::{code_only, used_paths, words};
 const LAYERS: [&[&str]; 11] = [
     &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi"],
     &["device"],
-    &["calendar", "constants", "grid", "primitives", "tracers"],
+    &["calendar", "constants", "grid", "primitives", "constituents"],
     &["dry_mass", "time_steps", "thermo", "units"],
     &["domain", "state"],
     &["advection", "chemistry", "forcing", "frame", "lattice", "physics"],

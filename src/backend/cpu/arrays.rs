@@ -36,7 +36,10 @@ impl<R: Real> Arrays<R> {
         forcing: &Arc<Forcing<R>>,
         states: impl IntoIterator<Item = State<R>>,
     ) -> Self {
-        let fields = |state| MemberFields { state, surface: Surface::zeros(grid.shape) };
+        let fields = |state: State<R>| {
+            let surface = Surface::zeros(state.set(), grid.shape);
+            MemberFields { state, surface }
+        };
         Self {
             grid: *grid,
             air: AirMass::new(grid, coordinate),
@@ -67,7 +70,7 @@ impl<R: Real> Arrays<R> {
             for (mine, given) in state.fields_mut().iter_mut().zip(given.fields()) {
                 mine.assign(given);
             }
-            for plane in [&mut surface.rain, &mut surface.snow] {
+            for plane in surface.planes_mut() {
                 plane.fill(R::ZERO);
             }
         }
@@ -96,9 +99,10 @@ impl<R: Real> Arrays<R> {
 mod tests {
     use super::super::fixture::{SHAPE, coordinate, forcing, grid};
     use super::*;
+    use crate::physics::registry::usual_set;
 
     fn arrays(members: usize) -> Arrays<f64> {
-        let states = (0..members).map(|_| State::zeros(SHAPE));
+        let states = (0..members).map(|_| State::zeros(&usual_set(), SHAPE));
         Arrays::new(&grid(), &coordinate(), &Arc::new(forcing(1.0)), states)
     }
 
@@ -128,12 +132,13 @@ mod tests {
     #[test]
     fn restored_members_have_their_own_states_and_dry_ground() {
         let mut arrays = arrays(2);
-        let states = [1.0, 2.0].map(|value| State::zeros(SHAPE).into_map(|field| field + value));
-        arrays.members[1].surface.rain.fill(5.0);
+        let states = [1.0, 2.0]
+            .map(|value| State::zeros(&usual_set(), SHAPE).into_map(|field| field + value));
+        arrays.members[1].surface.named_mut("rain").fill(5.0);
         arrays.restore(&states);
         for (MemberFields { state, surface }, given) in arrays.members.iter().zip(&states) {
             assert_eq!(state.fields(), given.fields());
-            assert_eq!(surface.rain.sum(), 0.0);
+            assert_eq!(surface.named("rain").sum(), 0.0);
         }
     }
 

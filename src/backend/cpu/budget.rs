@@ -4,12 +4,12 @@ use ndarray::{Array2, Array3};
 
 use super::arrays::{Arrays, MemberFields};
 use crate::backend::{Account, BudgetDomain, Summary, TracerAmount};
+use crate::constituents::{Constituents, Kind};
 use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::grid::Grid;
 use crate::physics::MismatchMasses;
 use crate::real::Real;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
-use crate::tracers::{Role, TracerSet};
 
 /// Changes of water and passive tracers of all members since the start.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl<R: Real> BudgetSums<R> {
     pub(super) fn new(
         grid: &Grid,
         coordinate: &MassCoordinate,
-        set: &TracerSet,
+        set: &Constituents,
         members: usize,
     ) -> Self {
         let region = BudgetDomain::new(grid, coordinate);
@@ -74,13 +74,13 @@ impl<R: Real> BudgetSums<R> {
     pub(super) fn add_inflow(
         &mut self,
         member: usize,
-        set: &TracerSet,
+        set: &Constituents,
         entered: impl Iterator<Item = f64> + Clone,
     ) -> f64 {
-        let of_water = set.iter().zip(entered.clone());
-        let of_water = of_water.map(|(tracer, x)| if tracer.role == Role::Water { x } else { 0.0 });
-        let water = of_water.sum();
-        let first = set.len() - set.passive().len();
+        let water = set.iter().zip(entered.clone());
+        let is_water = |kind| matches!(kind, Kind::Water(_));
+        let water = water.map(|(one, x)| if is_water(one.kind) { x } else { 0.0 }).sum();
+        let first = set.carried();
         for (change, entered) in self.members[member].passive.iter_mut().zip(entered.skip(first)) {
             change.sides += entered;
         }
@@ -102,11 +102,12 @@ impl<R: Real> BudgetSums<R> {
     /// Adds the terms of a step: inflow of water through the sides, kg, and those of its call of the microphysics.
     pub(super) fn add_step(&mut self, member: usize, sides: f64, surface: &Surface<R>) {
         let region = &self.region;
+        let [fallen, fall_residual, clipped] = surface.terms();
         self.members[member].water.add(&WaterChange {
             sides,
-            fallen: region.total(&surface.fallen),
-            fallout_residual: region.total(&surface.fall_residual),
-            clipped: region.total(&surface.clipped),
+            fallen: region.total(fallen),
+            fallout_residual: region.total(fall_residual),
+            clipped: region.total(clipped),
             mass_mismatch: region.total(&self.mass_mismatch),
         });
     }
@@ -128,7 +129,7 @@ impl<R: Real> BudgetSums<R> {
             changes: *changes,
             passive: pairs.map(|(q, &change)| TracerAmount { amount: amount(q), change }).collect(),
             chemistry: None,
-            precipitation: self.region.precipitation(&surface.rain, &surface.snow),
+            precipitation: self.region.precipitation(surface),
         }
     }
 }
@@ -139,11 +140,11 @@ mod tests {
 
     use super::super::fixture::{SHAPE, coordinate, forcing, grid, with_passive};
     use super::*;
-    use crate::state::{STATE_FIELDS, State};
+    use crate::state::State;
 
     fn sums() -> (BudgetSums<f64>, Arrays<f64>) {
         let set = with_passive();
-        let state = State::zeros_of(Arc::clone(&set), SHAPE);
+        let state = State::zeros(&set, SHAPE);
         let arrays = Arrays::new(&grid(), &coordinate(), &Arc::new(forcing(1.0)), [state]);
         (BudgetSums::new(&grid(), &coordinate(), &set, 1), arrays)
     }
@@ -172,8 +173,8 @@ mod tests {
     fn terms_of_a_step_are_sums_over_the_area_of_the_budget() {
         let (mut sums, mut arrays) = sums();
         let surface = &mut arrays.members[0].surface;
-        surface.fallen.fill(2.0);
-        surface.clipped.fill(0.5);
+        surface.named_mut("fallen").fill(2.0);
+        surface.named_mut("clipped").fill(0.5);
         let inside = sums.region.extent();
         assert!(inside > 0.0);
         sums.add_step(0, 3.0, surface);
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn decay_loses_what_is_not_left() {
         let (mut sums, mut arrays) = sums();
-        arrays.members[0].state.fields_mut()[STATE_FIELDS + 1].fill(4.0);
+        arrays.members[0].state.fields_mut()[with_passive().carried() + 1].fill(4.0);
         let q = &arrays.members[0].state.passive()[1];
         let before = sums.region.amount(&arrays.air, q);
         assert!(before > 0.0);

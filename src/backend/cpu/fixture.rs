@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Array3};
 
+use crate::constituents::{Constituent, Constituents, Inflow};
 use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::Forcing;
 use crate::grid::{Grid, Shape, Side, Sides};
+use crate::physics::registry::usual_set;
 use crate::state::Environment;
-use crate::tracers::{Inflow, Role, Tracer, TracerSet};
 
 pub(super) const SHAPE: Shape = Shape { nx: 6, ny: 5, nz: 4 };
 
@@ -46,23 +47,19 @@ pub(super) fn forcing(rho: f64) -> Forcing<f64> {
     let [rho, exner, p, dz] = [rho, 0.9, 7.0e4, 500.0].map(field);
     Forcing {
         flux,
-        environment: Environment { rho, exner, p, dz },
+        environment: Environment { rho, exner, p, dz, w: None },
         inflow: vec![None; with_passive().len()],
         photolysis: Vec::new(),
     }
 }
 
 /// The water and two passive tracers, of which the second decays.
-pub(super) fn with_passive() -> Arc<TracerSet> {
-    let passive = |name, decay| Tracer {
-        name,
-        variable: name,
-        units: "1",
-        description: name,
-        role: Role::Passive,
-        limiter: None,
+pub(super) fn with_passive() -> Arc<Constituents> {
+    let passive = |name, decay| Constituent {
         inflow: Inflow::ZeroGradient,
         decay,
+        ..Constituent::passive(name)
     };
-    Arc::new(TracerSet::with_passive([passive("stable", None), passive("unstable", Some(2.0))]))
+    let passive = [passive("stable", None), passive("unstable", Some(2.0))];
+    usual_set().with_passive(passive).shared()
 }

@@ -56,7 +56,7 @@ impl<R: ComputePrecision> Frames<R> {
         step: &Stepper<R>,
     ) {
         let MemberFields { state, surface } = &arrays.members[member];
-        let mut diagnostics = CloudDiagnostics::zeros(arrays.grid.shape);
+        let mut diagnostics = CloudDiagnostics::zeros(state.set(), arrays.grid.shape);
         step.schemes.diagnose(member, state, &arrays.present.environment, &mut diagnostics);
         let summary = budget.summary(member, arrays);
         let owned = arrays.grid.owned();
@@ -93,18 +93,27 @@ mod tests {
 
     use super::super::fixture::{SHAPE, coordinate, forcing, grid};
     use super::*;
+    use crate::physics::registry::usual_set;
     use crate::state::State;
-    use crate::tracers::TracerSet;
 
     /// A frame whose planes at the ground have this value.
     fn frame(rain: f64) -> CapturedFrame<f64> {
-        let mut arrays =
-            Arrays::new(&grid(), &coordinate(), &Arc::new(forcing(1.0)), [State::zeros(SHAPE)]);
-        arrays.members[0].surface.rain.fill(rain);
-        let budget = BudgetSums::new(&grid(), &coordinate(), &TracerSet::moist_air(), 1);
+        let mut arrays = Arrays::new(
+            &grid(),
+            &coordinate(),
+            &Arc::new(forcing(1.0)),
+            [State::zeros(&usual_set(), SHAPE)],
+        );
+        arrays.members[0].surface.named_mut("rain").fill(rain);
+        let budget = BudgetSums::new(&grid(), &coordinate(), &usual_set(), 1);
         let summary = budget.summary(0, &arrays);
         let MemberFields { state, surface } = arrays.members.remove(0);
-        CapturedFrame { state, diagnostics: CloudDiagnostics::zeros(SHAPE), surface, summary }
+        CapturedFrame {
+            state,
+            diagnostics: CloudDiagnostics::zeros(&usual_set(), SHAPE),
+            surface,
+            summary,
+        }
     }
 
     #[test]
@@ -115,7 +124,7 @@ mod tests {
             frames.push(member, frame(member as f64));
         }
         for member in [1, 0] {
-            let rain = frames.end(member).expect("a frame").surface.rain;
+            let rain = frames.end(member).expect("a frame").surface.named("rain").clone();
             assert!(rain.iter().all(|x| *x == member as f64));
         }
         frames.push(0, frame(0.0));

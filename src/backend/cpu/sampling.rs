@@ -52,7 +52,7 @@ impl<R: ComputePrecision + Number> Sampler<R> {
     /// Begins the columns of the present fields.
     pub(super) fn begin_profiles(&mut self, arrays: &Arrays<R>, schemes: &SchemeCalls<R>) {
         let (shape, state) = (arrays.grid.shape, &arrays.sole_member().state);
-        let mut diagnostics = CloudDiagnostics::zeros(shape);
+        let mut diagnostics = CloudDiagnostics::zeros(state.set(), shape);
         schemes.diagnose(0, state, &arrays.present.environment, &mut diagnostics);
         let extractor = self.extractor.as_mut().expect("weights are attached");
         assert!(extractor.in_flight.len() < FRAMES_IN_FLIGHT, "columns were not collected");
@@ -77,6 +77,7 @@ mod tests {
 
     use super::super::fixture::{SHAPE, coordinate, forcing, grid};
     use super::*;
+    use crate::physics::registry::usual_set;
     use crate::primitives::csr::Csr;
     use crate::state::State;
 
@@ -86,7 +87,7 @@ mod tests {
     }
 
     fn run() -> (Arrays<f64>, SchemeCalls<f64>) {
-        let mut state = State::zeros(SHAPE);
+        let mut state = State::zeros(&usual_set(), SHAPE);
         let field = &mut state.fields_mut()[1];
         field.indexed_iter_mut().for_each(|((k, j, i), q)| *q = vapour([k, j, i]));
         let arrays = Arrays::new(&grid(), &coordinate(), &Arc::new(forcing(1.0)), [state]);

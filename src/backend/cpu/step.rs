@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::Shape;
 use crate::real::Real;
-use crate::state::{ChemistryTally, STATE_FIELDS, State, TracerChange};
+use crate::state::{ChemistryTally, State, TracerChange};
 
 /// The processes of a step, with their work space.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl<R: ComputePrecision> Stepper<R> {
             }
         });
         let water = budget.add_inflow(member, &set, tracers.iter().map(|(_, entered)| *entered));
-        let fields = state.fields_mut()[STATE_FIELDS..].iter_mut();
+        let fields = state.fields_mut()[set.carried()..].iter_mut();
         for (number, (tracer, q)) in set.passive().iter().zip(fields).enumerate() {
             let Some(left) = tracer.left_after(dt) else { continue };
             budget.add_decay(member, number, left, (air, q));
@@ -182,6 +182,7 @@ fn decay<R: Real>(q: &mut Array3<R>, left: f64) {
 mod tests {
     use super::super::fixture::{SHAPE, coordinate, forcing, grid, with_passive};
     use super::*;
+    use crate::physics::registry::usual_set;
 
     fn stepper(tracers: usize) -> Stepper<f64> {
         let schemes = SchemeCalls::of_one(SHAPE.nz);
@@ -192,7 +193,7 @@ mod tests {
     fn perturbed(seed: Option<u64>, times: usize) -> Vec<f64> {
         let mut stepper = stepper(with_passive().len());
         stepper.disturb(seed);
-        let mut state = State::zeros(SHAPE).into_map(|field| field + 1.0);
+        let mut state = State::zeros(&usual_set(), SHAPE).into_map(|field| field + 1.0);
         for _ in 0..times {
             stepper.perturb(&mut state);
         }
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn air_at_rest_carries_nothing_and_tracers_decay() {
         let set = with_passive();
-        let state = State::zeros_of(Arc::clone(&set), SHAPE).into_map(|field| field + 8.0);
+        let state = State::zeros(&set, SHAPE).into_map(|field| field + 8.0);
         let mut arrays = Arrays::new(&grid(), &coordinate(), &Arc::new(forcing(1.0)), [state]);
         let mut budget = BudgetSums::new(&grid(), &coordinate(), &set, 1);
         let [stable, unstable] = set.passive() else { panic!("two passive tracers") };

@@ -9,13 +9,14 @@ use crate::backend::PhaseTime;
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::{Buffer, Gpu};
 use crate::error::{Error, Result};
-use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator, upload_air};
+use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator, upload_air};
 use crate::forcing::{Continuity, TimeInterpolant};
 use crate::grid::Grid;
 use crate::grid::gpu::Layout;
-use crate::state::gpu::device_fields::{DeviceFields, PLANES, TERMS, planes_of};
+use crate::state::gpu::air_fields;
+use crate::state::gpu::device_fields::{DeviceFields, planes_of};
 use crate::state::gpu::status_word::NonFiniteValue;
-use crate::state::{STATE_FIELDS, State, Surface, WATER_SPECIES};
+use crate::state::{State, Surface};
 
 /// The fields of all states, and the prescribed input of the present step.
 #[derive(Debug)]
@@ -45,9 +46,9 @@ pub(super) struct Arrays<R> {
 enum Air<R> {
     /// In an array of its own, the same in all steps.
     Kept(Buffer<R>),
-    /// Made from two frames of the input when it is needed, in the memory that the stages of the
-    /// transport use otherwise.
-    Between(Box<ForcingInterpolator<R>>),
+    /// Made from two frames of the input when it is needed, in the memory that the stages of the transport use otherwise,
+    /// or in an array of its own where it has more fields than they.
+    Between(Box<ForcingInterpolator<R>>, Option<Buffer<R>>),
 }
 
 impl<R: GpuPrecision> Arrays<R> {
@@ -61,14 +62,14 @@ impl<R: GpuPrecision> Arrays<R> {
     ) -> Result<Self> {
         let fields = order.len() * layout.cells();
         let tracers = [gpu.zeros(fields)?, gpu.zeros(fields)?];
-        let planes = planes_of(together) * layout.columns();
+        let planes = planes_of(order.set.planes().len(), together) * layout.columns();
         let surfaces = (0..order.states).map(|_| gpu.zeros(planes)).collect::<Result<_>>()?;
         let air = Air::new(gpu, setting, layout, &order)?;
         let driving = DeviceForcing::new(gpu, layout, &order.numbers())?;
         Ok(Self {
             grid: *setting.grid,
             layout,
-            frame_layout: FrameLayout::new(layout.shape, order.set.len()),
+            frame_layout: FrameLayout::new(layout.shape, &order.set),
             order,
             tracers,
             now: 0,
@@ -123,7 +124,7 @@ impl<R: GpuPrecision> Arrays<R> {
 
     /// The planes of a member with its terms of the water budget.
     pub(super) fn budget_planes(&self, member: usize) -> ReadPointer<R> {
-        let first = (PLANES.len() - TERMS) * self.layout.columns();
+        let first = self.order.set.planes().len() * self.layout.columns();
         self.surfaces[member].pointer_to(first).read()
     }
 
@@ -142,7 +143,7 @@ impl<R: GpuPrecision> Arrays<R> {
     pub(super) fn air<'a>(&'a self, spare: &'a Buffer<R>) -> &'a Buffer<R> {
         match &self.air {
             Air::Kept(air) => air,
-            Air::Between(_) => spare,
+            Air::Between(_, own) => own.as_ref().unwrap_or(spare),
         }
     }
 
@@ -161,7 +162,7 @@ impl<R: GpuPrecision> Arrays<R> {
 impl<R: GpuPrecision> Arrays<R> {
     /// True for an input of several frames.
     pub(super) fn has_sequence(&self) -> bool {
-        matches!(self.air, Air::Between(_))
+        matches!(self.air, Air::Between(..))
     }
 
     /// True where the forcing is interpolated for every step.
@@ -172,7 +173,7 @@ impl<R: GpuPrecision> Arrays<R> {
     /// Interpolation between two frames, where the device holds two.
     fn between(&self) -> Option<&ForcingInterpolator<R>> {
         match (&self.air, self.uploaded) {
-            (Air::Between(between), Some(_)) => Some(between),
+            (Air::Between(between, _), Some(_)) => Some(between),
             _ => None,
         }
     }
@@ -185,9 +186,9 @@ impl<R: GpuPrecision> Arrays<R> {
     /// Uploads the frames of a moment, which no kernel may read any more.
     pub(super) fn upload_frames(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
         match (&self.air, &moment.after) {
-            (Air::Between(between), Some(after)) => between.upload(&moment.before, after)?,
+            (Air::Between(between, _), Some(after)) => between.upload(&moment.before, after)?,
             // The last frame holds: it lies between itself and itself.
-            (Air::Between(between), None) => between.upload(&moment.before, &moment.before)?,
+            (Air::Between(between, _), None) => between.upload(&moment.before, &moment.before)?,
             (Air::Kept(air), _) => {
                 self.driving.upload(&moment.before)?;
                 upload_air(&moment.before.environment, air, self.layout)?;
@@ -215,7 +216,7 @@ impl<R: GpuPrecision> Arrays<R> {
 
     /// Interpolates the air, where the device holds two frames.
     pub(super) fn interpolate_air(&self, spare: &Buffer<R>) -> Result<()> {
-        self.between().map_or(Ok(()), |between| between.air(spare))
+        self.between().map_or(Ok(()), |between| between.air(self.air(spare)))
     }
 }
 
@@ -240,8 +241,7 @@ impl<R: GpuPrecision> Arrays<R> {
 
     /// Sets the planes at the ground of a member.
     pub(super) fn put_surface(&self, member: usize, surface: &Surface<R>) -> Result<()> {
-        // The first of `PLANES`.
-        for (number, plane) in surface.planes().into_iter().enumerate() {
+        for (number, plane) in surface.planes().iter().enumerate() {
             let values = plane.as_slice().expect("planes are in standard layout");
             let first = number * self.layout.columns();
             self.layout.upload(values, &self.surfaces[member], first)?;
@@ -257,9 +257,14 @@ impl<R: GpuPrecision> Arrays<R> {
 
     /// Planes at the ground of a member. Waits for the device.
     pub(super) fn surface(&self, member: usize) -> Result<Surface<R>> {
-        let mut planes = vec![R::ZERO; PLANES.len() * self.layout.columns()];
+        let mut planes = vec![R::ZERO; self.planes_of_step() * self.layout.columns()];
         self.surfaces[member].download_from(0, &mut planes)?;
-        Ok(self.frame_layout.surface_of(&self.layout.unpadded(&planes)))
+        Ok(self.frame_layout.surface_of(&self.order.set, &self.layout.unpadded(&planes)))
+    }
+
+    /// Planes at the ground, with the terms of the water budget of a step.
+    pub(super) fn planes_of_step(&self) -> usize {
+        planes_of(self.order.set.planes().len(), 1)
     }
 
     /// The planes at the ground of a member, as they are on the device.
@@ -279,10 +284,10 @@ impl<R: GpuPrecision> Arrays<R> {
             )
         };
         let indices = self.order.indices(member);
-        let water = indices.water();
+        let limited = indices.limited();
         pick(0, indices.theta(), 1)?;
-        pick(STATE_FIELDS - WATER_SPECIES, water.start, water.len())?;
-        (STATE_FIELDS..self.order.set.len())
+        pick(self.order.set.limited().start, limited.start, limited.len())?;
+        (self.order.set.carried()..self.order.set.len())
             .try_for_each(|field| pick(field, self.order.place(member, field), 1))
     }
 
@@ -294,7 +299,11 @@ impl<R: GpuPrecision> Arrays<R> {
         first: usize,
     ) -> Result<()> {
         let (planes, layout) = (&self.surfaces[member], self.layout);
-        staging.copy_rows(first, (planes, layout.rows()), 0..PLANES.len() * layout.columns())
+        staging.copy_rows(
+            first,
+            (planes, layout.rows()),
+            0..self.planes_of_step() * layout.columns(),
+        )
     }
 }
 
@@ -326,11 +335,15 @@ impl<R: GpuPrecision> Air<R> {
     /// Memory of the air: of the present frame, or of what is between two frames.
     fn new(gpu: &Gpu, setting: &GpuConfig<'_>, layout: Layout, order: &FieldOrder) -> Result<Self> {
         if !setting.has_sequence {
-            return Ok(Self::Kept(gpu.zeros(AIR_FIELDS * layout.cells())?));
+            return Ok(Self::Kept(gpu.zeros(air_fields(&order.set) * layout.cells())?));
         }
         let (continuity, numbers) = (Continuity::new(setting.coordinate), order.numbers());
-        let between = ForcingInterpolator::new(gpu, layout, &continuity, &numbers)?;
-        Ok(Self::Between(Box::new(between)))
+        let air = air_fields(&order.set);
+        let between = ForcingInterpolator::new(gpu, layout, &continuity, (&numbers, air))?;
+        // The transport of the water has room for what it carries.
+        let carried = order.groups(setting.limiter)[0].tracers[0];
+        let own = (air > carried).then(|| gpu.zeros(air * layout.cells())).transpose()?;
+        Ok(Self::Between(Box::new(between), own))
     }
 }
 

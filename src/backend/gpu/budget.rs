@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gpu::budget::{Budget, BudgetColumns};
 use crate::state::gpu::device_fields::TERMS;
 use crate::state::gpu::member_layout::MemberLayout;
-use crate::state::{Accumulators, STATE_FIELDS, Surface, TracerChange, WaterChange};
+use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
 
 /// Sums of the water and of the passive tracers.
 #[derive(Debug)]
@@ -35,7 +35,13 @@ impl<R: GpuPrecision> BudgetSums<R> {
         let [rows, columns] = inner.clone();
         let columns = BudgetColumns { rows, columns, area: area_of(&region) };
         let planes: Vec<_> = (0..order.states).map(|state| arrays.budget_planes(state)).collect();
-        let water = Budget::new(gpu, layout, &columns, transports.cell_mass(), &planes)?;
+        let water = Budget::new(
+            gpu,
+            layout,
+            &columns,
+            transports.cell_mass(),
+            (&planes, order.set.water().len()),
+        )?;
         let passive = match order.states * order.set.passive().len() {
             0 => None,
             count => Some(Passive::new(gpu, layout, inner, transports.cell_mass(), count)?),
@@ -61,7 +67,7 @@ impl<R: GpuPrecision> BudgetSums<R> {
         for (number, tracer) in order.set.passive().iter().enumerate() {
             let Some(left) = tracer.left_after(dt) else { continue };
             for state in 0..order.states {
-                let field = arrays.field(tracers, state, STATE_FIELDS + number);
+                let field = arrays.field(tracers, state, order.set.carried() + number);
                 passive.decay(number * order.states + state, field, left)?;
             }
         }
@@ -92,7 +98,8 @@ impl<R: GpuPrecision> BudgetSums<R> {
     ) -> Result<Vec<TracerAmount>> {
         let Some(passive) = &self.passive else { return Ok(Vec::new()) };
         let amount = |(number, change)| {
-            let field = arrays.field(arrays.present(), member, STATE_FIELDS + number);
+            let field = arrays.order.set.carried() + number;
+            let field = arrays.field(arrays.present(), member, field);
             Ok(TracerAmount { amount: passive.amount(field)?, change })
         };
         changes.into_iter().enumerate().map(amount).collect()
@@ -109,7 +116,7 @@ impl<R: GpuPrecision> BudgetSums<R> {
         let (order, entered) = (&arrays.order, transports.entered()?);
         let decayed = passive.decayed()?;
         let change = |number: usize| TracerChange {
-            sides: entered[order.place(member, STATE_FIELDS + number)],
+            sides: entered[order.place(member, order.set.carried() + number)],
             decayed: decayed[number * order.states + member],
             ..TracerChange::default()
         };
@@ -118,7 +125,7 @@ impl<R: GpuPrecision> BudgetSums<R> {
 
     /// Precipitation of the region by the planes at the ground.
     pub(super) fn precipitation(&self, surface: &Surface<R>) -> Precipitation {
-        self.region.precipitation(&surface.rain, &surface.snow)
+        self.region.precipitation(surface)
     }
 
     /// Partial sums that make all changes of a member and of the passive tracers. Waits for the device.
@@ -174,7 +181,7 @@ impl<R: GpuPrecision> BudgetSums<R> {
         let mut all = of_water.to_vec();
         all.resize(order.len() * nz, 0.0);
         for (number, change) in changes.iter().enumerate() {
-            all[order.place(0, STATE_FIELDS + number) * nz] = change.sides;
+            all[order.place(0, order.set.carried() + number) * nz] = change.sides;
         }
         let (main, mut rest) = all.split_at(of_water.len());
         of_water.copy_from_slice(main);
@@ -208,11 +215,13 @@ fn first_sums(changes: &WaterChange, count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::registry::usual_set;
 
     #[test]
     fn changes_are_those_that_their_partial_sums_were_made_of() {
         // The second of two states: the inflow of its five species of water, of 14 fields.
-        let indices = MemberLayout { number: 1, before_water: 2 };
+        let alone = MemberLayout::alone(&usual_set());
+        let indices = MemberLayout { number: 1, before_water: 2, ..alone };
         let mut entered = [0.0; 14];
         entered[indices.water()].copy_from_slice(&[1.0, 2.0, 4.0, 8.0, 16.0]);
         entered[indices.theta()] = 1000.0;

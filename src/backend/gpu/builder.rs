@@ -81,6 +81,12 @@ impl<R: GpuPrecision> GpuBackend<R> {
     ) -> Result<Self> {
         let GpuConfig { grid, coordinate, .. } = *setting;
         let (count, fields) = (schemes.len(), setting.tracers.len());
+        let own = setting.scheme.about().set();
+        assert_eq!(
+            setting.tracers.of_scheme_only(),
+            own.of_scheme_only(),
+            "the constituents of the scheme of the run"
+        );
         refuse_margins(grid)?;
         refuse_too_many(count, fields)?;
         MemoryEstimate::of_members::<R>(gpu, setting, count)?.check(gpu)?;
@@ -102,7 +108,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let (schemes, transports) = ((schemes, mapping.as_deref()), (transports, together));
         let step = Stepper::new(gpu, setting, schemes, transports, (&arrays, &budget))?;
         let frames = Frames::new(gpu, (&arrays, &budget), &step)?;
-        let sampler = Sampler::new(gpu, (layout, fields), &SamplingRequest::default())?;
+        let sampler = Sampler::new(gpu, (layout, setting.tracers), &SamplingRequest::default())?;
         Ok(Self { gpu: gpu.clone(), arrays, budget, step, sampler, frames })
     }
 }

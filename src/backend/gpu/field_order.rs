@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use crate::advection::Limiter;
+use crate::constituents::Constituents;
 use crate::state::gpu::member_layout::MemberLayout;
-use crate::state::{STATE_FIELDS, WATER_SPECIES};
-use crate::tracers::TracerSet;
 
 /// The places of the fields of the states among all fields on the device.
 ///
 /// A transport wants the tracers without limiter first and the microphysics the water of a state in one piece:
 /// first the potential temperatures of all states, then what else goes without limiter, then the water of one state
-/// after the other, then passive tracers with the limiter of the run, and last those with a limiter of their own,
+/// after the other with its properties, then passive tracers with the limiter of the run, and last those with a limiter of their own,
 /// which have a transport of their own.
 #[derive(Clone, Debug)]
 pub(super) struct FieldOrder {
-    pub(super) set: Arc<TracerSet>,
+    pub(super) set: Arc<Constituents>,
     pub(super) states: usize,
     /// Numbers of the passive tracers by their limiters: none, that of the run, and the others.
     groups: Vec<(Limiter, Vec<usize>)>,
@@ -34,9 +33,9 @@ pub(super) struct TracerGroup {
 
 impl FieldOrder {
     /// The order for so many states of a set, in a run with this limiter.
-    pub(super) fn new(set: &Arc<TracerSet>, limiter: Limiter, states: usize) -> Self {
+    pub(super) fn new(set: &Arc<Constituents>, limiter: Limiter, states: usize) -> Self {
         let mut groups = vec![(Limiter::None, Vec::new()), (limiter, Vec::new())];
-        for (number, tracer) in set.iter().enumerate().skip(STATE_FIELDS) {
+        for (number, tracer) in set.iter().enumerate().skip(set.carried()) {
             let own = tracer.limiter(limiter);
             match groups.iter_mut().find(|(of_group, _)| *of_group == own) {
                 Some((_, numbers)) => numbers.push(number),
@@ -60,7 +59,7 @@ impl FieldOrder {
     pub(super) fn groups(&self, limiter: Limiter) -> Vec<TracerGroup> {
         let of_states = |tracers: usize| self.states * tracers;
         let unlimited = 1 + self.unlimited();
-        let main = unlimited + WATER_SPECIES + self.groups[1].1.len();
+        let main = unlimited + self.set.limited().len() + self.groups[1].1.len();
         let tracers = [main, unlimited].map(of_states);
         let mut groups = vec![TracerGroup { first: 0, tracers, limiter }];
         for (limiter, numbers) in &self.groups[2..] {
@@ -71,20 +70,21 @@ impl FieldOrder {
         groups
     }
 
-    /// The places of the fields of WSM5 of a state.
+    /// The places of the fields of the scheme of a state.
     pub(super) fn indices(&self, state: usize) -> MemberLayout {
-        MemberLayout { number: state, before_water: self.states * (1 + self.unlimited()) }
+        let before_water = self.states * (1 + self.unlimited());
+        MemberLayout { number: state, before_water, ..MemberLayout::alone(&self.set) }
     }
 
     /// The place of a field of a state.
     pub(super) fn place(&self, state: usize, field: usize) -> usize {
-        if field < STATE_FIELDS {
+        if field < self.set.carried() {
             return self.indices(state).place(field);
         }
         let mut in_order = self.groups.iter().flat_map(|(_, numbers)| numbers);
         let at = in_order.position(|number| *number == field).expect("a tracer of the set");
         // Behind the potential temperatures, and what is limited behind the water too.
-        let water = if at < self.unlimited() { 0 } else { WATER_SPECIES };
+        let water = if at < self.unlimited() { 0 } else { self.set.limited().len() };
         self.states * (1 + water + at) + state
     }
 
@@ -111,24 +111,16 @@ impl FieldOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tracers::{Inflow, Role, Tracer};
+    use crate::constituents::Constituent;
+    use crate::physics::registry::usual_set;
 
-    fn passive(name: &'static str, limiter: Option<Limiter>) -> Tracer {
-        Tracer {
-            name,
-            variable: name,
-            units: "1",
-            description: name,
-            role: Role::Passive,
-            limiter,
-            inflow: Inflow::Input,
-            decay: None,
-        }
+    fn passive(name: &'static str, limiter: Option<Limiter>) -> Constituent {
+        Constituent { limiter, ..Constituent::passive(name) }
     }
 
     #[test]
     fn every_field_has_one_place_and_groups_hold_their_limiters() {
-        let set = Arc::new(TracerSet::with_passive([
+        let set = Arc::new(usual_set().with_passive([
             passive("a", None),
             passive("b", Some(Limiter::None)),
             passive("c", Some(Limiter::Monotonic)),

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use ndarray::{Array2, Array3};
 
 use super::field_order::FieldOrder;
-use crate::backend::{CapturedFrame, Summary, WATER_SPECIES};
+use crate::backend::{CapturedFrame, Summary};
+use crate::constituents::Constituents;
 use crate::grid::Shape;
 use crate::real::Real;
-pub(super) use crate::state::gpu::device_fields::DIAGNOSED_FIELDS;
-use crate::state::gpu::device_fields::SURFACE_PLANES;
+use crate::state::gpu::device_fields::planes_of;
 use crate::state::{CloudDiagnostics, State, Surface};
-use crate::tracers::TracerSet;
 
 /// Lengths of the parts, elements.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +19,23 @@ pub(super) struct FrameLayout {
     shape: Shape,
     /// Fields of the state.
     fields: usize,
+    /// Diagnosed volumes.
+    volumes: usize,
+    /// Planes of the ground, with the terms of the water budget of a step.
+    planes: usize,
+    /// Species of water.
+    species: usize,
 }
 
 impl FrameLayout {
-    pub(super) fn new(shape: Shape, fields: usize) -> Self {
-        Self { shape, fields }
+    pub(super) fn new(shape: Shape, set: &Constituents) -> Self {
+        Self {
+            shape,
+            fields: set.len(),
+            volumes: set.volumes().len(),
+            planes: planes_of(set.planes().len(), 1),
+            species: set.water().len(),
+        }
     }
 
     /// The state.
@@ -34,12 +45,12 @@ impl FrameLayout {
 
     /// The state and what is diagnosed.
     pub(super) fn fields(self) -> usize {
-        self.state() + DIAGNOSED_FIELDS * self.shape.cells()
+        self.state() + self.volumes * self.shape.cells()
     }
 
     /// The planes of the ground.
     pub(super) fn surface(self) -> usize {
-        SURFACE_PLANES * self.shape.columns()
+        self.planes * self.shape.columns()
     }
 
     /// Elements before the column sums of water.
@@ -49,13 +60,13 @@ impl FrameLayout {
 
     /// All of it.
     pub(super) fn frame(self) -> usize {
-        self.before_contents() + WATER_SPECIES * self.shape.columns()
+        self.before_contents() + self.species * self.shape.columns()
     }
 
     /// The fields, the planes of the ground, and the column sums of water, as ranges of the frame.
     pub(super) fn parts(self) -> Vec<Range<usize>> {
         let cells = self.shape.cells();
-        let fields = (0..self.fields + DIAGNOSED_FIELDS).map(|n| n * cells..(n + 1) * cells);
+        let fields = (0..self.fields + self.volumes).map(|n| n * cells..(n + 1) * cells);
         let planes = [self.fields()..self.before_contents(), self.before_contents()..self.frame()];
         fields.chain(planes).collect()
     }
@@ -64,7 +75,7 @@ impl FrameLayout {
     /// added.
     pub(super) fn captured<R: Real>(
         self,
-        set: &Arc<TracerSet>,
+        set: &Arc<Constituents>,
         mut parts: Vec<Vec<R>>,
         summary: Summary<R>,
     ) -> CapturedFrame<R> {
@@ -73,13 +84,11 @@ impl FrameLayout {
             unreachable!("as many parts as were asked for")
         };
         let mut fields: Vec<_> = parts.into_iter().map(|values| self.array(values)).collect();
-        let Ok(diagnosed) = fields.split_off(self.fields).try_into() else {
-            unreachable!("as many fields as were asked for")
-        };
+        let diagnosed = fields.split_off(self.fields);
         CapturedFrame {
             state: State::new(Arc::clone(set), fields),
-            diagnostics: CloudDiagnostics::of(diagnosed),
-            surface: self.surface_of(&surface),
+            diagnostics: CloudDiagnostics::of(set, diagnosed),
+            surface: self.surface_of(set, &surface),
             summary: Summary { contents: self.contents_of(contents), ..summary },
         }
     }
@@ -90,14 +99,15 @@ impl FrameLayout {
         State::new(Arc::clone(&order.set), fields.collect())
     }
 
-    /// The ground from its planes, in the order of [`PLANES`](crate::state::gpu::device_fields::PLANES).
-    pub(super) fn surface_of<R: Real>(self, values: &[R]) -> Surface<R> {
-        Surface::of(std::array::from_fn(|number| self.plane(values, number)))
+    /// The ground from its planes, in their order on the device.
+    pub(super) fn surface_of<R: Real>(self, set: &Arc<Constituents>, values: &[R]) -> Surface<R> {
+        let count = Surface::<R>::names(set).count();
+        Surface::of(set, (0..count).map(|number| self.plane(values, number)).collect())
     }
 
     fn contents_of<R: Real>(self, values: Vec<R>) -> Array3<R> {
         let Shape { nx, ny, .. } = self.shape;
-        Array3::from_shape_vec((WATER_SPECIES, ny, nx), values).expect("a plane for each species")
+        Array3::from_shape_vec((self.species, ny, nx), values).expect("a plane for each species")
     }
 
     fn field<R: Real>(self, values: &[R], number: usize) -> Array3<R> {
@@ -121,22 +131,23 @@ impl FrameLayout {
 mod tests {
     use super::*;
     use crate::advection::Limiter;
+    use crate::physics::registry::usual_set;
 
     const SHAPE: Shape = Shape { nx: 3, ny: 2, nz: 2 };
 
     #[test]
     fn parts_of_a_frame_are_those_of_its_array() {
-        let set = TracerSet::moist_air();
-        let layout = FrameLayout::new(SHAPE, set.len());
+        let set = usual_set();
+        let layout = FrameLayout::new(SHAPE, &set);
         let values: Vec<f64> = (0..layout.frame()).map(|at| at as f64).collect();
         let (cells, columns) = (SHAPE.cells() as f64, SHAPE.columns() as f64);
         let fields = layout.fields() as f64;
         let state = layout.state_of(&FieldOrder::new(&set, Limiter::None, 1), &values);
         let firsts: Vec<f64> = state.fields().iter().map(|field| field[[0, 0, 0]]).collect();
         assert_eq!(firsts, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|number| number * cells));
-        let surface = layout.surface_of(&values[layout.fields()..]);
+        let surface = layout.surface_of(&set, &values[layout.fields()..]);
         assert_eq!(
-            [surface.rain[[0, 1]], surface.snow[[1, 0]]],
+            [surface.named("rain")[[0, 1]], surface.named("rainncv")[[1, 0]]],
             [fields + 1.0, fields + columns + 3.0]
         );
         let parts = layout.parts();

@@ -7,6 +7,7 @@ use super::field_order::{FieldOrder, TracerGroup};
 use crate::advection::Limiter;
 use crate::advection::gpu::{TransportSettings, passive, transport};
 use crate::chemistry::coupled::Coupled;
+use crate::constituents::{Constituents, Inflow};
 use crate::device::{Gpu, KernelSource};
 use crate::dry_mass::MassCoordinate;
 use crate::forcing::gpu as forcing;
@@ -17,7 +18,6 @@ use crate::physics::scheme::Scheme;
 use crate::primitives::gpu::reduce;
 use crate::real::Real;
 use crate::state::gpu::device_fields::ActiveColumns;
-use crate::tracers::{Inflow, TracerSet};
 
 /// Grid, schemes and tracers that a run on the GPU is made for.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct GpuConfig<'a> {
     /// Its mapping of columns to threads, as its `Mappings` write it; without it the fastest one.
     pub mapping: Option<&'a str>,
     /// The tracers that the air carries.
-    pub tracers: &'a Arc<TracerSet>,
+    pub tracers: &'a Arc<Constituents>,
     /// `true` for an input of several frames.
     pub has_sequence: bool,
     /// The chemistry of species among the tracers, for the memory that it takes.
@@ -96,7 +96,7 @@ pub(super) fn sources<R: GpuPrecision>(
     let mut all = setting.scheme.sources(precision, &at);
     all.extend([
         step_end::source(precision, grid),
-        budget::source(precision, nz),
+        budget::source(precision, nz, setting.tracers.water().len()),
         summary::source(precision, nz),
         reduce::source::<R>(reduce::ReduceConfig::default()),
     ]);

@@ -9,11 +9,12 @@ use crate::advection::gpu::transport::Transport;
 use crate::chemistry::gpu::coupling::Coupling;
 use crate::device::Gpu;
 use crate::error::{Advice, Error, Result};
-use crate::forcing::gpu::{AIR_FIELDS, DeviceForcing, ForcingInterpolator};
+use crate::forcing::gpu::{DeviceForcing, ForcingInterpolator};
 use crate::gpu::budget::Budget;
 use crate::grid::Shape;
 use crate::primitives::gpu::conjugate_gradient;
-use crate::state::gpu::device_fields::SURFACE_PLANES;
+use crate::state::gpu::air_fields;
+use crate::state::gpu::device_fields::planes_of;
 
 /// Memory that the driver keeps and that is lost between allocations, bytes.
 const RESERVE: usize = 64 << 20;
@@ -76,23 +77,24 @@ impl MemoryEstimate {
         let (fields, of_one) = (order.len(), order.set.len());
         let settings = transport_settings::<R>(gpu, setting, &order);
         let layout = settings[0].layout(setting.grid);
-        let state = 2 * of_one * layout.cells() + SURFACE_PLANES * layout.columns();
+        let state =
+            2 * of_one * layout.cells() + planes_of(order.set.planes().len(), 1) * layout.columns();
         let transports = settings.iter().map(|own| Transport::<R>::bytes(setting.grid, *own));
         let air = if setting.has_sequence {
             // The winds of later frames are projected beside the run: a column and its neighbours.
             const NEIGHBOURS: usize = 4;
             let columns = shape.columns();
             let solver = conjugate_gradient::GpuSolver::bytes(columns, (1 + NEIGHBOURS) * columns);
-            ForcingInterpolator::<R>::bytes(layout, fields) + solver
+            ForcingInterpolator::<R>::bytes(layout, (fields, air_fields(&order.set))) + solver
         } else {
-            AIR_FIELDS * layout.cells() * size_of::<R>()
+            air_fields(&order.set) * layout.cells() * size_of::<R>()
         };
         states * state * size_of::<R>()
             + DeviceForcing::<R>::bytes(layout, fields)
             + air
             + transports.sum::<usize>()
             + Budget::<R>::bytes(layout, states)
-            + Frames::<R>::bytes(shape, of_one)
+            + Frames::<R>::bytes(shape, &order.set)
             + steps_together::<R>(setting, (&settings[0], states))[1]
     }
 

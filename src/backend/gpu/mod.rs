@@ -224,8 +224,8 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
         if let Some(gathered) = gathered {
             self.resume(gathered)?;
         }
-        let (layout, fields) = (self.arrays.layout, self.arrays.order.set.len());
-        self.sampler = Sampler::new(&self.gpu, (layout, fields), &attached)?;
+        let (layout, set) = (self.arrays.layout, &self.arrays.order.set);
+        self.sampler = Sampler::new(&self.gpu, (layout, set), &attached)?;
         Ok(())
     }
 
@@ -268,7 +268,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
 
     fn collect(&mut self, output: Output, wait: bool) -> Result<Option<CollectedOutput<R>>> {
         let Self { arrays, budget, step, sampler, frames, .. } = self;
-        let fields = (arrays.layout.shape, arrays.order.set.len());
+        let fields = (arrays.layout.shape, &*arrays.order.set);
         let collected = match output {
             Output::Frame(member) => {
                 let frame = frames.end(member, wait, (arrays, budget), step);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::GpuPrecision;
 use super::arrays::Arrays;
-use super::frame_layout::DIAGNOSED_FIELDS;
 use super::memory::MemoryEstimate;
 use super::step::Stepper;
-use crate::backend::{PRODUCT_PLANES, PRODUCT_VOLUMES, Products, Profiles, SamplingRequest};
+use crate::backend::{Products, Profiles, SamplingRequest};
+use crate::constituents::Constituents;
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
@@ -16,8 +16,7 @@ use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::sampling::{Levels, Sampling};
-use crate::state::STATE_FIELDS;
-use crate::state::gpu::device_fields::PLANES;
+use crate::state::gpu::device_fields::planes_of;
 
 /// Operators, and the work memory that they need besides the state.
 #[derive(Debug)]
@@ -44,14 +43,6 @@ struct SampledMoment {
     air_weight: f64,
 }
 
-/// Planes `rain` and `snow`, which are adjacent in memory; operators are applied to these and to `sr`.
-const ADJACENT_PLANES: usize = 2;
-
-/// Number of a plane of the ground.
-fn plane(name: &str) -> usize {
-    PLANES.iter().position(|plane| *plane == name).expect("a plane of the ground")
-}
-
 /// One of the parts of equal length.
 fn part<R: Copy>(values: &[R], number: usize, length: usize) -> Vec<R> {
     values[number * length..(number + 1) * length].to_vec()
@@ -60,21 +51,22 @@ fn part<R: Copy>(values: &[R], number: usize, length: usize) -> Vec<R> {
 impl<R: GpuPrecision> Sampler<R> {
     pub(super) fn new(
         gpu: &Gpu,
-        (layout, fields): (Layout, usize),
+        (layout, set): (Layout, &Constituents),
         attached: &SamplingRequest<R>,
     ) -> Result<Self> {
         let shape = layout.shape;
         let SamplingRequest { operators, weights } = attached;
-        let passive = fields - STATE_FIELDS;
-        let levels = (PRODUCT_VOLUMES + passive) * shape.nz + PRODUCT_PLANES;
+        let (fields, diagnosed) = (set.len(), set.volumes().len());
+        let levels = (fields + diagnosed) * shape.nz + set.shown_planes().count();
         let is_asked = !operators.is_empty() || weights.is_some();
-        let cells = if is_asked { DIAGNOSED_FIELDS * shape.cells() } else { 0 };
-        let is_picked = is_asked && (!layout.is_tight() || passive > 0);
-        let picked = is_picked.then(|| [fields * shape.cells(), PLANES.len() * shape.columns()]);
+        let cells = if is_asked { diagnosed * shape.cells() } else { 0 };
+        let is_picked = is_asked && (!layout.is_tight() || !set.passive().is_empty());
+        let picked = is_picked
+            .then(|| [fields * shape.cells(), planes_of(set.planes().len(), 1) * shape.columns()]);
         if is_asked {
             let of = |operator: &Arc<Csr<R>>| Sampling::bytes(operator, levels);
             let operators: usize = operators.iter().map(of).sum();
-            let columns = weights.as_ref().map_or(0, |_| ProfileKernels::<R>::bytes(shape, fields));
+            let columns = weights.as_ref().map_or(0, |_| ProfileKernels::<R>::bytes(shape, set));
             let values = cells + picked.iter().flatten().sum::<usize>();
             MemoryEstimate::new(values * size_of::<R>() + operators + columns, shape).check(gpu)?;
         }
@@ -83,7 +75,7 @@ impl<R: GpuPrecision> Sampler<R> {
         }
         let sampling = |operator: &Arc<Csr<R>>| Sampling::new(gpu, operator, levels);
         let operators = operators.iter().map(sampling).collect::<Result<_>>()?;
-        let profiles = |weights: &Arc<Vec<R>>| ProfileKernels::new(gpu, (shape, fields), weights);
+        let profiles = |weights: &Arc<Vec<R>>| ProfileKernels::new(gpu, (shape, set), weights);
         let columns = weights.as_ref().map(profiles).transpose()?;
         let picked = match picked {
             Some([state, ground]) => Some([gpu.zeros(state)?, gpu.zeros(ground)?]),
@@ -125,14 +117,15 @@ impl<R: GpuPrecision> Sampler<R> {
             None => (arrays.present(), arrays.planes(0)),
         };
         let nz = arrays.layout.shape.nz;
-        let passive = arrays.order.set.passive().len();
-        let groups = [
-            Levels { array: state, first: 0, count: STATE_FIELDS * nz },
-            Levels { array: &self.diagnosed, first: 0, count: DIAGNOSED_FIELDS * nz },
-            Levels { array: state, first: STATE_FIELDS * nz, count: passive * nz },
-            Levels { array: surface, first: plane("rain"), count: ADJACENT_PLANES },
-            Levels { array: surface, first: plane("sr"), count: PRODUCT_PLANES - ADJACENT_PLANES },
+        let set = &arrays.order.set;
+        let (carried, passive) = (set.carried() * nz, set.passive().len() * nz);
+        let mut groups = vec![
+            Levels { array: state, first: 0, count: carried },
+            Levels { array: &self.diagnosed, first: 0, count: set.volumes().len() * nz },
+            Levels { array: state, first: carried, count: passive },
         ];
+        let plane = |plane| Levels { array: surface, first: plane, count: 1 };
+        groups.extend(set.shown_planes().map(plane));
         self.operators[operator].send(&groups)
     }
 
@@ -169,11 +162,11 @@ impl<R: GpuPrecision> Sampler<R> {
         Ok(())
     }
 
-    /// The oldest pending columns, of states of so many fields.
+    /// The oldest pending columns, of states of a set.
     pub(super) fn end_profiles(
         &mut self,
         wait: bool,
-        (shape, fields): (Shape, usize),
+        (shape, set): (Shape, &Constituents),
     ) -> Result<Option<Profiles<R>>> {
         let Some(columns) = &mut self.columns else { return Ok(None) };
         if !wait && !columns.are_complete()? {
@@ -181,22 +174,24 @@ impl<R: GpuPrecision> Sampler<R> {
         }
         let turned = columns.receive()?;
         Ok(turned.map(|ColumnProfiles { profiles, totals, strongest }| Profiles {
-            volumes: in_order_of_samples(fields)
+            volumes: in_order_of_samples(set)
                 .map(|number| part(&profiles, number, shape.cells()))
                 .collect(),
-            totals: std::array::from_fn(|kind| part(&totals, kind, shape.columns())),
+            totals: (0..set.water().len())
+                .map(|kind| part(&totals, kind, shape.columns()))
+                .collect(),
             strongest,
         }))
     }
 
-    /// The oldest products of an operator, with states of so many fields.
+    /// The oldest products of an operator, with states of a set.
     pub(super) fn end_products(
         &mut self,
         operator: usize,
         wait: bool,
-        (shape, fields): (Shape, usize),
+        (shape, set): (Shape, &Constituents),
     ) -> Result<Option<Products<R>>> {
-        let count = PRODUCT_VOLUMES + fields - STATE_FIELDS;
+        let count = set.len() + set.volumes().len();
         let operator = &mut self.operators[operator];
         if !wait && !operator.is_complete()? {
             return Ok(None);
@@ -206,32 +201,31 @@ impl<R: GpuPrecision> Sampler<R> {
         let (volumes, planes) = values.split_at(count * shape.nz * places);
         Ok(Some(Products {
             volumes: (0..count).map(|number| part(volumes, number, shape.nz * places)).collect(),
-            planes: std::array::from_fn(|number| part(planes, number, places)),
+            planes: (0..set.shown_planes().count())
+                .map(|number| part(planes, number, places))
+                .collect(),
         }))
     }
 }
 
 /// Numbers of the fields on the device in the order of a sample: diagnosed fields follow those of the state on the
-/// device, and those of the moist air in a sample.
-fn in_order_of_samples(fields: usize) -> impl Iterator<Item = usize> {
-    (0..STATE_FIELDS).chain(fields..fields + DIAGNOSED_FIELDS).chain(STATE_FIELDS..fields)
+/// device, and those of the scheme in a sample.
+fn in_order_of_samples(set: &Constituents) -> impl Iterator<Item = usize> {
+    let (carried, fields) = (set.carried(), set.len());
+    (0..carried).chain(fields..fields + set.volumes().len()).chain(carried..fields)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn planes_of_products_are_adjacent_as_they_are_read() {
-        assert_eq!(plane("snow"), plane("rain") + 1);
-        assert_eq!([ADJACENT_PLANES, PRODUCT_PLANES - ADJACENT_PLANES], [2, 1]);
-    }
+    use crate::constituents::Constituent;
+    use crate::physics::registry::usual_set;
 
     #[test]
     fn diagnosed_fields_come_before_passive_tracers() {
-        let order: Vec<usize> = in_order_of_samples(STATE_FIELDS + 2).collect();
+        let set = usual_set().with_passive(["a", "b"].map(Constituent::passive));
+        let order: Vec<usize> = in_order_of_samples(&set).collect();
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 6, 7]);
-        assert_eq!(order.len(), PRODUCT_VOLUMES + 2);
     }
 
     #[test]

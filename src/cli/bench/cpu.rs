@@ -91,11 +91,12 @@ pub(super) fn microphysics_times<R: FilePrecision>(
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<Vec<f64>> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
+    let replicated = replicated.carrying(&scheme.about().set());
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = &*replicated;
     // Without sides, so that it acts in all columns.
     let grid = grid.with_sides(Sides::all(Side::Periodic));
     let mut cpu = Cpu::new(&grid, coordinate, Limiter::None, scheme, forcing, state.clone());
-    let mut radar = diagnoses.then(|| CloudDiagnostics::zeros(grid.shape));
+    let mut radar = diagnoses.then(|| CloudDiagnostics::zeros(state.set(), grid.shape));
     let call = |cpu: &mut Cpu<R>| {
         cpu.microphysics(dt);
         if let Some(radar) = &mut radar {
@@ -139,7 +140,8 @@ pub(super) fn step_times<R: FilePrecision>(
     dt: f64,
     runs: impl Fn(f64) -> u32,
 ) -> Result<(Vec<f64>, Cpu<R>)> {
-    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = replicated;
+    let replicated = replicated.carrying(&scheme.about().set());
+    let ReplicatedGrid { grid, coordinate, forcing, state, .. } = &*replicated;
     let mut cpu = Cpu::new(grid, coordinate, limiter, scheme, forcing, state.clone());
     // The first step removes subnormal traces of species from the file.
     let times = wall_times(runs, &mut cpu, |_| Ok(()), |cpu| cpu.step(dt))?;

@@ -19,20 +19,16 @@ use crate::device::{Branch, Buffer, Gpu, PinnedTransfer, Resources};
 use crate::dry_mass::AirMass;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::forcing::gpu::AIR_FIELDS;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::physics::device::{DeviceColumns, DeviceGrid, DeviceRun};
 use crate::physics::scheme::Scheme;
 use crate::primitives::gpu::arithmetic::{Arithmetic, Copying};
-use crate::state::gpu::device_fields::{
-    ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, SURFACE_PLANES,
-};
+use crate::state::State;
+use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields, planes_of};
 use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::gpu::step_in_batch::StepInBatch;
-use crate::state::{STATE_FIELDS, State};
-use crate::tracers::TracerSet;
 
 /// The device with its peak performance.
 pub(super) fn best<R: GpuPrecision>(gpu: &Gpu, runs: u32) -> Result<Processor> {
@@ -83,6 +79,7 @@ fn mappings<R: GpuPrecision>(
 pub(in crate::cli) struct PhysicsArrays<R> {
     shape: Shape,
     layout: Layout,
+    member: MemberLayout,
     /// The initial state of every call.
     fresh: Buffer<R>,
     state: Buffer<R>,
@@ -92,31 +89,35 @@ pub(in crate::cli) struct PhysicsArrays<R> {
 }
 
 impl<R: FilePrecision + GpuPrecision> PhysicsArrays<R> {
-    /// Allocates the memory, with `diagnosed` diagnostic fields, and uploads the columns.
+    /// Allocates the memory for a scheme, with that of what it `diagnoses` if asked for, and uploads the columns.
     pub(in crate::cli) fn new(
         gpu: &Gpu,
         replicated: &ReplicatedGrid<R>,
-        diagnosed: usize,
+        (scheme, diagnoses): (&dyn Scheme, bool),
     ) -> Result<Self> {
+        let set = scheme.about().set();
+        let of_scheme = replicated.carrying(&set);
         let shape = replicated.grid.shape;
         let layout = Layout::in_sectors(shape);
         let cells = layout.cells();
-        let lengths = [STATE_FIELDS, STATE_FIELDS, AIR_FIELDS, diagnosed].map(|n| n * cells);
-        let planes = SURFACE_PLANES * layout.columns();
+        let member = MemberLayout::alone(&set);
+        let diagnosed = if diagnoses { set.volumes().len() } else { 0 };
+        let lengths = [set.carried(), set.carried(), member.air, diagnosed].map(|n| n * cells);
+        let planes = planes_of(member.planes, 1) * layout.columns();
         let values = lengths.iter().sum::<usize>() + planes;
         MemoryEstimate::new(size_of::<R>() * values, shape).check(gpu)?;
         let [fresh, state, air, diagnosed] = lengths.map(|len| gpu.zeros::<R>(len));
         let (fresh, air) = (fresh?, air?);
         let whole = "fields are in standard layout";
-        for (number, field) in replicated.state.fields().iter().enumerate() {
+        for (number, field) in of_scheme.state.fields().iter().enumerate() {
             fresh.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
         let given = &replicated.forcing.environment;
-        for (number, field) in [&given.rho, &given.exner, &given.p, &given.dz].iter().enumerate() {
+        for (number, field) in given.fields().enumerate() {
             air.upload_to(number * cells, &layout.padded(field.as_slice().expect(whole)))?;
         }
         let (state, surface, diagnosed) = (state?, gpu.zeros(planes)?, diagnosed?);
-        Ok(Self { shape, layout, fresh, state, air, surface, diagnosed })
+        Ok(Self { shape, layout, member, fresh, state, air, surface, diagnosed })
     }
 
     /// The kernels of a scheme for them.
@@ -131,7 +132,7 @@ impl<R: FilePrecision + GpuPrecision> PhysicsArrays<R> {
             grid: DeviceGrid { layout: self.layout, inside, mapping },
             masses: None,
             status: [DevicePointer::default(); 2],
-            member: MemberLayout::ALONE,
+            member: self.member,
         };
         R::of_scheme(scheme).on_gpu(gpu, &run, None)
     }
@@ -191,12 +192,14 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
 
     fn microphysics(&mut self) -> Result<()> {
         let Self { bench, gpu, replicated, .. } = *self;
-        let columns = PhysicsArrays::new(gpu, replicated, DIAGNOSED_FIELDS)?;
         let (runs, dt) = (bench.runs, bench.dt);
-        let restore = || columns.restore();
-        let mut copies = CallTransfers::new(gpu, &columns)?;
-        self.transfers(&mut copies)?;
-        for scheme in bench.schemes()? {
+        for (number, scheme) in bench.schemes()?.into_iter().enumerate() {
+            let columns = PhysicsArrays::new(gpu, replicated, (&*scheme, true))?;
+            let restore = || columns.restore();
+            let mut copies = CallTransfers::new(gpu, &columns)?;
+            if number == 0 {
+                self.transfers(&mut copies, columns.member)?;
+            }
             let [alone, with_diagnostics] =
                 [false, true].map(|diagnoses| MeasuredPart::physics(&*scheme, diagnoses));
             for mapping in mappings::<R>(gpu, bench.mapping, replicated.grid.shape, &*scheme) {
@@ -228,15 +231,18 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
     }
 
     /// The copies of a microphysics call only.
-    fn transfers(&mut self, copies: &mut CallTransfers<'_, R>) -> Result<()> {
+    fn transfers(&mut self, copies: &mut CallTransfers<'_, R>, member: MemberLayout) -> Result<()> {
+        let fields = 1 + member.limited;
         let Self { bench, gpu, replicated, .. } = *self;
         let times = event_times(gpu, bench.runs, || Ok(()), || copies.upload())?;
-        let inward = MeasuredPart::transfers((STATE_FIELDS + AIR_FIELDS) as f64);
-        self.add(inward, "to the GPU: 10 fields", Timing::Transfers, times, None)?;
+        let inward = MeasuredPart::transfers((fields + member.air) as f64);
+        let there = format!("to the GPU: {} fields", fields + member.air);
+        self.add(inward, &there, Timing::Transfers, times, None)?;
         let times = event_times(gpu, bench.runs, || Ok(()), || copies.download())?;
-        let planes = SURFACE_PLANES as f64 / replicated.grid.shape.nz as f64;
-        let outward = MeasuredPart::transfers(STATE_FIELDS as f64 + planes);
-        self.add(outward, "back: 6 fields, the ground", Timing::Transfers, times, None)
+        let planes = planes_of(member.planes, 1) as f64 / replicated.grid.shape.nz as f64;
+        let outward = MeasuredPart::transfers(fields as f64 + planes);
+        let back = format!("back: {fields} fields, the ground");
+        self.add(outward, &back, Timing::Transfers, times, None)
     }
 
     fn transport(&mut self) -> Result<()> {
@@ -400,7 +406,8 @@ pub(super) fn stepping<R: FilePrecision + GpuPrecision>(
     limiter: Limiter,
     scheme: &dyn Scheme,
 ) -> Result<(GpuBackend<R>, MemoryEstimate)> {
-    let ReplicatedGrid { grid, coordinate, state, .. } = replicated;
+    let replicated = replicated.carrying(&scheme.about().set());
+    let ReplicatedGrid { grid, coordinate, state, .. } = &*replicated;
     let mapping = bench.mapping.unwrap_or(MappingChoice::Auto);
     let mapping = mapping.of(gpu, &grid.shape, R::PRECISION, scheme);
     let setting = GpuConfig {
@@ -409,7 +416,7 @@ pub(super) fn stepping<R: FilePrecision + GpuPrecision>(
         limiter,
         scheme,
         mapping: mapping.as_deref(),
-        tracers: &TracerSet::moist_air(),
+        tracers: state.set(),
         has_sequence: false,
         chemistry: None,
     };

@@ -14,7 +14,6 @@ use crate::grid::Shape;
 use crate::model::replicated_grid::ReplicatedGrid;
 use crate::physics::scheme::Scheme;
 use crate::real::Real;
-use crate::state::{STATE_FIELDS, WATER_SPECIES};
 
 /// A part of a step, with its bytes and operations for each cell.
 ///
@@ -70,17 +69,18 @@ impl MeasuredPart {
         }
     }
 
-    /// Theta without limiter, five species with one, and the microphysics.
+    /// Theta without limiter, what else the scheme carries with one, and the microphysics.
     pub(super) fn step(scheme: &dyn Scheme, limiter: Limiter) -> Self {
         let physics = Self::physics(scheme, false);
         let theta = Self::tracers(1, Limiter::None);
-        let water = Self::tracers(WATER_SPECIES, limiter);
-        // All six tracers share one reading of the winds.
+        let set = scheme.about().set();
+        let water = Self::tracers(set.limited().len(), limiter);
+        // All tracers share one reading of the winds.
         let moved = theta.values + water.values - WINDS_MOVED;
         let transport = theta.operations.zip(water.operations).map(|(a, b)| a + b);
         let operations = physics.operations.zip(transport).map(|(a, b)| a + b);
         let values = moved + physics.values;
-        Self { bench: "step", tracers: Some(STATE_FIELDS), values, operations }
+        Self { bench: "step", tracers: Some(set.carried()), values, operations }
     }
 
     /// Values that are only transferred between host and device, for each cell.

@@ -482,7 +482,8 @@ fn name_of(limiter: Limiter) -> &'static str {
 /// A whole step in words.
 fn step_variant(scheme: &dyn Scheme) -> String {
     let title = scheme.about().title;
-    marked(&format!("6 tracers and {title}"), scheme)
+    let tracers = scheme.about().set().carried();
+    marked(&format!("{tracers} tracers and {title}"), scheme)
 }
 
 /// Words with those that tell the variant of a scheme from the usual one.

@@ -148,7 +148,12 @@ impl Bench {
 
     /// A frame of a short run on the CPU.
     fn frame_of_output<R: FilePrecision>(&self, refine: usize) -> Result<(Header, Snapshot<R>)> {
-        let read = wrf::open(std::slice::from_ref(&self.input), None, Overlap::Refuse)?;
+        let read = wrf::open(
+            std::slice::from_ref(&self.input),
+            None,
+            Overlap::Refuse,
+            &registry::usual_set(),
+        )?;
         let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
         let mut case = RunInput::<R>::new(domain, frame)?;
         let state = case.take_state();
@@ -162,7 +167,6 @@ impl Bench {
             start: series.start(),
             tracers: Arc::clone(&case.tracers),
             physics: registry::SCHEMES[0].number,
-            left_out: Vec::new(),
             dt: plan.dt,
             provenance: Vec::new(),
         };
@@ -198,8 +202,12 @@ fn reading(path: &Path, record: &mut Record) -> Result<()> {
     let (mut least_s, mut raw_bytes, mut grid) = (f64::INFINITY, 0, [0; 3]);
     for _ in 0..TIMES {
         let begin = Instant::now();
-        let (domain, frame, _) =
-            wrf::open(std::slice::from_ref(&path.to_owned()), None, Overlap::Refuse)?;
+        let (domain, frame, _) = wrf::open(
+            std::slice::from_ref(&path.to_owned()),
+            None,
+            Overlap::Refuse,
+            &registry::usual_set(),
+        )?;
         least_s = least_s.min(begin.elapsed().as_secs_f64());
         raw_bytes = bytes(&frame);
         let shape = domain.grid.shape;

@@ -5,12 +5,12 @@ use tracing::info;
 
 use super::Kind;
 use super::pictures::{gaps, place_name, profile_panels};
-use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, date, file_name, time_of};
+use super::scene::{REFLECTIVITY, Scene, date, file_name, hydrometeors, time_of};
 use super::soundings::signed;
 use super::tracer::lowest;
 use crate::diagnostics::column_ops;
 use crate::error::{Error, Result};
-use crate::io::wrf::plottable::PlotInput;
+use crate::io::wrf::plottable::{ANY_HYDROMETEOR, PlotInput};
 use crate::os_text::Shown;
 use crate::plot::canvas::{Picture, Stroke};
 use crate::plot::colour::{INK, Scale, short};
@@ -68,9 +68,11 @@ const PLANES: [Plane; 5] = [
         name: "difference-condensate",
         title: "Hydrometeors in the column",
         units: "kg m⁻²",
-        needs: &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR", "QCLOUD|QRAIN|QICE|QSNOW"],
+        needs: &["T|THM", "P", "PB", "PH", "PHB", "QVAPOR", ANY_HYDROMETEOR],
         kind: None,
-        of: |input, time| content(input, time, &HYDROMETEORS.map(|(name, _)| name)),
+        of: |input, time| {
+            content(input, time, &hydrometeors().map(|(name, _)| name).collect::<Vec<_>>())
+        },
     },
 ];
 

@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use tracing::{info, warn};
 
+use crate::constituents::interned;
 use crate::error::{Error, Result};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::destination::{refuse_existing, resolve};
 use crate::io::wrf::plottable::PlotInput;
 use crate::os_text::Shown;
 use crate::plot::canvas::Picture;
-use crate::tracers::interned;
 use line::PointNumbers;
 use scene::Scene;
 

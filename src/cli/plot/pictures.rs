@@ -3,8 +3,9 @@
 use ndarray::Array2;
 
 use super::Drawn;
-use super::scene::{HYDROMETEORS, REFLECTIVITY, Scene, TimeAxis};
+use super::scene::{REFLECTIVITY, Scene, TimeAxis, hydrometeors};
 use crate::constants::Constants;
+use crate::constituents::known;
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::CrossSection;
 use crate::error::Result;
@@ -18,8 +19,8 @@ use crate::plot::{curves, map, section};
 
 /// Grams in a kilogram.
 const GRAMS: f64 = 1e3;
-/// Colours of the hydrometeors, in the order of [`HYDROMETEORS`].
-const COLOURS: [Colour; 4] = [SERIES[0], SERIES[1], SERIES[4], SERIES[5]];
+/// Colours of the hydrometeors, in the order of [`hydrometeors`]; repeated if there are more.
+const COLOURS: [Colour; 5] = [SERIES[0], SERIES[1], SERIES[4], SERIES[5], SERIES[3]];
 /// Points along a section, and heights.
 pub(super) const CUT: [usize; 2] = [350, 150];
 
@@ -101,7 +102,7 @@ impl Scene<'_> {
 
     /// A vertical section.
     pub(super) fn section(&self) -> Drawn {
-        let names: Vec<&str> = HYDROMETEORS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = hydrometeors().map(|(name, _)| name).collect();
         let either = format!("{REFLECTIVITY}|{}", names.join("|"));
         self.require(&[&either])?;
         let faces = self.input.heights(self.time)?;
@@ -154,12 +155,8 @@ impl Scene<'_> {
     /// The hydrometeors that the file has.
     fn hydrometeors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let has = |name: &str| self.input.missing(&[name]).is_empty();
-        let words = |name, words| match name {
-            "QCLOUD" if self.input.holds_all_phases() => "cloud water and ice",
-            "QRAIN" if self.input.holds_all_phases() => "rain and snow",
-            _ => words,
-        };
-        let all = HYDROMETEORS.into_iter().filter(move |(name, _)| has(name));
+        let words = |name, words| self.input.words_of_all_phases(name).unwrap_or(words);
+        let all = hydrometeors().filter(move |(name, _)| has(name));
         all.map(move |(name, usual)| (name, words(name, usual)))
     }
 
@@ -246,12 +243,18 @@ impl Scene<'_> {
 
     /// Vapour and condensate column content at every time, kg m⁻², if known.
     fn contents(&self) -> Result<Option<[Vec<f64>; 2]>> {
-        /// Vapour, then the hydrometeors.
-        const WATER: [&str; 5] = ["QVAPOR", "QCLOUD", "QRAIN", "QICE", "QSNOW"];
         let has = |names: &[&str]| self.input.missing(names).is_empty();
-        let paths = WATER.map(|name| format!("{name}_PATH"));
-        let has_paths = has(&paths.each_ref().map(String::as_str));
-        if !has_paths && !has(&["QVAPOR", "T|THM", "P", "PB", "PH", "PHB"]) {
+        // Vapour, then the hydrometeors.
+        let water =
+            || std::iter::once(known::VAPOUR.variable).chain(hydrometeors().map(|(name, _)| name));
+        let paths: Vec<String> = water()
+            .map(|name| format!("{name}_PATH"))
+            .filter(|path| has(&[path.as_str()]))
+            .collect();
+        let has_paths =
+            paths.first().is_some_and(|first| first.starts_with(known::VAPOUR.variable))
+                && water().all(|name| !has(&[name]) || paths.contains(&format!("{name}_PATH")));
+        if !has_paths && !has(&[known::VAPOUR.variable, "T|THM", "P", "PB", "PH", "PHB"]) {
             return Ok(None);
         }
         let mut contents = [Vec::new(), Vec::new()];
@@ -262,15 +265,21 @@ impl Scene<'_> {
                 Some((self.input.density(time)?, self.input.heights(time)?))
             };
             let mut sums = [0.0, 0.0];
-            for (number, (name, path)) in WATER.into_iter().zip(&paths).enumerate() {
-                let content = match &air {
-                    None => self.input.plane(path, time)?,
-                    Some((rho, faces)) if has(&[name]) => {
-                        column_ops::content(rho, &self.input.volume(name, time)?, faces)
-                    }
-                    Some(_) => continue,
-                };
+            let mut add = |number: usize, content: Array2<f64>| {
                 sums[number.min(1)] += column_ops::mean(content.iter().copied());
+            };
+            match &air {
+                None => {
+                    for (number, path) in paths.iter().enumerate() {
+                        add(number, self.input.plane(path, time)?);
+                    }
+                }
+                Some((rho, faces)) => {
+                    for (number, name) in water().enumerate().filter(|(_, name)| has(&[name])) {
+                        let ratio = self.input.volume(name, time)?;
+                        add(number, column_ops::content(rho, &ratio, faces));
+                    }
+                }
             }
             contents.iter_mut().zip(sums).for_each(|(series, sum)| series.push(sum));
         }
@@ -304,8 +313,12 @@ pub(super) fn profile_panels(scenes: &[(&Scene<'_>, Stroke, Option<&str>)]) -> R
         };
         vapour.curves.push(curve("QVAPOR", "vapour", series(2))?);
         for (name, words) in scene.hydrometeors() {
-            let number = HYDROMETEORS.iter().position(|(other, _)| *other == name);
-            condensate.curves.push(curve(name, words, COLOURS[number.unwrap_or(0)])?);
+            let number = hydrometeors().position(|(other, _)| other == name);
+            condensate.curves.push(curve(
+                name,
+                words,
+                COLOURS[number.unwrap_or(0) % COLOURS.len()],
+            )?);
         }
     }
     // A line without points adds a legend entry for each file.

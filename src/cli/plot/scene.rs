@@ -8,6 +8,7 @@ use time::PrimitiveDateTime;
 use super::line::PointNumbers;
 use super::{Drawn, Kind, NoPicture};
 use crate::calendar;
+use crate::constituents::{Kind as OfWhat, Phase, known};
 use crate::diagnostics::column_ops;
 use crate::diagnostics::section::Line;
 use crate::error::{Error, Result};
@@ -28,8 +29,11 @@ pub(super) struct Scene<'a> {
 }
 
 /// Hydrometeors, with their names.
-pub(super) const HYDROMETEORS: [(&str, &str); 4] =
-    [("QCLOUD", "cloud water"), ("QRAIN", "rain"), ("QICE", "cloud ice"), ("QSNOW", "snow")];
+pub(super) fn hydrometeors() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_one = |kind| matches!(kind, OfWhat::Water(Phase::Liquid | Phase::Frozen));
+    let all = known::CONSTITUENTS.into_iter().filter(move |known| is_one(known.kind));
+    all.map(|known| (known.variable, known.words))
+}
 
 /// The variable of the reflectivity.
 pub(super) const REFLECTIVITY: &str = "REFL_10CM";
@@ -203,7 +207,7 @@ fn interesting(
         return Ok((place(at), "the largest reflectivity"));
     }
     let mut sum: Option<Array3<f32>> = None;
-    for (name, _) in HYDROMETEORS.iter().filter(|(name, _)| input.missing(&[name]).is_empty()) {
+    for (name, _) in hydrometeors().filter(|(name, _)| input.missing(&[name]).is_empty()) {
         let field = input.volume(name, time)?;
         sum = Some(sum.map_or_else(|| field.clone(), |sum| sum + &field));
     }

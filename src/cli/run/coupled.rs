@@ -17,6 +17,7 @@ use crate::cli::chemistry::read_mechanism_and_files;
 use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::rate_code::{self, RateOptions, refuse_quantities_of_host};
 use crate::cli::run::photolysis::{Photolysis, RunLight};
+use crate::constituents::Constituents;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::io::out::selection::is_taken;
@@ -26,7 +27,6 @@ use crate::io::restart::RestartFile;
 use crate::io::wrf::chemical;
 use crate::os_text::Shown;
 use crate::passive::{Background, MechanismTracers, PassiveTracers};
-use crate::tracers::TracerSet;
 
 /// Options of the chemistry of a run.
 #[derive(Args, Clone, Debug)]
@@ -148,7 +148,7 @@ impl Coupling {
     pub(in crate::cli) fn choose(
         &self,
         inputs: &[PathBuf],
-        tracers: Option<&PassiveTracers>,
+        tracers: (&Arc<Constituents>, Option<&PassiveTracers>),
         from: Option<&RestartFile>,
     ) -> Result<Option<ChemistryConfig>> {
         if let Some(from) = from {
@@ -221,7 +221,7 @@ impl Coupling {
     fn of_restart(
         &self,
         from: &RestartFile,
-        tracers: Option<&PassiveTracers>,
+        tracers: (&Arc<Constituents>, Option<&PassiveTracers>),
     ) -> Result<Option<ChemistryConfig>> {
         let Ok(text) = from.text(MECHANISM) else {
             if self.chem_output == "all" {
@@ -344,7 +344,7 @@ impl Coupling {
 /// The species as tracers, with a background.
 fn carried(
     mechanism: &Mechanism,
-    tracers: Option<&PassiveTracers>,
+    (set, tracers): (&Arc<Constituents>, Option<&PassiveTracers>),
     (path, text): (&Path, &str),
     is_in_input: &dyn Fn(&str) -> bool,
 ) -> Result<MechanismTracers> {
@@ -367,8 +367,9 @@ fn carried(
             mechanism.name
         )));
     }
-    let is_taken = |name: &str| is_taken(name).is_some();
-    PassiveTracers::with_species(tracers, mechanism, &background, is_in_input, &is_taken)
+    let is_taken = |name: &str| is_taken(name, set).is_some();
+    let passive = tracers.map_or_else(|| PassiveTracers::none(set), Clone::clone);
+    PassiveTracers::with_species(&passive, mechanism, &background, is_in_input, &is_taken)
 }
 
 /// Code and constants of the rates of the run that a restart file comes from.
@@ -409,7 +410,7 @@ impl ChemistryConfig {
     pub(in crate::cli) fn at(
         &mut self,
         domain: &Domain,
-        set: &TracerSet,
+        set: &Constituents,
         start: PrimitiveDateTime,
     ) -> Result<Arc<Coupled>> {
         let mut assumed = Vec::new();

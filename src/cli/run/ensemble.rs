@@ -19,6 +19,7 @@ use crate::cli::run::scheme;
 use crate::cli::run::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
+use crate::constituents::Constituents;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
 use crate::domain::Attribute;
@@ -30,20 +31,23 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
-use crate::physics::registry::SCHEMES;
+use crate::physics::registry::descriptions;
 use crate::physics::scheme::Scheme;
 use crate::primitives::moments::Moments;
 use crate::state::State;
-use crate::tracers::TracerSet;
 
 /// Reads the file of an ensemble; fails if an option for single runs is given.
-pub(in crate::cli) fn read(path: &Path, of_single_runs: &[(&str, bool)]) -> Result<Ensemble> {
+pub(in crate::cli) fn read(
+    path: &Path,
+    of_single_runs: &[(&str, bool)],
+    set: &Constituents,
+) -> Result<Ensemble> {
     match of_single_runs.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Error::Usage(format!(
             "--ensemble cannot be combined with {option}, which applies to single runs; omit one \
              of them"
         ))),
-        None => Ensemble::parse(path, &text::read(path)?),
+        None => Ensemble::parse(path, &text::read(path)?, set),
     }
 }
 
@@ -60,7 +64,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     let json = AtomicFile::if_asked(json.as_deref(), *force)?;
     let request = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
-    let left_out = scheme::left_out(config, None)?;
+    scheme::tell(config)?;
     let mut prepared = ready::<R>(config, request, gpu, None)?;
     ensemble.check(&prepared.case.domain.grid)?;
     log_projection(&prepared.case);
@@ -69,7 +73,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     if *dry_run {
         return print_dry(config, &prepared.plan);
     }
-    let mut header = header(config, &prepared, left_out, &backend.info()?, gpu)?;
+    let mut header = header(config, &prepared, &backend.info()?, gpu)?;
     header.provenance.extend(
         [("ensemble_seed", ensemble.seed.to_string()), ("ensemble_file", ensemble.text.clone())]
             .map(|(name, text)| (name.to_owned(), Attribute::Text(text))),
@@ -129,7 +133,8 @@ fn refuse_parameters(config: &RunConfig, ensemble: &Ensemble) -> Result<()> {
     let Some(name) = names.into_iter().find(|name| about.parameter(name).is_none()) else {
         return Ok(());
     };
-    let others = SCHEMES.iter().filter(|other| other.parameter(name).is_some());
+    let all = descriptions();
+    let others = all.iter().filter(|other| other.parameter(name).is_some());
     let others = others.map(|other| other.title).collect::<Vec<_>>().join(", ");
     Err(Error::Usage(format!(
         "{}: [parameters] {name} is a parameter of {others}, which --physics {} does not have; \
@@ -263,7 +268,7 @@ impl EnsembleFacts {
             seed: ensemble.seed,
             control: ensemble.control,
             parameters: table.parameters,
-            initial: initial.map(|x| TracerSet::moist_air()[x.field].variable).collect(),
+            initial: initial.map(|x| x.variable).collect(),
             precipitation_mm: outcomes.iter().map(|outcome| outcome.precipitation).collect(),
             precipitation_mean_mm: precipitation(moments.mean()),
             precipitation_spread_mm: precipitation(moments.spread()),

@@ -39,6 +39,7 @@ use crate::cli::run::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
 use crate::cli::{BackendChoice, FilePrecision, Precision};
+use crate::constituents::Constituents;
 use crate::device::Gpu;
 use crate::diagnostics::difference::Value;
 use crate::ensemble::Ensemble;
@@ -51,6 +52,7 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
 use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput};
 use crate::os_text::Shown;
+use crate::passive::PassiveTracers;
 use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
 
@@ -91,10 +93,12 @@ impl Run {
             Some(_) if restart_output.is_none() => Some(default_name(first, "restart")?),
             _ => restart_output,
         };
-        let tracers = tracers::recipe(self.tracers.as_deref(), from)?;
-        let chemistry = self.coupling.choose(&inputs, tracers.as_ref(), from)?;
+        let set = scheme.physics.about().set();
+        let tracers = tracers::recipe(&set, self.tracers.as_deref(), from)?;
+        let chemistry = self.coupling.choose(&inputs, (&set, tracers.as_ref()), from)?;
         let tracers = chemistry.as_ref().map(|chosen| chosen.recipe.clone()).or(tracers);
-        let mut storage = self.storing.storage(tracers.as_ref())?;
+        let carried = tracers.as_ref().map_or_else(|| Arc::clone(&set), PassiveTracers::set);
+        let mut storage = self.storing.storage(&carried)?;
         if let Some(chosen) = &chemistry {
             storage.hidden.clone_from(&chosen.hidden);
         }
@@ -105,7 +109,7 @@ impl Run {
             restart_output,
             length,
             scheme,
-            ensemble: self.ensemble()?,
+            ensemble: self.ensemble(&set)?,
             tracers: tracers.map(Arc::new),
             chemistry,
             storage,
@@ -115,7 +119,7 @@ impl Run {
     }
 
     /// The ensemble, where there is one.
-    fn ensemble(&self) -> Result<Option<Ensemble>> {
+    fn ensemble(&self, set: &Constituents) -> Result<Option<Ensemble>> {
         let RestartOptions { restart, restart_output, restart_interval } = &self.restarts;
         let AuxOptions { regrid, points, profiles, .. } = &self.aux;
         let of_single_runs = [
@@ -130,7 +134,7 @@ impl Run {
             ("--chemistry", self.coupling.is_given()),
         ];
         let of_single_runs = [&of_single_runs[..], &self.storing.of_single_runs()].concat();
-        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs)).transpose()
+        self.ensemble.as_deref().map(|path| ensemble::read(path, &of_single_runs, set)).transpose()
     }
 }
 
@@ -186,7 +190,9 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let page = AtomicFile::if_asked(config.options.report.as_deref(), force)?;
     let restart_output = AtomicFile::if_asked(config.restart_output.as_deref(), force)?;
     let request = AuxRequest::read(&config)?;
-    let left_out = scheme::left_out(&config, from)?;
+    if from.is_none() {
+        scheme::tell(&config)?;
+    }
 
     let mut prepared = ready::<R>(&config, request, gpu, from)?;
     if let Some(chosen) = &mut config.chemistry {
@@ -214,18 +220,16 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
         return print_dry(config, &prepared.plan);
     }
     let info = backend.info()?;
-    let header = header(config, &prepared, left_out, &info, gpu)?;
+    let header = header(config, &prepared, &info, gpu)?;
     let PreparedRun { mut case, plan, series, mut aux, .. } = prepared;
     warn_of_another_backend(from, info.kind);
     let times = |interval| Frames { interval, ..Frames::default() };
     let restarts = restart_output.is_some().then(|| times(options.restarts.restart_interval));
     let restarter = restart_output.map(|pending| {
-        let about = (header.provenance.clone(), &header.left_out[..]);
-        restarter(pending, config, (&case, series, &plan), about)
+        restarter(pending, config, (&case, series, &plan), header.provenance.clone())
     });
     let companions = aux.files(&header)?;
-    let mut storage = config.storage.clone();
-    storage.variables = storage.variables.without(&header.left_out);
+    let storage = config.storage.clone();
     let statistics = OutputStatistics::default();
     let form = FileForm { storage, statistics: statistics.clone() };
     let output = Output::create(output, (header, form), companions, restarter)?;

@@ -7,7 +7,6 @@ use crate::advection::Limiter;
 use crate::cli::option_values::{check_positive, value_name};
 use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
 use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
-use crate::cli::run::scheme::LEFT_OUT;
 use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
@@ -140,7 +139,7 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
     pending: AtomicFile,
     config: &RunConfig,
     (case, series, plan): (&RunInput<R>, Series, &Plan),
-    (provenance, left_out): (Vec<(String, Attribute)>, &[&str]),
+    provenance: Vec<(String, Attribute)>,
 ) -> Restarter {
     let choices = [
         ("limiter", value_name(&config.scheme.limiter)),
@@ -154,8 +153,7 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
     // The usual scheme is not named, as in files of versions without another one.
     let key = (!is_usual).then(|| (PHYSICS, physics.about().key.to_owned()));
     let variant = physics.variant().map(|variant| ("fallout", variant.key.to_owned()));
-    let left_out = (!is_usual).then(|| (LEFT_OUT, left_out.join(",")));
-    let scheme = key.into_iter().chain(variant).chain(left_out);
+    let scheme = key.into_iter().chain(variant);
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));
     let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());

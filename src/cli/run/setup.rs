@@ -17,6 +17,7 @@ use crate::cli::run::options::RunConfig;
 use crate::cli::run::provenance::provenance;
 use crate::cli::run::refine::refined;
 use crate::cli::run::tracers::refuse_too_many;
+use crate::constituents::Constituents;
 use crate::device::Gpu;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -32,7 +33,6 @@ use crate::primitives::gpu::conjugate_gradient::GpuSolver;
 use crate::projection::{Method, ProjectionReport};
 use crate::real::Real;
 use crate::time_steps::Plan;
-use crate::tracers::TracerSet;
 
 /// A run before its first step.
 pub(in crate::cli) struct PreparedRun<R> {
@@ -52,7 +52,8 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
     from: Option<&RestartFile>,
 ) -> Result<PreparedRun<R>> {
     let RunConfig { options, length, scheme, tracers, chemistry, .. } = config;
-    let set = || tracers.as_ref().map_or_else(TracerSet::moist_air, |recipe| recipe.set());
+    let base = scheme.physics.about().set();
+    let set = || tracers.as_ref().map_or_else(|| Arc::clone(&base), |recipe| recipe.set());
     let restart = from.map(|file| file.load::<R>(&set())).transpose()?;
     let past = restart.as_ref().map(|restart| restart.past).unwrap_or_default();
     let (domain, frame, mut series) = match &restart {
@@ -60,7 +61,7 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
             log_continuation(restart);
             (restart.domain.clone(), restart.frame.clone(), restart.series.clone())
         }
-        None => wrf::open(&config.inputs, scheme.boundary, options.overlap)?,
+        None => wrf::open(&config.inputs, scheme.boundary, options.overlap, &base)?,
     };
     if let Some(recipe) = tracers {
         series = series.carrying(Arc::clone(recipe));
@@ -117,7 +118,7 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
 fn prepare<R: GpuPrecision>(
     gpu: &Gpu,
     config: &RunConfig,
-    (domain, tracers): (&Domain, &Arc<TracerSet>),
+    (domain, tracers): (&Domain, &Arc<Constituents>),
     has_sequence: bool,
 ) -> GpuPreparation {
     let scheme = &config.scheme;
@@ -161,11 +162,10 @@ fn refuse_faster_winds<R>(case: &RunInput<R>, dt: f64, path: &Path) -> Result<()
     )))
 }
 
-/// Head of the output of a run: variables that it leaves out, and its provenance on a backend.
+/// Head of the output of a run, with its provenance on a backend.
 pub(in crate::cli) fn header<R: FilePrecision>(
     config: &RunConfig,
     PreparedRun { case, plan, series, .. }: &PreparedRun<R>,
-    left_out: Vec<&'static str>,
     info: &Info,
     gpu: Option<&Gpu>,
 ) -> Result<Header> {
@@ -174,7 +174,6 @@ pub(in crate::cli) fn header<R: FilePrecision>(
         start: series.start(),
         tracers: Arc::clone(&case.tracers),
         physics: config.scheme.physics.about().number,
-        left_out,
         dt: plan.dt,
         provenance: provenance::<R>(config, info, gpu)?,
     })

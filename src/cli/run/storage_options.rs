@@ -2,11 +2,11 @@
 
 use clap::Args;
 
+use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::io::out::output::Storage;
 use crate::io::out::selection::Selection;
 use crate::io::store::storage::{Compression, Keep};
-use crate::passive::PassiveTracers;
 
 /// The form of the output.
 #[derive(Args, Clone, Debug)]
@@ -40,12 +40,9 @@ fn keep(text: &str) -> Result<Keep, String> {
 }
 
 impl StorageOptions {
-    /// Form of the output that the options request.
-    pub(in crate::cli) fn storage(&self, tracers: Option<&PassiveTracers>) -> Result<Storage> {
-        let set = tracers.map(PassiveTracers::set);
-        let passive = set.as_ref().map(|set| set.passive()).unwrap_or_default();
-        let names: Vec<&str> = passive.iter().map(|tracer| tracer.variable).collect();
-        let variables = Selection::of(&self.output_vars, &names)?;
+    /// Form of the output that the options request, in a run with this set.
+    pub(in crate::cli) fn storage(&self, set: &Constituents) -> Result<Storage> {
+        let variables = Selection::of(&self.output_vars, set)?;
         let keep = self.keepbits.unwrap_or_default();
         Ok(Storage { compression: self.compression, keep, variables, hidden: Vec::new() })
     }

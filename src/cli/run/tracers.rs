@@ -1,8 +1,10 @@
 //! `--tracers`: passive tracers, from a file, by number for benchmarks, or from a restart file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::cli::run::refine::lack_of_memory;
+use crate::constituents::Constituents;
 use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::io::out::selection::is_taken;
@@ -11,24 +13,27 @@ use crate::io::restart::RestartFile;
 use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
 
-/// The requested passive tracers, or those of the continued run.
+/// The requested passive tracers, or those of the continued run, whose scheme carries `set`.
 pub(in crate::cli) fn recipe(
+    set: &Arc<Constituents>,
     given: Option<&Path>,
     from: Option<&RestartFile>,
 ) -> Result<Option<PassiveTracers>> {
     if let Some(file) = from {
-        let recipe =
-            file.tracers().map(|text| PassiveTracers::parse(file.path(), &text)).transpose()?;
+        let recipe = file
+            .tracers()
+            .map(|text| PassiveTracers::parse(set, file.path(), &text))
+            .transpose()?;
         return Ok(recipe.map(PassiveTracers::without_path));
     }
     let Some(path) = given else { return Ok(None) };
     let number = path.to_str().and_then(|text| text.parse::<i64>().ok());
     let recipe = match number {
-        Some(number) => PassiveTracers::numbered(number)?,
-        None => PassiveTracers::parse(path, &text::read(path)?)?,
+        Some(number) => PassiveTracers::numbered(set, number)?,
+        None => PassiveTracers::parse(set, path, &text::read(path)?)?,
     };
     for tracer in recipe.set().passive() {
-        if let Some(what) = is_taken(tracer.variable) {
+        if let Some(what) = is_taken(tracer.variable, set) {
             return Err(Error::Usage(format!(
                 "{}: tracer {:?}: the output has {what} of that name; choose another one",
                 path.shown(),

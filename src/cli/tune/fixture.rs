@@ -15,7 +15,6 @@ use crate::grid::Shape;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::physics::device::DeviceColumns;
 use crate::real::Real;
-use crate::state::STATE_FIELDS;
 
 /// A grid of repeated columns, for one knob.
 pub(super) struct TestGrid<'a, R> {
@@ -28,7 +27,7 @@ pub(super) struct TestGrid<'a, R> {
 
 /// Data of the kernels.
 enum TestData<R> {
-    Columns(PhysicsArrays<R>),
+    Columns(Box<PhysicsArrays<R>>),
     /// One for each layout of the rows that a launch configuration may need.
     Tracers(Vec<Tracers<R>>),
 }
@@ -49,7 +48,9 @@ impl<'a, R: FilePrecision + GpuPrecision> TestGrid<'a, R> {
     ) -> Result<Self> {
         let grid = source.repeated(tile);
         let data = match knob {
-            Knob::Columns(_) => TestData::Columns(PhysicsArrays::new(gpu, &grid, 0)?),
+            Knob::Columns(scheme) => {
+                TestData::Columns(Box::new(PhysicsArrays::new(gpu, &grid, (&**scheme, false))?))
+            }
             Knob::Transport => {
                 let point = TuningPoint::choose(tile.nx * tile.ny, <R as Real>::PRECISION);
                 let mut all: Vec<Tracers<R>> = Vec::new();
@@ -140,7 +141,7 @@ fn settings<R: FilePrecision>(
     gpu: &Gpu,
     grid: &ReplicatedGrid<R>,
 ) -> TransportSettings {
-    let tracers = [STATE_FIELDS, 1];
+    let tracers = [grid.state.set().carried(), 1];
     let precision = <R as Real>::PRECISION;
     TransportSettings::with_tuning(
         point,

@@ -7,6 +7,7 @@ use super::run_state::RunState;
 use super::spread::{Spread, root_mean_square};
 use super::verdict::{Check, Verdict};
 use crate::backend::UlpPerturbation;
+use crate::constituents::{Kind, Phase, known};
 use crate::diagnostics::difference::Value;
 use crate::error::Result;
 use crate::real::{Precision, Real};
@@ -34,8 +35,14 @@ const SEVERAL_F64: f64 = 1.0e-4;
 /// Largest change by rounding to single precision in a steady column: absolute and relative part for theta, vapour and
 /// the condensates. A larger change means that one run took another branch of the scheme. In double precision the limit
 /// of the error is used instead.
-const STEADY: [(f64, f64); 6] =
-    [(2e-4, 0.0), (1e-9, 1e-5), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3), (1e-8, 1e-3)];
+fn steady(kind: Kind) -> Option<(f64, f64)> {
+    match kind {
+        Kind::Temperature => Some((2e-4, 0.0)),
+        Kind::Water(Phase::Vapour) => Some((1e-9, 1e-5)),
+        Kind::Water(_) => Some((1e-8, 1e-3)),
+        _ => None,
+    }
+}
 
 /// Shift in ULP of the probing runs that detect unsteady columns: as large as the admitted multiple of errors.
 const PROBE_UNITS: u32 = MAX_FACTOR as u32;
@@ -45,7 +52,7 @@ const STEADY_ERROR: &str = "largest error, steady columns";
 
 /// Fields that jump at a threshold of a mixing ratio: judged by percentiles only.
 pub(super) fn jumps(field: &str) -> bool {
-    ["refl_10cm", "re_cloud", "re_ice", "re_snow"].contains(&field)
+    known::diagnostic(field).is_some_and(|known| known.gathers.is_none())
 }
 
 /// Errors of one field on the CPU, the maximum over all runs.
@@ -108,11 +115,12 @@ impl RoundingReference {
     pub fn probe<R: Real>(&mut self, run: &RunState<R>) {
         let columns = self.truth.columns();
         let mut leaves = vec![false; columns];
+        let limits: Vec<_> = run.state.set().iter().map(|own| steady(own.kind)).collect();
         let fields = run.fields().into_iter().zip(self.truth.fields()).enumerate();
         for (n, (found, exact)) in fields {
-            let (absolute, relative) = match (R::PRECISION, STEADY.get(n)) {
+            let (absolute, relative) = match (R::PRECISION, limits.get(n).copied().flatten()) {
                 (Precision::F64, _) => (self.floor_f64(n), 0.0),
-                (Precision::F32, Some(&(absolute, relative))) => (absolute, relative),
+                (Precision::F32, Some((absolute, relative))) => (absolute, relative),
                 (Precision::F32, None) => continue,
             };
             for (place, (found, exact)) in found.iter().zip(exact).enumerate() {

@@ -13,47 +13,56 @@ pub struct RunState<R> {
     pub state: State<R>,
     /// Reflectivity and effective radii.
     pub diagnostics: CloudDiagnostics<R>,
-    /// Precipitation since the start, mm. Shape: (ny, nx).
-    pub rain: Array2<R>,
-    /// Frozen precipitation since the start, mm. Shape: (ny, nx).
-    pub snow: Array2<R>,
+    /// Precipitation since the start, all and frozen parts.
+    pub surface: Surface<R>,
 }
 
 impl<R: Real> RunState<R> {
-    /// Names of diagnostics and precipitation.
-    const NOT_TRACERS: [&'static str; 6] =
-        ["refl_10cm", "re_cloud", "re_ice", "re_snow", Self::RAIN, "snow"];
-
     /// Name of the precipitation.
     pub const RAIN: &'static str = "rain";
+
+    /// Planes of precipitation since the start, mm, with their names.
+    fn fallen(&self) -> impl Iterator<Item = (&'static str, &Array2<R>)> {
+        let set = self.state.set();
+        let gathered = set.planes().iter().zip(self.surface.planes());
+        gathered.filter(|(plane, _)| plane.gathers.is_some()).map(|(about, x)| (about.name, x))
+    }
 
     /// Names of the fields, in the order of [`RunState::fields`]: state, diagnostics, precipitation.
     pub fn names(&self) -> Vec<&'static str> {
         let tracers = self.state.set().iter().map(|tracer| tracer.name);
-        tracers.chain(Self::NOT_TRACERS).collect()
+        let diagnosed = self.diagnostics.iter().map(|(name, _)| name);
+        tracers.chain(diagnosed).chain(self.fallen().map(|(name, _)| name)).collect()
     }
 
     /// Values of the fields: planes of all columns, one for each level of a field.
     pub fn fields(&self) -> Vec<&[R]> {
         let volumes = self.state.fields().iter().chain(self.diagnostics.fields()).map(memory);
-        volumes.chain([&self.rain, &self.snow].map(memory)).collect()
+        volumes.chain(self.fallen().map(|(_, plane)| memory(plane))).collect()
     }
 
     /// Number of columns.
     pub fn columns(&self) -> usize {
-        self.rain.len()
+        let (_, ny, nx) = self.state.theta().dim();
+        ny * nx
+    }
+
+    /// Number of columns of a row.
+    pub fn row(&self) -> usize {
+        let (_, _, nx) = self.state.theta().dim();
+        nx
     }
 
     /// The cell `[k, j, i]` of a linear index in a field.
     pub fn cell(&self, place: usize) -> [usize; 3] {
-        let (columns, nx) = (self.columns(), self.rain.ncols());
+        let (columns, nx) = (self.columns(), self.row());
         [place / columns, place % columns / nx, place % nx]
     }
 }
 
 impl<R> From<CapturedFrame<R>> for RunState<R> {
     fn from(frame: CapturedFrame<R>) -> Self {
-        let CapturedFrame { state, diagnostics, surface: Surface { rain, snow, .. }, .. } = frame;
-        Self { state, diagnostics, rain, snow }
+        let CapturedFrame { state, diagnostics, surface, .. } = frame;
+        Self { state, diagnostics, surface }
     }
 }

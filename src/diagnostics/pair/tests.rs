@@ -4,8 +4,9 @@ use ndarray::{Array2, Array3};
 
 use super::*;
 use crate::grid::Shape;
+use crate::physics::registry::usual_set;
 use crate::real::Real;
-use crate::state::{CloudDiagnostics, State};
+use crate::state::{CloudDiagnostics, State, Surface};
 
 const SHAPE: Shape = Shape { nx: 50, ny: 20, nz: 10 };
 
@@ -22,16 +23,14 @@ fn sample<R: Real>(of: impl Fn(usize, usize) -> f64) -> RunState<R> {
     };
     let plane =
         |field: usize| Array2::from_shape_fn((ny, nx), |(j, i)| R::of(of(field, j * nx + i)));
+    let set = usual_set();
+    let mut surface = Surface::zeros(&set, SHAPE);
+    *surface.named_mut("rain") = plane(10);
+    *surface.named_mut("snow") = plane(11);
     RunState {
-        state: State::of_moist_air(std::array::from_fn(volume)),
-        diagnostics: CloudDiagnostics {
-            refl_10cm: volume(6),
-            re_cloud: volume(7),
-            re_ice: volume(8),
-            re_snow: volume(9),
-        },
-        rain: plane(10),
-        snow: plane(11),
+        diagnostics: CloudDiagnostics::of(&set, (6..10).map(volume).collect()),
+        state: State::new(set, (0..6).map(volume).collect()),
+        surface,
     }
 }
 
@@ -120,7 +119,7 @@ fn columns_that_leave_their_course_are_not_judged_by_the_largest_error() {
 fn a_value_that_is_no_number_fails_and_is_found() {
     let a = sample::<f32>(rounded(0, 1.0));
     let mut b = sample::<f32>(rounded(9, 1.0));
-    b.diagnostics.re_ice[[3, 4, 5]] = f32::NAN;
+    b.diagnostics.get_mut("re_ice").expect("a volume")[[3, 4, 5]] = f32::NAN;
     let verdicts = rounding_reference(true).judge(&a, &b);
     assert!(failing(&verdicts, "re_ice").contains(&"values that are no numbers"));
     let verdict = verdicts.iter().find(|verdict| !verdict.pass).expect("one is bad");
@@ -131,7 +130,7 @@ fn a_value_that_is_no_number_fails_and_is_found() {
 fn figures_of_a_verdict_are_those_of_the_two_runs() {
     let a = sample::<f32>(|_, _| 2.0);
     let mut b = a.clone();
-    b.state.qs_mut()[[1, 2, 3]] = 2.5;
+    b.state.named_mut("qs")[[1, 2, 3]] = 2.5;
     let mut reference = RoundingReference::new(sample(|_, _| 2.0), true);
     reference.add(&a);
     let verdicts = reference.judge(&a, &b);

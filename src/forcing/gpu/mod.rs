@@ -38,8 +38,6 @@ pub fn source(precision: Precision, nz: usize) -> KernelSource {
     KernelSource::new("forcing.cu", prelude)
 }
 
-pub use crate::state::gpu::AIR_FIELDS;
-
 /// Forcing of a step without the air: one array for each kind.
 #[derive(Debug)]
 pub struct DeviceForcing<R> {
@@ -58,8 +56,6 @@ pub struct DeviceForcing<R> {
 struct Lengths {
     /// Of the fluxes in each direction.
     fluxes: [usize; 3],
-    /// Of the air.
-    air: usize,
     /// Of the boundary values of one field.
     inflow: usize,
 }
@@ -67,20 +63,19 @@ struct Lengths {
 impl Lengths {
     fn of(layout: Layout) -> Self {
         let Shape { nx, ny, nz } = layout.shape;
-        let (air, inflow) = (AIR_FIELDS * layout.cells(), 2 * nz * (nx + ny));
-        Self { fluxes: layout.faces(), air, inflow }
+        Self { fluxes: layout.faces(), inflow: 2 * nz * (nx + ny) }
     }
 }
 
 const WHOLE: &str = "arrays are in standard layout";
 
-/// Uploads the air of a frame: rho, exner, p, dz, contiguous, in rows as in `layout`.
+/// Uploads the fields of the air of a frame, contiguous, in rows as in `layout`.
 pub(crate) fn upload_air<R: Real + Element>(
     air: &Environment<R>,
     to: &Buffer<R>,
     layout: Layout,
 ) -> Result<()> {
-    for (number, from) in air.fields().into_iter().enumerate() {
+    for (number, from) in air.fields().enumerate() {
         layout.upload(from.as_slice().expect(WHOLE), to, number * layout.cells())?;
     }
     Ok(())
@@ -157,14 +152,16 @@ pub struct ForcingInterpolator<R> {
 }
 
 impl<R: Real + Element> ForcingInterpolator<R> {
-    /// Device memory for a number of fields, bytes.
-    pub fn bytes(layout: Layout, fields: usize) -> usize {
-        let Lengths { fluxes: [_, _, z], air, .. } = Lengths::of(layout);
+    /// Device memory for a number of fields and of fields of the air, bytes.
+    pub fn bytes(layout: Layout, (fields, air): (usize, usize)) -> usize {
+        let Lengths { fluxes: [_, _, z], .. } = Lengths::of(layout);
+        let air = air * layout.cells();
         let frame = DeviceForcing::<R>::bytes(layout, fields) + (air - z) * size_of::<R>();
         2 * frame + 8 * (layout.columns() + 2 * (layout.shape.nz + 1))
     }
 
-    /// Compiles the kernels and allocates two frames for the fields of `order`, as [`DeviceForcing::new`].
+    /// Compiles the kernels and allocates two frames for the fields of `order`, as [`DeviceForcing::new`], and of as
+    /// many fields of the air.
     ///
     /// # Panics
     ///
@@ -173,11 +170,11 @@ impl<R: Real + Element> ForcingInterpolator<R> {
         gpu: &Gpu,
         layout: Layout,
         continuity: &Continuity,
-        order: &[usize],
+        (order, air): (&[usize], usize),
     ) -> Result<Self> {
         let module = gpu.module(&source(R::PRECISION, layout.shape.nz))?;
         let [c1, c2] = continuity.below();
-        let air = Lengths::of(layout).air;
+        let air = air * layout.cells();
         Ok(Self {
             gpu: gpu.clone(),
             set_weights: module.kernel("forcing_weights")?,

@@ -11,7 +11,6 @@ use crate::calendar;
 use crate::error::Result;
 use crate::io::layout::Variable;
 use crate::io::out::output::Header;
-use crate::io::out::selection::is_left_out;
 use crate::io::read::packing::FLOAT_FILL;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{DEFLATE, OF_TIME, describe, describe_file, existing};
@@ -77,8 +76,6 @@ pub(in crate::io) struct AppendFile {
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
     times: usize,
-    /// Variables that the run excludes.
-    left_out: Vec<&'static str>,
 }
 
 impl AppendFile {
@@ -86,8 +83,7 @@ impl AppendFile {
     pub(in crate::io) fn create(pending: AtomicFile, header: &Header, title: &str) -> Result<Self> {
         let file = FlushingFile::create(pending.path()).map_err(|e| pending.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
-        let left_out = header.left_out.clone();
-        let mut growing = Self { file, pending, offset, times: 0, left_out };
+        let mut growing = Self { file, pending, offset, times: 0 };
         growing.define(|file| {
             describe_file(file, title)?;
             for (name, value) in &header.provenance {
@@ -111,11 +107,8 @@ impl AppendFile {
         self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
     }
 
-    /// Adds a variable, unless the run excludes it.
+    /// Adds a variable.
     pub(in crate::io) fn variable<R: Stored>(&mut self, about: &VariableInfo<'_>) -> Result<()> {
-        if is_left_out(&self.left_out, about.name) {
-            return Ok(());
-        }
         self.define(|file| {
             let mut variable = file.add_variable::<R>(about.name, about.dimensions)?;
             if about.dimensions.len() > 2 {
@@ -152,16 +145,13 @@ impl AppendFile {
         })
     }
 
-    /// Adds an attribute to a variable, unless the run excludes that.
+    /// Adds an attribute to a variable.
     pub(in crate::io) fn attribute(
         &mut self,
         variable: &str,
         name: &str,
         value: impl Into<AttributeValue>,
     ) -> Result<()> {
-        if is_left_out(&self.left_out, variable) {
-            return Ok(());
-        }
         self.define(|file| existing(file, variable)?.put_attribute(name, value).map(drop))
     }
 
@@ -172,8 +162,8 @@ impl AppendFile {
         self.define(|file| existing(file, "time")?.put_value(seconds, [at]))
     }
 
-    /// Writes the values of a variable at the current time, unless the run excludes it. `along` are the lengths of its
-    /// other dimensions, the first `before` of which precede time.
+    /// Writes the values of a variable at the current time. `along` are the lengths of its other dimensions, the first
+    /// `before` of which precede time.
     pub(in crate::io) fn now<R: Stored>(
         &mut self,
         name: &str,
@@ -181,9 +171,6 @@ impl AppendFile {
         along: &[usize],
         values: &[R],
     ) -> Result<()> {
-        if is_left_out(&self.left_out, name) {
-            return Ok(());
-        }
         let at = self.times - 1;
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);

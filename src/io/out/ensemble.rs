@@ -9,13 +9,10 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::frame::Snapshot;
 use crate::io::layout;
-use crate::io::layout::{
-    Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PROFILES, Variable,
-};
+use crate::io::layout::{Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, Variable};
 use crate::io::out::ideal_input::put_time;
 use crate::io::out::output;
 use crate::io::out::output::{Header, define_place};
-use crate::io::out::selection::is_left_out;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{StoredVariable, define, describe, put};
 use crate::io::store::flushing_file::FlushingFile;
@@ -131,8 +128,7 @@ enum Form {
 
 impl Form {
     fn of(variable: &Variable) -> Self {
-        let is_profile = PROFILES.iter().flatten().any(|profile| profile.name == variable.name);
-        if is_profile {
+        if variable.axes == Axes::Layer {
             Self::Profile
         } else if variable.is_wind() || variable.name == COURANT.name {
             Self::Shared
@@ -140,10 +136,6 @@ impl Form {
             Self::Field
         }
     }
-}
-
-fn is_written(header: &Header, variable: &Variable) -> bool {
-    !is_left_out(&header.left_out, variable.name)
 }
 
 /// A variable of every member.
@@ -185,9 +177,7 @@ impl EnsembleFileState {
         define_place(file, header)?;
         file.add_dimension(MEMBER, table.members)?;
         put_table(file, table)?;
-        let mut variables: Vec<Variable> = layout::computed(&header.tracers)
-            .filter(|variable| is_written(header, variable))
-            .collect();
+        let mut variables: Vec<Variable> = layout::computed(&header.tracers).collect();
         variables.sort_by_key(|variable| Form::of(variable) as usize);
         let (shape, mut moments) = (header.shape(), Vec::new());
         for about in &variables {
@@ -237,8 +227,7 @@ impl EnsembleFileState {
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
-        let variables = output::values(snapshot, &header.tracers);
-        for (about, values) in variables.filter(|(about, _)| is_written(header, about)) {
+        for (about, values) in output::values(snapshot, &header.tracers) {
             bytes += size_of_val(&*values);
             let form = Form::of(&about);
             if form == Form::Shared {

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use netcdf::FileMut;
 
+use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::io::layout::{COMPUTED, GIVEN, GRID};
+use crate::io::layout::{self, GIVEN, GRID, Variable};
 use crate::io::out::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{StoredVariable, define, existing, put};
@@ -15,8 +16,12 @@ use crate::io::store::nc_char::NcChar;
 use crate::io::store::storage::Compression;
 use crate::state::memory;
 
-/// Number of computed output fields that are input too: the state, U and V.
-const PRESCRIBED: usize = 8;
+/// The computed output fields that are input too: the state, U and V.
+fn prescribed_fields(set: &Constituents) -> Vec<Variable> {
+    let mut fields = layout::fields(set);
+    fields.truncate(set.carried() + 2);
+    fields
+}
 
 /// A WRF input file being written, under a temporary name until [`IdealInput::commit`].
 #[derive(Debug)]
@@ -54,7 +59,7 @@ impl IdealInput {
 
 fn define_all(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
     define_place(file, header)?;
-    for variable in COMPUTED[..PRESCRIBED].iter().chain(&GIVEN).chain(&GRID) {
+    for variable in prescribed_fields(&header.tracers).iter().chain(&GIVEN).chain(&GRID) {
         let form = StoredVariable::in_blocks::<f32>(variable, header.shape());
         define::<f32>(file, &form, Compression::Fast)?;
     }
@@ -71,7 +76,8 @@ fn put_frame(
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let fields = state.fields().iter().chain([u, v]).map(memory).map(Cow::Borrowed);
     let given = prescribed(&header.domain, [pressure, geopotential], column_mass);
-    for (variable, values) in COMPUTED[..PRESCRIBED].iter().copied().zip(fields).chain(given) {
+    let computed = prescribed_fields(&header.tracers).into_iter().zip(fields);
+    for (variable, values) in computed.chain(given) {
         put(file, header.shape(), &StoredVariable::plain(&variable), &[number], &values)?;
     }
     Ok(())

@@ -13,6 +13,7 @@ use time::PrimitiveDateTime;
 use tracing::debug;
 
 use crate::calendar;
+use crate::constituents::Constituents;
 use crate::domain::{Attribute, Domain};
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::Result;
@@ -20,7 +21,7 @@ use crate::frame::output_statistics::OutputStatistics;
 use crate::frame::{ColumnFrame, PassThrough, PointSample, Saved, Snapshot};
 use crate::grid::Shape;
 use crate::io::layout;
-use crate::io::layout::{COMPUTED, CONTENTS, COURANT, GIVEN, GRID, PROFILES, Variable};
+use crate::io::layout::{COURANT, GIVEN, GRID, Variable};
 use crate::io::mapping::Mapping;
 use crate::io::out::samples::AuxOutput;
 use crate::io::out::selection::Selection;
@@ -34,8 +35,7 @@ use crate::io::store::rounding_attributes;
 use crate::io::store::storage::{Compression, Keep};
 use crate::io::store::writer::Stored;
 use crate::io::store::writer_thread::WriterThread;
-use crate::state::{Surface, memory};
-use crate::tracers::TracerSet;
+use crate::state::memory;
 
 /// Messages that may be queued before the run waits; the writer has one more at hand.
 const WAITING: usize = 1;
@@ -46,15 +46,19 @@ pub(in crate::io) const DATE_LENGTH: usize = 19;
 /// The variables of [`layout::computed`] with their values.
 pub(in crate::io) fn values<'a, R: Stored>(
     snapshot: &'a Snapshot<R>,
-    tracers: &TracerSet,
+    tracers: &'a Constituents,
 ) -> impl Iterator<Item = (Variable, Cow<'a, [R]>)> {
-    let Surface { rain, snow, sr, .. } = &snapshot.surface;
-    let state = snapshot.state.moist_air().iter().map(memory);
-    let others = snapshot.winds.iter().chain(snapshot.diagnostics.fields()).map(memory);
-    let fields = COMPUTED.into_iter().zip(state.chain(others).chain([rain, snow, sr].map(memory)));
-    let contents = CONTENTS.into_iter().zip(memory(&snapshot.contents).chunks_exact(rain.len()));
+    let (_, ny, nx) = snapshot.state.theta().dim();
+    let state = snapshot.state.of_scheme().iter().map(memory);
+    let volumes = snapshot.diagnostics.fields();
+    let volumes = layout::volumes(tracers).map(|(number, _)| memory(&volumes[number]));
+    let others = snapshot.winds.iter().map(memory).chain(volumes);
+    let planes = snapshot.surface.shown().map(|(_, plane)| memory(plane));
+    let fields = layout::fields(tracers).into_iter().zip(state.chain(others).chain(planes));
+    let contents = memory(&snapshot.contents).chunks_exact((ny * nx).max(1));
+    let contents = layout::contents(tracers).zip(contents);
     // Profiles of passive tracers, which follow, are not written.
-    let profiles = PROFILES.into_iter().flatten().zip(snapshot.profiles.rows());
+    let profiles = layout::profiles(tracers).zip(snapshot.profiles.rows());
     let profiles =
         profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
     let numbers = profiles.chain([(COURANT, vec![R::of(snapshot.max_courant)])]);
@@ -114,11 +118,9 @@ pub struct Header {
     /// Start time of the run.
     pub start: PrimitiveDateTime,
     /// The transported tracers.
-    pub tracers: Arc<TracerSet>,
+    pub tracers: Arc<Constituents>,
     /// Number of the microphysics in WRF (`MP_PHYSICS`).
     pub physics: i32,
-    /// Variables that are excluded from files besides the output; the output has a selection of its own.
-    pub left_out: Vec<&'static str>,
     /// Time step, s.
     pub dt: f64,
     /// Global attributes about provenance.
@@ -146,9 +148,9 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// True if a variable is written.
-    fn writes(&self, variable: &Variable) -> bool {
-        self.variables.has(variable) && !self.hidden.contains(&variable.name)
+    /// True if a variable of a run with this set is written.
+    fn writes(&self, variable: &Variable, set: &Constituents) -> bool {
+        self.variables.has(variable, set) && !self.hidden.contains(&variable.name)
     }
 }
 
@@ -338,7 +340,7 @@ fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<Fra
 fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
     define_place(file, header)?;
     let (shape, compression) = (header.shape(), form.storage.compression);
-    let chosen = |variable: &Variable| form.storage.writes(variable);
+    let chosen = |variable: &Variable| form.storage.writes(variable, &header.tracers);
     for variable in layout::computed(&header.tracers).filter(chosen) {
         fields::define::<R>(file, &StoredVariable::in_blocks::<R>(&variable, shape), compression)?;
     }
@@ -414,9 +416,11 @@ fn put_frame<R: Stored>(
     file.put_bytes("Times", frame, now.as_bytes())?;
     file.put("XTIME", frame, &[minutes])?;
     let computed = values(snapshot, &header.tracers);
-    let computed: Vec<_> = computed.filter(|(variable, _)| storage.writes(variable)).collect();
+    let computed: Vec<_> =
+        computed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
     let prescribed = given_values(&snapshot.given, &header.domain);
-    let prescribed: Vec<_> = prescribed.filter(|(variable, _)| storage.writes(variable)).collect();
+    let prescribed: Vec<_> =
+        prescribed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
     let mut fields = Vec::new();
     for (variable, values) in &computed {
         let lasts = snapshot.lasts && variable.is_wind();

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::frame::ColumnFrame;
 use crate::grid::Shape;
-use crate::io::layout::{Axes, COMPUTED, CONTENTS, SAMPLED, Variable};
+use crate::io::layout::{self, Axes, PLACED, Variable};
 use crate::io::out::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::samples::AuxOutput;
@@ -17,27 +17,15 @@ const PROFILE: [&str; 4] = ["time", "south_north", "west_east", "bottom_top"];
 /// Dimensions of a number in each column.
 const COLUMN: [&str; 3] = ["time", "south_north", "west_east"];
 
-/// Descriptions of the column contents, in the order of [`CONTENTS`].
-const TOTALS: [&str; CONTENTS.len()] = [
-    "vapour of the column",
-    "cloud water of the column",
-    "rain of the column",
-    "cloud ice of the column",
-    "snow of the column",
-];
-
 /// A file of profiles, being written.
 #[derive(Debug)]
 pub(crate) struct Profiles {
     file: AppendFile,
     shape: Shape,
-    /// The passive tracers.
-    passive: Vec<Variable>,
-}
-
-/// The computed fields at cell centres.
-fn volumes() -> impl Iterator<Item = Variable> {
-    COMPUTED.into_iter().filter(|variable| variable.axes == Axes::Volume)
+    /// The computed fields at cell centres, then the passive tracers.
+    volumes: Vec<Variable>,
+    /// Column contents.
+    contents: Vec<Variable>,
 }
 
 impl Profiles {
@@ -64,19 +52,26 @@ impl Profiles {
                 file.fixed(name, &COLUMN[1..], &attributes, memory(field))?;
             }
         }
-        let placed = SAMPLED[COMPUTED.len()..].iter().copied();
-        let passive = Variable::passive(&header.tracers);
-        for variable in volumes().chain(placed).chain(passive.iter().copied()) {
-            let about = VariableInfo::of(&variable, &PROFILE, coordinates);
+        let set = &header.tracers;
+        let of_scheme = layout::fields(set).into_iter();
+        let of_scheme: Vec<_> = of_scheme.filter(|about| about.axes == Axes::Volume).collect();
+        let passive = Variable::passive(set);
+        for variable in of_scheme.iter().chain(&PLACED).chain(&passive) {
+            let about = VariableInfo::of(variable, &PROFILE, coordinates);
             let long_name = about.long_name.replace("faces", "middle").into();
             file.variable::<R>(&VariableInfo { long_name, ..about })?;
         }
-        for (variable, long_name) in CONTENTS.iter().zip(TOTALS) {
+        let contents: Vec<_> = layout::contents(set).collect();
+        for (variable, water) in contents.iter().zip(set.species()) {
             let about = VariableInfo::of(variable, &COLUMN, coordinates);
-            file.variable::<R>(&VariableInfo { long_name: long_name.into(), ..about })?;
+            let long_name = format!("{} of the column", water.words).into();
+            file.variable::<R>(&VariableInfo { long_name, ..about })?;
         }
-        file.variable::<R>(&VariableInfo { dimensions: &COLUMN, coordinates, ..STRONGEST })?;
-        Ok(Self { file, shape, passive })
+        if set.reflectivity().is_some() {
+            file.variable::<R>(&VariableInfo { dimensions: &COLUMN, coordinates, ..STRONGEST })?;
+        }
+        let volumes = [of_scheme, passive].concat();
+        Ok(Self { file, shape, volumes, contents })
     }
 }
 
@@ -84,15 +79,16 @@ impl<R: Stored> AuxOutput<R> for Profiles {
     fn columns(&mut self, frame: &ColumnFrame<R>) -> Result<()> {
         self.file.begin(frame.seconds)?;
         let Shape { nx, ny, nz } = self.shape;
-        let fields = volumes().chain(self.passive.iter().copied()).zip(&frame.fields);
-        let air = SAMPLED[COMPUTED.len()..].iter().copied().zip(&frame.air);
+        let fields = self.volumes.iter().zip(&frame.fields);
+        let air = PLACED.iter().zip(&frame.air);
         for (variable, profiles) in fields.chain(air) {
             self.file.now(variable.name, 0, &[ny, nx, nz], profiles)?;
         }
-        for (variable, totals) in CONTENTS.iter().zip(&frame.totals) {
+        for (variable, totals) in self.contents.iter().zip(&frame.totals) {
             self.file.now(variable.name, 0, &[ny, nx], totals)?;
         }
-        self.file.now(STRONGEST.name, 0, &[ny, nx], &frame.strongest)
+        let Some(strongest) = &frame.strongest else { return Ok(()) };
+        self.file.now(STRONGEST.name, 0, &[ny, nx], strongest)
     }
 
     fn publish(&mut self) -> Result<()> {

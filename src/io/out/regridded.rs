@@ -7,7 +7,7 @@ use tracing::warn;
 use crate::error::Result;
 use crate::frame::PointSample;
 use crate::grid::Shape;
-use crate::io::layout::{SAMPLED, Variable};
+use crate::io::layout::{self, Variable};
 use crate::io::out::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::sampled_wind::SampledWind;
@@ -34,6 +34,8 @@ pub(crate) struct Regridded {
     /// `true` if a cell of the run contributes to the cell.
     is_reached: Vec<bool>,
     wind: SampledWind,
+    /// The sampled fields.
+    sampled: Vec<Variable>,
     /// The passive tracers.
     passive: Vec<Variable>,
 }
@@ -80,16 +82,17 @@ impl Regridded {
         let names: Vec<&str> = horizontal.dimensions.clone();
         let wind = SampledWind::on_grid(&header.domain, grid, matrix);
         let passive = Variable::passive(&header.tracers);
-        for (number, variable) in SAMPLED.iter().chain(&passive).enumerate() {
+        let sampled = layout::sampled(&header.tracers);
+        for variable in sampled.iter().chain(&passive) {
             let [levels @ .., _, _] = variable.axes.names() else {
                 unreachable!("samples have planes")
             };
             let dimensions = [&["time"], levels, &names].concat();
             let mut about = VariableInfo::of(variable, &dimensions, horizontal.coordinates);
             about.has_gaps = true;
-            wind.describe(number, &mut about);
+            wind.describe(&mut about);
             file.variable::<R>(&about)?;
-            if variable.name == "RAINNC" {
+            if variable.cell_methods.is_some() {
                 file.attribute(variable.name, "cell_methods", "time: sum")?;
             }
         }
@@ -112,10 +115,15 @@ impl Regridded {
         }
         file.define(|file| existing(file, "HGT")?.put_values(&ground, ..))?;
         if weights.weights.normalisation == Normalisation::DestArea {
-            define_covered(&mut file, weights, (&names, &passive), horizontal.coordinates)?;
+            define_covered(
+                &mut file,
+                weights,
+                (&names, &sampled, &passive),
+                horizontal.coordinates,
+            )?;
         }
         let arrangement = grid.arrangement;
-        Ok(Self { file, shape, arrangement, operator, is_reached, wind, passive })
+        Ok(Self { file, shape, arrangement, operator, is_reached, wind, sampled, passive })
     }
 }
 
@@ -126,7 +134,7 @@ impl<R: Stored> AuxOutput<R> for Regridded {
         }
         self.file.begin(sample.seconds)?;
         let missing = R::of(MISSING);
-        let fields = SAMPLED.iter().zip(self.wind.fields(sample));
+        let fields = self.sampled.iter().zip(self.wind.fields(sample));
         let passive = sample.passive.iter().map(|field| Cow::Borrowed(&**field));
         for (variable, field) in fields.chain(self.passive.iter().zip(passive)) {
             let mut values = field.into_owned();
@@ -159,7 +167,7 @@ impl<R: Stored> AuxOutput<R> for Regridded {
 fn define_covered(
     file: &mut AppendFile,
     weights: &WeightFile,
-    (names, passive): (&[&str], &[Variable]),
+    (names, sampled, passive): (&[&str], &[Variable], &[Variable]),
     coordinates: &str,
 ) -> Result<()> {
     let matrix = &weights.weights.matrix;
@@ -189,7 +197,7 @@ fn define_covered(
     })?;
     let note = "the variables on the cells hold their values times this part";
     file.attribute(COVERED, "comment", note)?;
-    for variable in SAMPLED.iter().chain(passive) {
+    for variable in sampled.iter().chain(passive) {
         file.attribute(variable.name, "ancillary_variables", COVERED)?;
     }
     file.attribute("HGT", "ancillary_variables", COVERED)?;

@@ -14,8 +14,8 @@ use crate::io::store::writer::Stored;
 use crate::io::weights::{Arrangement, Coordinates, Target};
 use crate::primitives::csr::Csr;
 
-/// Indices of the wind components among the sampled fields.
-const WIND: [usize; 2] = [6, 7];
+/// Names of the horizontal components of the wind.
+const WIND: [&str; 2] = ["U", "V"];
 
 /// Error of the distance between two centres whose coordinates are in single precision, radians.
 const COORDINATES: f64 = 5e-7;
@@ -141,9 +141,9 @@ impl SampledWind {
         Self { along: Along::Target, directions: (!is_same).then_some(directions) }
     }
 
-    /// Describes variable number `number` of the samples, if it is a component.
-    pub(super) fn describe(&self, number: usize, about: &mut VariableInfo<'_>) {
-        let axis = WIND.iter().position(|wind| *wind == number);
+    /// Describes a variable of the samples, if it is a component.
+    pub(super) fn describe(&self, about: &mut VariableInfo<'_>) {
+        let axis = WIND.iter().position(|wind| *wind == about.name);
         if let Some((axis, names)) = axis.zip(self.along.names()) {
             let [long_name, standard_name] = names[axis];
             (about.long_name, about.standard_name) = (long_name.into(), Some(standard_name));
@@ -155,14 +155,15 @@ impl SampledWind {
         let mut fields: Vec<_> =
             sample.fields.iter().map(|field| Cow::Borrowed(&**field)).collect();
         if let Some(directions) = &self.directions {
-            let [u, v] = WIND.map(|wind| &sample.fields[wind]);
-            for (axis, wind) in WIND.into_iter().enumerate() {
+            let first = sample.order.wind().start;
+            let [u, v] = [0, 1].map(|axis| &sample.fields[first + axis]);
+            for axis in 0..WIND.len() {
                 let at = directions.iter().map(|directions| directions[axis]).cycle();
                 let values = u.iter().zip(v).zip(at).map(|((&u, &v), [along_x, along_y])| {
                     let [u, v] = [u, v].map(|x| x.to_f64().unwrap_or(f64::NAN));
                     R::of(u * along_x + v * along_y)
                 });
-                fields[wind] = values.collect::<Vec<R>>().into();
+                fields[first + axis] = values.collect::<Vec<R>>().into();
             }
         }
         fields

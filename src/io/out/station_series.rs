@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::frame::PointSample;
 use crate::grid::Shape;
-use crate::io::layout::{Axes, SAMPLED, Variable};
+use crate::io::layout::{self, Axes, Variable};
 use crate::io::out::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::sampled_wind::SampledWind;
@@ -46,8 +46,12 @@ pub(crate) struct Points {
     operator: usize,
     places: usize,
     wind: SampledWind,
+    /// The sampled fields.
+    sampled: Vec<Variable>,
     /// The passive tracers.
     passive: Vec<Variable>,
+    /// Name of the variable of the reflectivity, if it is diagnosed.
+    echo: Option<&'static str>,
 }
 
 impl Points {
@@ -62,19 +66,24 @@ impl Points {
         let mut ground = AppendFile::create(ground, header, title)?;
         let coordinates = define_places(&mut ground, places, "timeSeries")?;
         let chunks = [places.len(), times_together(places.len())];
-        for variable in SAMPLED.iter().filter(|variable| variable.axes == Axes::Plane) {
+        let sampled = layout::sampled(&header.tracers);
+        let set = &header.tracers;
+        let echo = set.reflectivity().and_then(|number| set.volumes()[number].variable);
+        for variable in sampled.iter().filter(|variable| variable.axes == Axes::Plane) {
             let about = VariableInfo::of(variable, &GROUND, &coordinates);
             ground.variable::<R>(&VariableInfo { chunks: &chunks, ..about })?;
-            if variable.name == "RAINNC" {
+            if variable.cell_methods.is_some() {
                 ground.attribute(variable.name, "cell_methods", "time: sum")?;
             }
         }
-        ground.variable::<R>(&VariableInfo {
-            dimensions: &GROUND,
-            coordinates: &coordinates,
-            chunks: &chunks,
-            ..STRONGEST
-        })?;
+        if echo.is_some() {
+            ground.variable::<R>(&VariableInfo {
+                dimensions: &GROUND,
+                coordinates: &coordinates,
+                chunks: &chunks,
+                ..STRONGEST
+            })?;
+        }
 
         let title = "time series of profiles above places of interest";
         let mut profiles = AppendFile::create(profiles, header, title)?;
@@ -87,10 +96,10 @@ impl Points {
         let angles =
             angles.map(|angles| [0, 1].map(|n| angles.iter().map(|pair| pair[n]).collect()));
         let wind = SampledWind::at_places(angles.as_ref());
-        let all = SAMPLED.iter().chain(&passive).enumerate();
-        for (number, variable) in all.filter(|(_, variable)| variable.axes != Axes::Plane) {
+        let all = sampled.iter().chain(&passive);
+        for variable in all.filter(|variable| variable.axes != Axes::Plane) {
             let mut about = VariableInfo::of(variable, &PROFILE, &coordinates);
-            wind.describe(number, &mut about);
+            wind.describe(&mut about);
             about.chunks = &chunks;
             if variable.name == "height" {
                 about.coordinates = "";
@@ -100,7 +109,17 @@ impl Points {
         }
         profiles.attribute("height", "positive", "up")?;
         profiles.attribute("height", "axis", "Z")?;
-        Ok(Self { ground, profiles, shape, operator, places: places.len(), wind, passive })
+        Ok(Self {
+            ground,
+            profiles,
+            shape,
+            operator,
+            places: places.len(),
+            wind,
+            sampled,
+            passive,
+            echo,
+        })
     }
 }
 
@@ -173,7 +192,7 @@ impl<R: Stored> AuxOutput<R> for Points {
         let passive = self.passive.iter().zip(passive);
         self.ground.begin(sample.seconds)?;
         self.profiles.begin(sample.seconds)?;
-        for (variable, field) in SAMPLED.iter().zip(self.wind.fields(sample)).chain(passive) {
+        for (variable, field) in self.sampled.iter().zip(self.wind.fields(sample)).chain(passive) {
             if variable.axes == Axes::Plane {
                 self.ground.now(variable.name, 1, &[places], &field)?;
                 continue;
@@ -187,7 +206,7 @@ impl<R: Stored> AuxOutput<R> for Points {
             let profile = |place: usize| (0..shape.nz).map(move |k| middle(k, place));
             let values: Vec<R> = (0..places).flat_map(profile).collect();
             self.profiles.now(variable.name, 1, &[places, shape.nz], &values)?;
-            if variable.name == "REFL_10CM" {
+            if Some(variable.name) == self.echo {
                 let strongest = |profile: &[R]| {
                     profile.iter().copied().fold(profile[0], |a, b| if b > a { b } else { a })
                 };

@@ -8,6 +8,7 @@ use super::dimension::CHEMISTRY_CELL;
 use super::{COLUMN_MASS, DOMAIN_PLANES, FIRST_STEPS, Restart, dimensions, kept_name, planes};
 use crate::calendar;
 use crate::constants::Constants;
+use crate::constituents::{Constituents, Kind};
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::{FrameSource, PastRun};
@@ -16,7 +17,6 @@ use crate::io::read::reader::Reader;
 use crate::io::store::writer::Stored;
 use crate::io::wrf::{check_levels, check_masses, check_shape};
 use crate::state::State;
-use crate::tracers::Role;
 
 /// Most past steps: the largest number of steps that the command line accepts.
 const MOST_STEPS: usize = u32::MAX as usize;
@@ -41,9 +41,9 @@ pub(super) fn grids(
     reader: &Reader,
     run: Shape,
     (input, sides): (Shape, Sides),
-    refine: usize,
+    (refine, set): (usize, &Constituents),
 ) -> Result<()> {
-    check_shape(reader, input, sides)?;
+    check_shape(reader, (input, sides), set)?;
     let wanted =
         Shape { nx: input.nx.saturating_mul(refine), ny: input.ny.saturating_mul(refine), ..input };
     for (name, wanted) in dimensions(wanted, input) {
@@ -195,10 +195,10 @@ fn finite(reader: &Reader, name: &str, mut values: impl Iterator<Item = f64>) ->
 fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
     for (tracer, field) in state.tracers() {
         let name = kept_name(tracer);
-        let is_good = |x: f64| match tracer.role {
-            Role::Temperature => THETA.contains(&x),
-            Role::Water => x.abs() < MOST_WATER,
-            Role::Passive | Role::Species => x.is_finite(),
+        let is_good = |x: f64| match tracer.kind {
+            Kind::Temperature => THETA.contains(&x),
+            Kind::Water(_) => x.abs() < MOST_WATER,
+            Kind::Property { .. } | Kind::Passive | Kind::Chemical => x.is_finite(),
         };
         let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
         if let Some(((k, j, i), x)) = bad {

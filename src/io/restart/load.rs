@@ -14,11 +14,12 @@ use super::{
     LAYER_PROFILES, Restart, kept_name,
 };
 use crate::calendar;
+use crate::constituents::{Constituents, known};
 use crate::domain::{Domain, Vertical};
-use crate::dry_mass::FaceMaps;
+use crate::dry_mass::{AirMass, FaceMaps};
 use crate::error::{Advice, Result};
 use crate::frame::{FIGURES, FrameRow, PastRun};
-use crate::grid::{Grid, Shape};
+use crate::grid::{Grid, Shape, Window};
 use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
 use crate::io::read::typed_arrays::{array, numbers};
 use crate::io::store::writer::Stored;
@@ -29,7 +30,6 @@ use crate::state::{
     Accumulators, Checkpoint, ChemistryTally, State, Surface, TracerChange, WaterChange,
 };
 use crate::time_steps::Past;
-use crate::tracers::TracerSet;
 
 /// A restart file of this version of the program.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl RestartFile {
     /// # Errors
     ///
     /// [`Error::Input`](crate::error::Error::Input) when a part is damaged, missing, or of another precision.
-    pub fn load<R: Stored>(&self, tracers: &Arc<TracerSet>) -> Result<Restart<R>> {
+    pub fn load<R: Stored>(&self, tracers: &Arc<Constituents>) -> Result<Restart<R>> {
         self.verify()?;
         let reader = &self.reader;
         let length = |name: &str| reader.dimension(name);
@@ -165,7 +165,7 @@ impl RestartFile {
         let input = Shape { nx: length("input_x")?, ny: length("input_y")?, ..shape };
         let refine = self.text("refine")?.parse().unwrap_or(0);
         let sides = self.text("boundary")?.parse().map_err(|e| reader.error(e))?;
-        check::grids(reader, shape, (input, sides), refine)?;
+        check::grids(reader, shape, (input, sides), (refine, tracers))?;
         let times = self.text("frame_times")?;
         let times = times.split_whitespace().map(|text| self.parsed_time("frame_times", text));
         let times = times.collect::<Result<Vec<_>>>()?;
@@ -173,10 +173,12 @@ impl RestartFile {
         let Some(time) = times.first() else { return Err(reader.error("holds no input frame")) };
         debug!("{} holds {} input frames from {first} on", self.path().shown(), times.len());
         let column_mass = try_map(COLUMN_MASS, |name| array(reader, name, (shape.ny, shape.nx)))?;
+        let domain = self.domain(input)?;
+        let left_out = self.left_out(&domain, shape, tracers)?;
         let restart = Restart {
-            domain: self.domain(input)?,
-            frame: restart_frame::frame(reader, input, 0, *time)?,
-            series: Series::kept(self.path(), &times, first, begin),
+            domain,
+            frame: restart_frame::frame(reader, (input, tracers), 0, *time)?,
+            series: Series::kept(self.path(), &times, first, (begin, tracers)),
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
             begin,
@@ -184,7 +186,7 @@ impl RestartFile {
                 checkpoint: self.checkpoint(shape, tracers)?,
                 column_mass,
                 reports: self.reports()?,
-                water_start: self.number("water_start")?,
+                water_start: self.number("water_start")? - left_out,
                 passive_start: self.of_tracers("tracer_start", 1, tracers)?,
             },
         };
@@ -192,17 +194,52 @@ impl RestartFile {
         Ok(restart)
     }
 
+    /// Species of water that a run of an earlier program carried and the scheme does not know: their mass in the region of
+    /// the budget, kg, which is no longer part of its water.
+    fn left_out(&self, domain: &Domain, shape: Shape, tracers: &Constituents) -> Result<f64> {
+        let (reader, grid) = (&self.reader, &domain.grid);
+        let Window { rows, columns } = grid.inner();
+        let mut mass = 0.0;
+        for one in known::CONSTITUENTS {
+            if !reader.has(one.name) || tracers.position(one.name).is_some() {
+                continue;
+            }
+            let name = one.name;
+            warn!("{name} is not a species of {} and is ignored", tracers.scheme());
+            // A refined run has no masses yet.
+            if shape != grid.shape {
+                continue;
+            }
+            let air = AirMass::<f64>::new(grid, &domain.coordinate);
+            let ratios: Vec<f64> = if let Ok(field) = array::<f64, _>(reader, name, shape.centre())
+            {
+                field.into_iter().collect()
+            } else {
+                let field = array::<f32, _>(reader, name, shape.centre())?;
+                field.into_iter().map(f64::from).collect()
+            };
+            for (cell, q) in ratios.into_iter().enumerate() {
+                let (i, j, k) =
+                    (cell % shape.nx, cell / shape.nx % shape.ny, cell / shape.columns());
+                if rows.contains(&j) && columns.contains(&i) {
+                    mass += q * air.cell.at(k, j, i);
+                }
+            }
+        }
+        Ok(mass)
+    }
+
     fn checkpoint<R: Stored>(
         &self,
         shape: Shape,
-        tracers: &Arc<TracerSet>,
+        tracers: &Arc<Constituents>,
     ) -> Result<Checkpoint<R>> {
         let reader = &self.reader;
         let field = |name: &str| array::<R, _>(reader, name, shape.centre());
         let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));
         let state = State::new(Arc::clone(tracers), fields.collect::<Result<Vec<_>>>()?);
         let plane = |name| array::<R, _>(reader, name, (shape.ny, shape.nx));
-        let planes = try_map(Surface::<R>::NAMES, plane)?;
+        let planes = Surface::<R>::names(tracers).map(plane).collect::<Result<_>>()?;
         let list = |name: &str, dimension: &str| {
             if reader.has(name) {
                 numbers(reader, name, &[reader.dimension(dimension)?])
@@ -233,7 +270,7 @@ impl RestartFile {
             ))
         })?;
         let chemistry = ChemistryTally::of_numbers(tally);
-        let (surface, passive) = (Surface::of(planes), passive.collect());
+        let (surface, passive) = (Surface::of(tracers, planes), passive.collect());
         let first_steps = list(FIRST_STEPS, CHEMISTRY_CELL)?;
         check::first_steps(reader, &first_steps, shape)?;
         let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
@@ -241,7 +278,7 @@ impl RestartFile {
     }
 
     /// Values that the file has for each passive tracer.
-    fn of_tracers(&self, name: &str, each: usize, tracers: &TracerSet) -> Result<Vec<f64>> {
+    fn of_tracers(&self, name: &str, each: usize, tracers: &Constituents) -> Result<Vec<f64>> {
         let count = each * tracers.passive().len();
         let numbers = if count == 0 { Vec::new() } else { self.reader.numbers(name)? };
         if numbers.len() == count {

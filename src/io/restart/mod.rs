@@ -25,12 +25,12 @@ mod save;
 use ndarray::Array2;
 use time::PrimitiveDateTime;
 
+use crate::constituents::Constituent;
 use crate::domain::{Attribute, Domain};
 use crate::frame::{Frame, PastRun};
 use crate::grid::Shape;
 use crate::io::wrf::series::Series;
 use crate::time_steps::Past;
-use crate::tracers::{Role, Tracer};
 pub use digest::digest;
 pub use load::RestartFile;
 pub use save::Restarter;
@@ -85,11 +85,9 @@ pub struct Restart<R> {
 }
 
 /// Variable name of a tracer; names chosen by users are prefixed, so that they cannot collide with others.
-fn kept_name(tracer: &Tracer) -> String {
-    match tracer.role {
-        Role::Passive | Role::Species => format!("tracer_{}", tracer.name),
-        _ => tracer.name.to_owned(),
-    }
+fn kept_name(tracer: &Constituent) -> String {
+    let name = tracer.name;
+    if tracer.kind.is_of_scheme() { name.to_owned() } else { format!("tracer_{name}") }
 }
 
 /// Names of the dimensions of the run's grid and of lists.

@@ -80,7 +80,7 @@ fn define<R: Stored>(
     for (tracer, field) in saved.checkpoint.state.tracers() {
         add(file, &kept_name(tracer), &dimension::RUN, memory(field))?;
     }
-    for (name, plane) in Surface::<R>::NAMES.into_iter().zip(surface.planes()) {
+    for (name, plane) in Surface::<R>::names(saved.checkpoint.state.set()).zip(surface.planes()) {
         add(file, name, &dimension::RUN[1..], memory(plane))?;
     }
     for (name, plane) in COLUMN_MASS.into_iter().zip(&about.column_mass) {

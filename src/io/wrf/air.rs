@@ -7,13 +7,13 @@ use rayon::prelude::*;
 
 use crate::bounds;
 use crate::constants::Constants;
+use crate::constituents::Kind;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::io::read::reader::Reader;
 use crate::io::store::quantization;
 use crate::real::Real;
 use crate::state::Environment;
-use crate::tracers::Role;
 
 /// Converts moist to dry potential temperature, both less 300 K, in place.
 ///
@@ -30,7 +30,7 @@ pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
 
 /// Fails if the fields cannot be those of air.
 pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
-    for (tracer, field) in frame.state.tracers().filter(|(x, _)| x.role == Role::Water) {
+    for (tracer, field) in frame.state.tracers().filter(|(x, _)| matches!(x.kind, Kind::Water(_))) {
         within(reader, field, bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
     }
     let air: Environment<f64> = frame.environment();

@@ -1,5 +1,7 @@
 //! The fields of one time of a WRF file, whose missing contents are reported all at once.
 
+use std::sync::Arc;
+
 use ndarray::Array3;
 use time::PrimitiveDateTime;
 use tracing::debug;
@@ -9,20 +11,21 @@ use super::theta::Origin;
 use super::vertical::{FACE_PROFILES, LAYER_PROFILES};
 use super::{Frame, air, species, theta};
 use crate::calendar;
+use crate::constituents::{Absent, Constituents};
 use crate::error::Result;
 use crate::io::layout::Axes;
 use crate::io::read::missing_values::MissingValues;
 use crate::state::State;
-use crate::tracers::{Role, TracerSet};
 
 /// Reads the fields of a time, which must all exist and be those of air; also returns the source of the potential
 /// temperature.
 pub(super) fn read_frame(
     source: &TimeReader<'_>,
     time: PrimitiveDateTime,
+    set: &Arc<Constituents>,
 ) -> Result<(Frame, Origin)> {
     let holes = MissingValues::default();
-    let (mut frame, origin) = gather(&TimeReader { holes: Some(&holes), ..*source }, time)?;
+    let (mut frame, origin) = gather(&TimeReader { holes: Some(&holes), ..*source }, time, set)?;
     look_at_grid(source, &holes)?;
     refuse_missing(source, holes, time)?;
     species::split(source.reader, &mut frame)?;
@@ -30,26 +33,42 @@ pub(super) fn read_frame(
     Ok((frame, origin))
 }
 
-fn gather(source: &TimeReader<'_>, time: PrimitiveDateTime) -> Result<(Frame, Origin)> {
+fn gather(
+    source: &TimeReader<'_>,
+    time: PrimitiveDateTime,
+    set: &Arc<Constituents>,
+) -> Result<(Frame, Origin)> {
     let volume = |name: &str, axes| source.volume(name, axes);
-    let water = |name: &str| {
-        if source.has(name) {
-            return volume(name, Axes::Volume);
-        }
-        debug!("{name} is not in the file and is taken as zero");
-        Ok(Array3::zeros(source.shape.centre()))
-    };
-    let set = TracerSet::moist_air();
     // The potential temperature of some files is that of moist air.
-    let mut fields = Vec::with_capacity(set.len());
-    for tracer in set.iter().filter(|tracer| tracer.role == Role::Water) {
-        fields.push(water(tracer.variable)?);
+    let mut fields: Vec<Array3<f32>> = Vec::with_capacity(set.carried());
+    for one in &set.of_scheme_only()[1..] {
+        let field = match one.absent {
+            _ if source.has(one.variable) => volume(one.variable, Axes::Volume)?,
+            Absent::Zero => {
+                debug!("{} is not in the file and is taken as zero", one.variable);
+                Array3::zeros(source.shape.centre())
+            }
+            Absent::Refused => {
+                return Err(source.reader.error(format!(
+                    "lacks the variable {}, which {} needs; give a file that has it",
+                    one.variable,
+                    set.scheme()
+                )));
+            }
+            Absent::PerMass { of, factor } => {
+                let species = set.species().iter().position(|water| water.name == of);
+                let species = &fields[species.unwrap_or_default()];
+                debug!("{} is not in the file and is taken as {factor:e} {of}", one.variable);
+                species.mapv(|q| (factor * f64::from(q)) as f32)
+            }
+        };
+        fields.push(field);
     }
     let (theta, origin) = theta::read(source, &fields[0])?;
     fields.insert(0, theta);
     let frame = Frame {
         time,
-        state: State::new(set, fields),
+        state: State::new(Arc::new(set.with_passive([])), fields),
         u: volume("U", Axes::VolumeX)?,
         v: volume("V", Axes::VolumeY)?,
         pressure: [volume("P", Axes::Volume)?, volume("PB", Axes::Volume)?],

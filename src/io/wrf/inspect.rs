@@ -9,9 +9,10 @@ use super::source::{MAPS, TimeReader, stored_name};
 use super::theta::Origin;
 use super::times::TimeSource;
 use super::{
-    NOT_CARRIED, coordinates, missing, shape, spacing, species, stored_sides, theta, times, units,
+    coordinates, missing, not_carried, shape, spacing, species, stored_sides, theta, times, units,
 };
 use crate::calendar;
+use crate::constituents::Constituents;
 use crate::error::{Advice, Result};
 use crate::grid::{Shape, Side, Sides};
 use crate::io::layout::Axes;
@@ -62,8 +63,8 @@ const OPTIONAL: [(&[&str], &str); 5] = [
 /// Ice species of WSM3, which are part of its water species.
 const FROZEN: [&str; 2] = ["QICE", "QSNOW"];
 
-/// Inspects a file without reading its fields.
-pub(crate) fn survey(path: &Path) -> Result<Survey> {
+/// Inspects a file without reading its fields, as input of a run with a scheme that carries `set`.
+pub(crate) fn survey(path: &Path, set: &Constituents) -> Result<Survey> {
     let reader = &Reader::open(path)?;
     super::refuse_restart(reader)?;
     let shape = shape(reader)?;
@@ -118,9 +119,9 @@ pub(crate) fn survey(path: &Path) -> Result<Survey> {
     }
     present.extend(reader.has("Times").then(|| "Times".to_owned()));
     assumed.extend(time_source.and_then(TimeSource::assumption));
-    assumed.extend(species::conversion_message(reader).unwrap_or(None));
+    assumed.extend(species::conversion_message(reader, set).unwrap_or(None));
     assumed.extend(unit_notes(reader));
-    for name in NOT_CARRIED.iter().filter(|name| stored(name).is_some()) {
+    for name in not_carried(set).filter(|name| stored(name).is_some()) {
         assumed.push(format!("{name}: left out, the scheme has no such species"));
     }
     present.dedup();

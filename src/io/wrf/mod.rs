@@ -22,6 +22,7 @@ pub(crate) mod units;
 mod vertical;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ndarray::Array2;
 use netcdf::AttributeValue;
@@ -42,6 +43,7 @@ use source::{MAPS, TimeReader, stored_name};
 pub(super) use vertical::check_levels;
 
 use crate::constants::Constants;
+use crate::constituents::Constituents;
 use crate::os_text::Shown;
 use crate::physics::registry;
 
@@ -57,13 +59,19 @@ impl From<&Attribute> for AttributeValue {
 /// Variables that every run needs; THM may replace T, and DNW or RDNW may replace ZNW.
 const ESSENTIAL: [&str; 9] = ["QVAPOR", "P", "PB", "PH", "PHB", "MU", "MUB", "U", "V"];
 
-/// Hydrometeors that the scheme does not have.
-const NOT_CARRIED: [&str; 2] = ["QGRAUP", "QHAIL"];
+/// Hydrometeors of WRF that a scheme need not have.
+const HYDROMETEORS: [&str; 6] = ["QCLOUD", "QRAIN", "QICE", "QSNOW", "QGRAUP", "QHAIL"];
+
+/// Hydrometeors that a scheme does not have.
+fn not_carried(set: &Constituents) -> impl Iterator<Item = &'static str> {
+    let is_carried = |name| set.of_scheme_only().iter().any(|one| one.variable == name);
+    HYDROMETEORS.into_iter().filter(move |name| !is_carried(*name))
+}
 
 /// Opens the input of a run: reads the domain and the first time of the first file, and lists the times of all files.
 /// This function alone decides whether a file can be input.
 ///
-/// `sides` overrides the lateral boundaries of the first file.
+/// `sides` overrides the lateral boundaries of the first file; `set` is what the scheme of the run carries.
 ///
 /// # Errors
 ///
@@ -72,14 +80,24 @@ pub fn open(
     files: &[PathBuf],
     sides: Option<Sides>,
     overlap: Overlap,
+    set: &Arc<Constituents>,
 ) -> Result<(Domain, Frame, Series)> {
     let first = files.first().ok_or_else(|| Error::Usage("no input file is given".to_owned()))?;
-    let (domain, frame) = read(first, sides)?;
-    let series = Series::open(files, &domain, overlap)?;
+    let (domain, frame) = read_for(first, sides, set)?;
+    let series = Series::open(files, &domain, (overlap, set))?;
     Ok((domain, frame, series))
 }
 
-/// Reads the domain and the first time of a WRF file.
+/// Reads the domain and the first time of a WRF file, for a run with the usual scheme.
+///
+/// # Errors
+///
+/// As [`read_for`].
+pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
+    read_for(path, sides, &registry::usual_set())
+}
+
+/// Reads the domain and the first time of a WRF file, for a run with a scheme that carries `set`.
 ///
 /// `sides` overrides the lateral boundaries of the file.
 ///
@@ -87,18 +105,22 @@ pub fn open(
 ///
 /// [`crate::error::Error::Io`] or [`crate::error::Error::Input`] when the file cannot be read, is not NetCDF, lacks a
 /// variable, or has values that cannot be those of air.
-pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
+pub fn read_for(
+    path: &Path,
+    sides: Option<Sides>,
+    set: &Arc<Constituents>,
+) -> Result<(Domain, Frame)> {
     let reader = Reader::open(path)?;
     require_essentials(&reader)?;
     let source = TimeReader::new(&reader, shape(&reader)?, 0);
     let sides = sides.or_else(|| stored_sides(&reader)).unwrap_or(Sides::all(Side::Specified));
-    check_shape(&reader, source.shape, sides)?;
+    check_shape(&reader, (source.shape, sides), set)?;
     let time = times::read(&reader)?.moments[0];
-    let (frame, origin) = read_frame(&source, time)?;
+    let (frame, origin) = read_frame(&source, time, set)?;
     let domain = read_domain(&source, &frame, sides)?;
     theta::tell(&source, origin, time);
-    species::tell(&reader)?;
-    warn_of_what_is_left_out(&source, &domain)?;
+    species::tell(&reader, set)?;
+    warn_of_what_is_left_out(&source, &domain, set)?;
     info!(
         "{}: {} cells, {:.0} m, {}",
         path.shown(),
@@ -110,16 +132,20 @@ pub fn read(path: &Path, sides: Option<Sides>) -> Result<(Domain, Frame)> {
 }
 
 /// The mass of the hydrometeors that the scheme does not have.
-fn warn_of_what_is_left_out(source: &TimeReader<'_>, domain: &Domain) -> Result<()> {
+fn warn_of_what_is_left_out(
+    source: &TimeReader<'_>,
+    domain: &Domain,
+    set: &Constituents,
+) -> Result<()> {
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
-    for name in NOT_CARRIED {
+    for name in not_carried(set) {
         if source.has(name) {
             let ratio = source.volume(name, Axes::Volume)?;
             let mass: f64 = ratio
                 .indexed_iter()
                 .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
                 .sum();
-            warn!("{name} is not a species of WSM5 and is ignored ({mass:.3e} kg)");
+            warn!("{name} is not a species of {} and is ignored ({mass:.3e} kg)", set.scheme());
         }
     }
     Ok(())
@@ -187,8 +213,12 @@ fn shape(reader: &Reader) -> Result<Shape> {
 }
 
 /// Fails if transport and microphysics are not defined on the grid.
-pub(super) fn check_shape(reader: &Reader, shape: Shape, sides: Sides) -> Result<()> {
-    let levels = &registry::SCHEMES[0].levels;
+pub(super) fn check_shape(
+    reader: &Reader,
+    (shape, sides): (Shape, Sides),
+    set: &Constituents,
+) -> Result<()> {
+    let levels = set.levels();
     if !levels.contains(&shape.nz) {
         return Err(reader.error(format!(
             "has {} layers; the microphysics takes {} to {}",

@@ -8,8 +8,8 @@ use ndarray::Array3;
 use super::air;
 use super::source::{TimeReader, convert};
 use crate::bounds;
+use crate::constituents::interned;
 use crate::error::Result;
-use crate::tracers::interned;
 use crate::units::{Quantity, is_absent};
 
 /// Beginning of the name that a mechanism of WRF-Chem gives to a frequency.

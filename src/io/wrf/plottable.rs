@@ -35,6 +35,9 @@ pub(crate) struct PlotInput {
 const PRECIPITATION: [[&str; 2]; 3] =
     [["RAINNC", "I_RAINNC"], ["RAINC", "I_RAINC"], ["RAINSH", ""]];
 
+/// Any of the hydrometeors that this program knows.
+pub(crate) const ANY_HYDROMETEOR: &str = "QCLOUD|QRAIN|QICE|QSNOW|QGRAUP";
+
 impl PlotInput {
     /// Opens a file.
     pub(crate) fn open(path: &Path) -> Result<Self> {
@@ -92,10 +95,12 @@ impl PlotInput {
         self.at(0).shows(name)
     }
 
-    /// Returns `true` if cloud water and rain of the file contain ice and snow that cannot be told from them, for want
-    /// of the temperature.
-    pub(crate) fn holds_all_phases(&self) -> bool {
-        self.is_wsm3 && !self.has_temperature()
+    /// Name in words of a variable that contains all phases, for want of the temperature to tell them apart.
+    pub(crate) fn words_of_all_phases(&self, name: &str) -> Option<&'static str> {
+        let words = ["cloud water and ice", "rain and snow"];
+        let all = species::ONE_OF_WSM3.into_iter().zip(words);
+        let mut all = all.filter(|_| self.is_wsm3 && !self.has_temperature());
+        all.find(|([liquid, _], _)| *liquid == name).map(|(_, words)| words)
     }
 
     fn has_temperature(&self) -> bool {

@@ -1,15 +1,17 @@
 //! Input frames in restart files: the variables of a frame, and how to read them.
 
+use std::sync::Arc;
+
 use ndarray::{Array2, Array3, ArrayD, IxDyn};
 use time::PrimitiveDateTime;
 
 use super::{Frame, check_air};
+use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::read::reader::{Reader, try_map};
 use crate::io::read::typed_arrays::{shaped, typed};
 use crate::state::State;
-use crate::tracers::TracerSet;
 
 /// Dimension of the frames, and dimensions of space of the input's grid.
 pub(in crate::io) const FRAME: &str = "frame";
@@ -56,10 +58,10 @@ pub(in crate::io) fn volumes<'a>(
 pub(in crate::io) const FRAME_PLANES: [&str; 2] =
     ["frame_column_mass_perturbation", "frame_column_mass_base"];
 
-/// An input frame of a restart file.
+/// An input frame of a restart file, for a run with a scheme that carries `set`.
 pub(in crate::io) fn frame(
     reader: &Reader,
-    shape: Shape,
+    (shape, set): (Shape, &Arc<Constituents>),
     index: usize,
     time: PrimitiveDateTime,
 ) -> Result<Frame> {
@@ -78,7 +80,7 @@ pub(in crate::io) fn frame(
         let field = values(name, &CENTRE[1..])?;
         shaped(reader, name, (shape.ny, shape.nx), field.into_iter().collect())
     };
-    let set = TracerSet::moist_air();
+    let set = Arc::new(set.with_passive([]));
     let fields = set.iter().map(|tracer| volume((tracer.name, CENTRE))).collect::<Result<_>>()?;
     let [u, v, p, pb, ph, phb] = try_map(OTHERS, volume)?;
     let frame = Frame {

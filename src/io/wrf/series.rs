@@ -14,6 +14,7 @@ use super::{
     require_essentials, restart_frame, shape, spacing, times, tracer, vertical,
 };
 use crate::calendar;
+use crate::constituents::Constituents;
 use crate::error::{Advice, Result};
 use crate::frame::FrameSource;
 use crate::grid::Shape;
@@ -87,16 +88,22 @@ pub struct Series {
     recipe: Option<Arc<PassiveTracers>>,
     /// Photolysis frequencies that the frames give.
     frequencies: Vec<Frequency>,
+    /// What the scheme of the run carries.
+    set: Arc<Constituents>,
 }
 
 impl Series {
-    /// Lists the times of `files`, of which `domain` was read from the first.
+    /// Lists the times of `files`, of which `domain` was read from the first, for a run with a scheme that carries `set`.
     ///
     /// # Errors
     ///
     /// [`crate::error::Error::Input`] when a file cannot be input or has another grid, or when the times are out of
     /// order.
-    pub fn open(files: &[PathBuf], domain: &Domain, overlap: Overlap) -> Result<Self> {
+    pub fn open(
+        files: &[PathBuf],
+        domain: &Domain,
+        (overlap, set): (Overlap, &Arc<Constituents>),
+    ) -> Result<Self> {
         let mut moments: Vec<InputTime> = Vec::new();
         for path in files {
             let before = moments.len();
@@ -143,8 +150,8 @@ impl Series {
             }
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
-        let frequencies = Vec::new();
-        Ok(Self { moments, first: 0, start, division: None, recipe: None, frequencies })
+        let (frequencies, set) = (Vec::new(), Arc::clone(set));
+        Ok(Self { moments, first: 0, start, division: None, recipe: None, frequencies, set })
     }
 
     /// The remaining times of a restart file, the first of which has the index `first`, and the reference time.
@@ -152,7 +159,7 @@ impl Series {
         path: &Path,
         times: &[PrimitiveDateTime],
         first: usize,
-        start: PrimitiveDateTime,
+        (start, set): (PrimitiveDateTime, &Arc<Constituents>),
     ) -> Self {
         let moment = |(index, time): (usize, &PrimitiveDateTime)| InputTime {
             path: path.to_owned(),
@@ -161,8 +168,8 @@ impl Series {
             is_kept: true,
         };
         let moments = times.iter().enumerate().map(moment).collect();
-        let frequencies = Vec::new();
-        Self { moments, first, start, division: None, recipe: None, frequencies }
+        let (frequencies, set) = (Vec::new(), Arc::clone(set));
+        Self { moments, first, start, division: None, recipe: None, frequencies, set }
     }
 
     /// Refinement: divides every cell of `coarse`, the grid of the files, into `count` x `count`.
@@ -252,10 +259,10 @@ impl Series {
         let InputTime { path, index, is_kept, time } = moment;
         let reader = Reader::open(path)?;
         let frame = if *is_kept {
-            restart_frame::frame(&reader, domain.grid.shape, *index, *time)?
+            restart_frame::frame(&reader, (domain.grid.shape, &self.set), *index, *time)?
         } else {
             let source = TimeReader::new(&reader, shape(&reader)?, *index);
-            let (frame, _) = read_frame(&source, *time)?;
+            let (frame, _) = read_frame(&source, *time, &self.set)?;
             check_same_grid(&source, domain)?;
             frame
         };

@@ -12,6 +12,7 @@ use tracing::warn;
 
 use super::Frame;
 use crate::constants::Constants;
+use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
@@ -33,29 +34,16 @@ pub(super) const ONE_OF_WSM3: [[&str; 2]; 2] = [["QCLOUD", "QICE"], ["QRAIN", "Q
 pub(super) const SPLIT: &str =
     "QICE, QSNOW: what of QCLOUD and QRAIN is colder than 273.15 K, as in WSM3 (MP_PHYSICS 3)";
 
+/// Message about a file of WSM3 that a scheme without ice takes.
+const MELTED: &str = "QCLOUD and QRAIN: as liquid where it is cold too, since the scheme has no ice and WSM3 (MP_PHYSICS 3) none apart";
+
 /// Message about a file of WSM3 without temperature.
 pub(super) const UNSPLIT: &str = "QCLOUD and QRAIN contain ice and snow, as in WSM3 (MP_PHYSICS 3), and without T (or THM), P and PB they \
                                   cannot be told apart";
 
-/// The microphysics of a file, as its attributes state it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FileMicrophysics {
-    /// Number of the scheme in WRF (`MP_PHYSICS`), if stated.
-    pub number: Option<f64>,
-    /// Variables of [`FROZEN`] in the file; all of them for WSM3, whose water and rain are in part ice and snow.
-    pub frozen: Vec<&'static str>,
-}
-
-/// Variables that a scheme without ice does not use.
-pub(crate) const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
-
-/// Determines the scheme of a file.
-pub(crate) fn written(path: &Path) -> Result<FileMicrophysics> {
-    let reader = &Reader::open(path)?;
-    let number = reader.number("MP_PHYSICS")?;
-    let is_split = is_wsm3(reader)?;
-    let has = |name: &&str| is_split || reader.has(name);
-    Ok(FileMicrophysics { number, frozen: FROZEN.into_iter().filter(has).collect() })
+/// Number of the scheme in WRF (`MP_PHYSICS`) of a file, if it states one.
+pub(crate) fn number_of_scheme(path: &Path) -> Result<Option<f64>> {
+    Reader::open(path)?.number("MP_PHYSICS")
 }
 
 /// Returns `true` if a file is of WSM3.
@@ -63,21 +51,27 @@ pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
     Ok(reader.number("MP_PHYSICS")? == Some(WSM3))
 }
 
-/// Converts frozen cloud water and rain to ice and snow, in a file of WSM3 without ice and snow.
+/// Converts frozen cloud water and rain to ice and snow, in a file of WSM3 without ice and snow, for a scheme that has
+/// these.
 pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
-    let has = |field: &Array3<f32>| field.iter().any(|q| *q != 0.0);
-    if !is_wsm3(reader)? || has(frame.state.qi()) || has(frame.state.qs()) {
+    let state = &mut frame.state;
+    let is_frozen = |[_, frozen]: [&str; 2]| {
+        state.get(frozen).is_none_or(|field| field.iter().any(|q| *q != 0.0))
+    };
+    if !is_wsm3(reader)? || ONE_OF_WSM3.into_iter().any(is_frozen) {
         return Ok(());
     }
-    let cold = below_freezing(frame.state.theta(), &frame.pressure);
-    let state = &mut frame.state;
-    let [_, _, cloud, rain, ice, snow] = state.moist_air_mut();
-    for (liquid, frozen) in [(cloud, ice), (rain, snow)] {
-        Zip::from(liquid).and(frozen).and(&cold).for_each(|liquid, frozen, &is_cold| {
-            if is_cold {
-                *frozen = std::mem::take(liquid);
-            }
-        });
+    let cold = below_freezing(state.theta(), &frame.pressure);
+    for [liquid, frozen] in ONE_OF_WSM3 {
+        let mut ice = std::mem::take(state.named_mut(frozen));
+        Zip::from(state.named_mut(liquid)).and(&mut ice).and(&cold).for_each(
+            |liquid, ice, &is_cold| {
+                if is_cold {
+                    *ice = std::mem::take(liquid);
+                }
+            },
+        );
+        *state.named_mut(frozen) = ice;
     }
     Ok(())
 }
@@ -90,20 +84,30 @@ pub(super) fn below_freezing(theta: &Array3<f32>, [p, pb]: &[Array3<f32>; 2]) ->
     })
 }
 
-/// Message about the conversion of species; `None` without one.
-pub(super) fn conversion_message(reader: &Reader) -> Result<Option<String>> {
+/// Message about the conversion of species for a set; `None` without one.
+pub(super) fn conversion_message(reader: &Reader, set: &Constituents) -> Result<Option<String>> {
+    let has_ice = ONE_OF_WSM3.iter().all(|[_, frozen]| set.position(frozen).is_some());
     Ok(match reader.number("MP_PHYSICS")? {
-        Some(number) if number == WSM3 => Some(SPLIT.to_owned()),
-        Some(number) if !KNOWN.iter().any(|known| f64::from(*known) == number) => Some(format!(
-            "the water: as of a scheme with QVAPOR, QCLOUD, QRAIN, QICE and QSNOW; MP_PHYSICS {number} is not known"
-        )),
+        Some(number) if number == WSM3 => {
+            Some(if has_ice { SPLIT.to_owned() } else { MELTED.to_owned() })
+        }
+        Some(number) if !KNOWN.iter().any(|known| f64::from(*known) == number) => {
+            let names: Vec<_> = set.species().iter().map(|water| water.variable).collect();
+            let words = match &names[..] {
+                [names @ .., last] => format!("{} and {last}", names.join(", ")),
+                [] => String::new(),
+            };
+            Some(format!(
+                "the water: as of a scheme with {words}; MP_PHYSICS {number} is not known"
+            ))
+        }
         _ => None,
     })
 }
 
 /// Logs the conversion of the species of a file.
-pub(super) fn tell(reader: &Reader) -> Result<()> {
-    if let Some(words) = conversion_message(reader)? {
+pub(super) fn tell(reader: &Reader, set: &Constituents) -> Result<()> {
+    if let Some(words) = conversion_message(reader, set)? {
         warn!("{}: {words}", reader.path().shown());
     }
     Ok(())

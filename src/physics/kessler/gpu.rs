@@ -4,7 +4,7 @@
 mod in_run;
 
 pub use in_run::KesslerInRun;
-pub(super) use in_run::{columns, sources};
+pub(super) use in_run::columns;
 
 use super::cell::KesslerCell;
 use super::params::{KesslerConstants, KesslerFactors};
@@ -14,7 +14,9 @@ use std::ops::RangeInclusive;
 
 use crate::constants::Constants;
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_struct};
-use crate::device::{Branch, Element, Gpu, Kernel, KernelSource, Launch, constants, structs};
+use crate::device::{
+    Branch, Buffer, Element, Gpu, Kernel, KernelSource, Launch, constants, structs,
+};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::physics::ColumnPhysics;
@@ -87,10 +89,36 @@ shared_struct! {
     }
 }
 
-/// Kernel file, below `kernels/`.
+shared_struct! {
+    /// Arguments of the kernel of the diagnosis. Fields have shape (level, place).
+    pub struct KesslerDiagnosisArgs<R> {
+        /// Density of dry air.
+        rho: ReadPointer<R>, "kg m⁻³";
+        /// Rain.
+        qr: ReadPointer<R>, "kg kg⁻¹";
+        /// Reflectivity; set. Shape: (level, column).
+        refl_10cm: DevicePointer<R>, "dBZ";
+        /// Number of columns.
+        columns: i32, "1";
+        /// Columns of a row that the kernel works on.
+        width: i32, "1";
+        /// Offset of the first column.
+        first: i32, "1";
+        /// Elements of a row.
+        pitch: i32, "1";
+        /// Elements of a level.
+        level: i32, "1";
+        /// Padding.
+        filler: i32, "1";
+    }
+}
+
+/// Kernel files, below `kernels/`.
 const FILE: &str = "physics/kessler/column.cu";
-/// Kernel name.
+const DIAGNOSIS_FILE: &str = "physics/kessler/diagnose.cu";
+/// Kernel names.
 const KERNEL: &str = "kessler_column";
+const DIAGNOSIS: &str = "kessler_diagnose";
 
 /// Threads of a block: few, so that small grids reach all multiprocessors.
 const THREADS: usize = 64;
@@ -99,7 +127,7 @@ const THREADS: usize = 64;
 pub(crate) fn declarations(precision: Precision) -> String {
     constants!(precision; KesslerConstants)
         + "\n"
-        + &structs!(precision; KesslerFactors, KesslerCell, KesslerArgs)
+        + &structs!(precision; KesslerFactors, KesslerCell, KesslerArgs, KesslerDiagnosisArgs)
 }
 
 /// Settings of the kernel, by their names in CUDA.
@@ -109,13 +137,27 @@ fn settings() -> [(&'static str, i32); 1] {
 
 /// Source of the kernel for columns of `nz` levels.
 pub fn source(precision: Precision, nz: usize) -> KernelSource {
+    of_file(FILE, precision, nz)
+}
+
+/// Source of the kernel of the diagnosis.
+pub fn diagnosis_source(precision: Precision, nz: usize) -> KernelSource {
+    of_file(DIAGNOSIS_FILE, precision, nz)
+}
+
+/// Kernels of a run for columns of `nz` levels.
+pub(super) fn sources(precision: Precision, nz: usize) -> Vec<KernelSource> {
+    vec![source(precision, nz), diagnosis_source(precision, nz)]
+}
+
+fn of_file(file: &'static str, precision: Precision, nz: usize) -> KernelSource {
     let prelude = grid(precision, nz)
         .with(&notes())
         .with(&kernel_id::constants_of(&[KERNEL]))
         .with(&constants!(precision; Constants))
         .with(&declarations(precision))
         .with_settings(&settings());
-    KernelSource::new(FILE, prelude)
+    KernelSource::new(file, prelude)
 }
 
 /// Blocks and threads of a block for a number of columns.
@@ -127,6 +169,7 @@ pub fn blocks(columns: usize) -> [usize; 2] {
 #[derive(Clone, Debug)]
 pub struct KesslerLauncher<R> {
     kernel: Kernel,
+    diagnosis: Kernel,
     scheme: Kessler<R>,
     nz: usize,
     places: ColumnLayout,
@@ -140,7 +183,7 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Kessler<R> {
     type Mapping = Infallible;
 
     fn sources(precision: Precision, nz: usize) -> Vec<(KernelSource, &'static str)> {
-        vec![(source(precision, nz), "")]
+        vec![(source(precision, nz), ""), (diagnosis_source(precision, nz), "")]
     }
 
     fn launcher(
@@ -169,7 +212,8 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Kessler<R> {
             .advise(Advice::UseSmallerGridOrCpu));
         }
         let kernel = kernel_id::kernel(&gpu.module(&source(R::PRECISION, nz))?, KERNEL)?;
-        Ok(KesslerLauncher { kernel, scheme: *self, nz, places, theta_base })
+        let diagnosis = gpu.module(&diagnosis_source(R::PRECISION, nz))?.kernel(DIAGNOSIS)?;
+        Ok(KesslerLauncher { kernel, diagnosis, scheme: *self, nz, places, theta_base })
     }
 }
 
@@ -265,7 +309,43 @@ impl<R: Vectorised + Element> KesslerLauncher<R> {
     }
 }
 
+impl<R: Vectorised + Element> KesslerLauncher<R> {
+    /// Queues the diagnosis of some columns from density and rain; the caller has checked the lengths of the arrays.
+    fn diagnose_in(
+        &self,
+        places: ColumnLayout,
+        [rho, qr]: [ReadPointer<R>; 2],
+        refl_10cm: DevicePointer<R>,
+    ) -> Result<()> {
+        let ColumnLayout { width, first, pitch, level, .. } = places;
+        let [blocks, threads] = blocks(places.columns());
+        if blocks == 0 {
+            return Ok(());
+        }
+        let args = KesslerDiagnosisArgs {
+            rho,
+            qr,
+            refl_10cm,
+            columns: places.columns() as i32,
+            width: width as i32,
+            first: first as i32,
+            pitch: pitch as i32,
+            level: level as i32,
+            filler: 0,
+        };
+        let (grid, block) = ([blocks as u32, self.nz as u32, 1], [threads as u32, 1, 1]);
+        // SAFETY: as of a call.
+        unsafe { self.diagnosis.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
+    }
+}
+
 impl<R: Vectorised + Element> Launcher<R> for KesslerLauncher<R> {
+    fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {
+        let KesslerArgs { rho, qr, .. } = self.args(memory, R::ZERO);
+        assert!(out.len() >= self.nz * self.places.columns(), "room for the reflectivity");
+        self.diagnose_in(self.places, [rho, qr.read()], out.pointer())
+    }
+
     fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()> {
         self.launch(Branch::TRUNK, &self.args(memory, R::of(dt)))
     }

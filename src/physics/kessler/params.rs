@@ -58,6 +58,19 @@ shared_constants! {
     exact EVAPORATION_DIFFUSION = 2.55e8, "Pa m³ s kg⁻¹";
     /// Resistance by the conduction of heat (SO73).
     exact EVAPORATION_CONDUCTION = 5.4e5, "m³ s kg⁻¹";
+
+    /// Intercept of the sizes of raindrops (MP48).
+    exact RAIN_INTERCEPT = 8.0e6, "m⁻⁴";
+    /// Γ(7), the sixth moment of an exponential distribution.
+    exact SIXTH_MOMENT = 720.0, "1";
+    /// Least rain that a radar sees.
+    exact RADAR_RAIN_MIN = 1.0e-9, "kg kg⁻¹";
+    /// Least reflectivity.
+    exact DBZ_LEAST = -35.0, "dBZ";
+    /// From m³ to mm⁶ m⁻³.
+    exact MM6_IN_M3 = 1.0e18, "mm⁶ m⁻⁶";
+    /// Decibels in a factor of ten.
+    exact TEN_DECIBELS = 10.0, "dB";
 }
 
 macro_rules! factors {

@@ -8,7 +8,6 @@ use crate::physics::device::{self, DevicePhysics};
 use crate::physics::scheme::{
     About, AdaptedColumns, CpuColumns, PhysicsPrecision, Scheme, SchemeIn, lacks,
 };
-use crate::physics::wsm5;
 
 /// Description of the scheme.
 pub static ABOUT: About = About {
@@ -67,14 +66,9 @@ impl Scheme for Kessler<f64> {
     }
 }
 
-impl<R: Vectorised + wsm5::Vectorised + PhysicsPrecision> SchemeIn<R> for Kessler<f64> {
+impl<R: Vectorised + PhysicsPrecision> SchemeIn<R> for Kessler<f64> {
     fn on_cpu(&self, nz: usize, other: Option<&dyn CpuColumns<R>>) -> Box<dyn CpuColumns<R>> {
-        // The scheme has no sizes of drops of its own.
-        let diagnosis = wsm5::RunDiagnosis::<R>::new(wsm5::scheme::Scheme::default());
-        Box::new(AdaptedColumns {
-            diagnosis: Some(Box::new(diagnosis)),
-            ..AdaptedColumns::new(self.in_precision::<R>(), nz, other)
-        })
+        Box::new(AdaptedColumns::new(self.in_precision::<R>(), nz, other))
     }
 
     #[cfg(feature = "gpu")]

@@ -113,11 +113,10 @@ impl<R: Vectorised> ColumnPhysics<R> for Scheme<R> {
 
     fn diagnose(&self, tracers: &[Array3<R>], air: &[Array3<R>]) -> Vec<Array3<R>> {
         let (nz, ny, nx) = tracers[0].dim();
-        let mut out = CloudDiagnostics::zeros(Shape { nx, ny, nz });
+        let mut out = CloudDiagnostics::zeros(&super::ABOUT.set(), Shape { nx, ny, nz });
         let (tracers, air) = (array::from_fn(|n| &tracers[n]), array::from_fn(|n| &air[n]));
         let fields = DiagnosticFields::of(R::ZERO, tracers, air, &mut out);
         diagnose(self, &Bins::default(), Instructions::best(), fields);
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = out;
-        vec![refl_10cm, re_cloud, re_ice, re_snow]
+        out.fields().to_vec()
     }
 }

@@ -4,6 +4,8 @@ use ndarray::{Array3, ArrayBase, ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis}
 
 use super::cell::{Cell, water};
 use super::step::Precipitation;
+use crate::constants::Constants;
+use crate::physics::wsm5::ABOUT;
 use crate::physics::{Block, Budget, SplitColumns};
 use crate::real::Real;
 use crate::state::{CloudDiagnostics, Environment, State, Surface};
@@ -11,25 +13,13 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface};
 /// The whole of a state with its air, its ground and the terms of the water budget, for a call of the scheme.
 ///
 /// `theta_base` is added to the field of potential temperature, K.
-pub fn block<'a, R: Real>(
+pub fn block<'a, R: Constants>(
     theta_base: R,
     state: &'a mut State<R>,
     air: &'a Environment<R>,
     surface: &'a mut Surface<R>,
 ) -> Block<'a, R> {
-    let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } = surface;
-    Block {
-        theta_base,
-        tracers: state.moist_air_mut().each_mut().map(|field| field.view_mut()).into(),
-        air: [&air.rho, &air.exner, &air.p, &air.dz].map(|field| field.view()).into(),
-        surface: [rain, rainncv, snow, snowncv, sr].map(|plane| plane.view_mut()).into(),
-        budget: Some(Budget {
-            fallen: fallen.view_mut(),
-            fall_residual: fall_residual.view_mut(),
-            clipped: clipped.view_mut(),
-            weighing: None,
-        }),
-    }
+    Block { theta_base, ..Block::of_run(ABOUT.fields(), state, air, surface) }
 }
 
 /// Water of the five species of a cell, kg kg⁻¹.
@@ -110,7 +100,8 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
         out: &'a mut CloudDiagnostics<R>,
     ) -> Self {
         let air = [&air.rho, &air.exner, &air.p, &air.dz];
-        Self::of(theta_base, state.moist_air().each_ref(), air, out)
+        let fields = &state.of_scheme();
+        Self::of(theta_base, std::array::from_fn(|field| &fields[field]), air, out)
     }
 
     /// The same of the tracers of the scheme and the fields of its air, in their order.
@@ -122,6 +113,9 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
     ) -> Self {
         let [theta, qv, qc, qr, qi, qs] = tracers.map(|field| field.view());
         let [rho, exner, p, _] = air.map(|field| field.view());
+        let [refl_10cm, re_cloud, re_ice, re_snow] = out.fields_mut() else {
+            panic!("the volumes of WSM5")
+        };
         Self {
             theta_base,
             theta,
@@ -133,10 +127,10 @@ impl<'a, R: Real> DiagnosticFields<'a, R> {
             rho,
             exner,
             p,
-            refl_10cm: out.refl_10cm.view_mut(),
-            re_cloud: out.re_cloud.view_mut(),
-            re_ice: out.re_ice.view_mut(),
-            re_snow: out.re_snow.view_mut(),
+            refl_10cm: refl_10cm.view_mut(),
+            re_cloud: re_cloud.view_mut(),
+            re_ice: re_ice.view_mut(),
+            re_snow: re_snow.view_mut(),
         }
     }
 }

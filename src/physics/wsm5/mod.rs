@@ -72,7 +72,6 @@ pub use cell::{Air, Cell, Coefficients, StepStart};
 pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
 pub use fields::{DiagnosticFields, block};
-pub(crate) use run::RunDiagnosis;
 pub use run::{ABOUT, Wsm5};
 pub use simd_load_store::Vectorised;
 pub use step::Precipitation;

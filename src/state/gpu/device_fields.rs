@@ -2,28 +2,18 @@
 
 use std::ops::Range;
 
-use super::AIR_FIELDS;
 use super::member_layout::MemberLayout;
 use super::step_in_batch::StepInBatch;
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::{Buffer, Element};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::state::{STATE_FIELDS, Surface};
+use crate::state::surface;
 
-/// Number of planes at the ground: [`PLANES`].
-pub const SURFACE_PLANES: usize = PLANES.len();
-/// Number of diagnosed fields: reflectivity, and the radii of cloud drops, ice crystals and snow.
-pub const DIAGNOSED_FIELDS: usize = 4;
-/// Number of planes for a step's terms of the water budget.
-pub const TERMS: usize = 4;
-
-/// The planes at the ground, contiguous: those of [`Surface`], then the mass mismatch. The terms of the water budget
-/// are the last.
-pub const PLANES: [&str; 9] = {
-    let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped] = Surface::<f64>::NAMES;
-    [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, "mass_mismatch"]
-};
+/// Number of planes for a step's terms of the water budget: those of [`Surface`], then the mass mismatch.
+///
+/// [`Surface`]: crate::state::Surface
+pub const TERMS: usize = surface::TERMS.len() + 1;
 
 /// The columns of a grid in which the microphysics acts.
 #[derive(Clone, Debug)]
@@ -41,28 +31,31 @@ impl ActiveColumns {
     }
 }
 
-/// The arrays of a call of the microphysics. Lengths: [`STATE_FIELDS`] of each state and [`AIR_FIELDS`] fields,
-/// [`SURFACE_PLANES`] planes, all with rows as in the [`Layout`].
+/// The arrays of a call of the microphysics, all with rows as in the [`Layout`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceFields<'a, R> {
     /// The state, in the order and the units of [`State`](crate::state::State).
     pub state: &'a Buffer<R>,
-    /// rho (kg m⁻³), exner (1), p (Pa), dz (m); longer arrays are used from their start.
+    /// rho (kg m⁻³), exner (1), p (Pa), dz (m), and w (m s⁻¹) if the scheme reads it; longer arrays are used from their
+    /// start.
     pub air: &'a Buffer<R>,
-    /// [`PLANES`], in the units of [`Surface`]. For a batch of steps the budget terms of the earlier steps follow, the
-    /// last but one first.
+    /// The planes at the ground of the scheme in its order, then the [`TERMS`] of the water budget. For a batch of steps
+    /// the budget terms of the earlier steps follow, the last but one first.
     pub surface: &'a Buffer<R>,
 }
 
 /// Pointers to the fields and planes of one state, in their orders.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FieldPointers<R> {
-    /// The fields of the state.
-    pub state: [DevicePointer<R>; STATE_FIELDS],
+    /// The fields of the scheme: potential temperature, species of water, their properties.
+    pub state: Vec<DevicePointer<R>>,
     /// Those of the air.
-    pub air: [ReadPointer<R>; AIR_FIELDS],
-    /// [`PLANES`], with the budget terms of one step of a batch.
-    pub planes: [DevicePointer<R>; SURFACE_PLANES],
+    pub air: Vec<ReadPointer<R>>,
+    /// The planes at the ground of the scheme.
+    pub planes: Vec<DevicePointer<R>>,
+    /// The terms of the water budget of one step of a batch: water that has reached the ground, that sedimentation has
+    /// created, that clipping has added; the mass mismatch.
+    pub terms: [DevicePointer<R>; TERMS],
 }
 
 impl<R: Element> DeviceFields<'_, R> {
@@ -80,21 +73,24 @@ impl<R: Element> DeviceFields<'_, R> {
         let Self { state, air, surface } = self;
         let (cells, columns) = (layout.cells(), layout.columns());
         assert!(state.len() >= member.fields() * cells, "all fields of the state");
-        assert!(air.len() >= AIR_FIELDS * cells, "all fields of the air");
-        assert!(surface.len() >= planes_of(step.of) * columns, "all planes of the ground");
+        assert!(air.len() >= member.air * cells, "all fields of the air");
+        assert!(
+            surface.len() >= planes_of(member.planes, step.of) * columns,
+            "all planes of the ground"
+        );
+        let plane = |plane: usize| surface.pointer_to(plane * columns);
         FieldPointers {
-            state: std::array::from_fn(|field| state.pointer_to(member.place(field) * cells)),
-            air: std::array::from_fn(|field| air.pointer_to(field * cells).read()),
-            planes: std::array::from_fn(|plane| {
-                let is_term = plane >= SURFACE_PLANES - TERMS;
-                let before = if is_term { step.place() * TERMS } else { 0 };
-                surface.pointer_to((before + plane) * columns)
-            }),
+            state: (0..=member.limited)
+                .map(|field| state.pointer_to(member.place(field) * cells))
+                .collect(),
+            air: (0..member.air).map(|field| air.pointer_to(field * cells).read()).collect(),
+            planes: (0..member.planes).map(plane).collect(),
+            terms: std::array::from_fn(|term| plane(member.planes + step.place() * TERMS + term)),
         }
     }
 }
 
-/// Planes at the ground for a batch of so many steps.
-pub fn planes_of(steps: usize) -> usize {
-    SURFACE_PLANES + (steps - 1) * TERMS
+/// Planes at the ground for a batch of so many steps, of a scheme with `planes` of its own.
+pub fn planes_of(planes: usize, steps: usize) -> usize {
+    planes + steps * TERMS
 }

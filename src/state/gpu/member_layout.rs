@@ -1,24 +1,43 @@
-//! Indices of the fields of one of several states (ensemble members) in one array.
+//! Places of the fields of one of several states (ensemble members) in one array.
 
-use crate::state::WATER_SPECIES;
+use std::ops::Range;
 
-/// Indices of the fields of WSM5 of one state among several in one array: first all potential temperatures, and other
-/// tracers without limiter, then the water of one state after the other.
+use crate::constituents::Constituents;
+
+/// Indices of the fields of one state among several in one array: first all potential temperatures, and other tracers
+/// without limiter, then the water of one state after the other, each with its properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberLayout {
     /// Index of the state.
     pub number: usize,
     /// Fields before the water of the first state.
     pub before_water: usize,
+    /// Species of water of a state, and their properties.
+    pub limited: usize,
+    /// Species of water of a state.
+    pub species: usize,
+    /// Planes at the ground of the scheme.
+    pub planes: usize,
+    /// Fields of the air.
+    pub air: usize,
 }
 
 impl MemberLayout {
-    /// A single state.
-    pub const ALONE: Self = Self { number: 0, before_water: 1 };
+    /// A single state of a set.
+    pub fn alone(set: &Constituents) -> Self {
+        Self {
+            number: 0,
+            before_water: 1,
+            limited: set.limited().len(),
+            species: set.water().len(),
+            planes: set.planes().len(),
+            air: super::air_fields(set),
+        }
+    }
 
     /// End of the fields of the state.
     pub fn fields(self) -> usize {
-        self.water().end
+        self.limited().end
     }
 
     /// Index of the potential temperature.
@@ -26,14 +45,20 @@ impl MemberLayout {
         self.number
     }
 
-    /// Indices of the water.
-    pub fn water(self) -> std::ops::Range<usize> {
-        let first = self.before_water + self.number * WATER_SPECIES;
-        first..first + WATER_SPECIES
+    /// Indices of the water with its properties.
+    pub fn limited(self) -> Range<usize> {
+        let first = self.before_water + self.number * self.limited;
+        first..first + self.limited
     }
 
-    /// Index of a field of the state.
+    /// Indices of the species of water.
+    pub fn water(self) -> Range<usize> {
+        let first = self.limited().start;
+        first..first + self.species
+    }
+
+    /// Index of a field of the scheme.
     pub fn place(self, field: usize) -> usize {
-        if field == 0 { self.theta() } else { self.water().start + field - 1 }
+        if field == 0 { self.theta() } else { self.limited().start + field - 1 }
     }
 }

@@ -4,14 +4,11 @@ use super::{kernel_id, status_word};
 use crate::device::{Prelude, structs};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::real::Precision;
-use crate::state::WATER_SPECIES;
 
-/// Prelude of all weather kernels: the numbers of levels and of water fields, and the layout of the mass of a cell.
+/// Prelude of all weather kernels: the number of levels, and the layout of the mass of a cell.
 pub(crate) fn grid(precision: Precision, nz: usize) -> Prelude {
     Prelude::new(precision)
-        .with(&format!(
-            "constexpr int NZ = {nz};\nconstexpr int WATER_SPECIES = {WATER_SPECIES};\n"
-        ))
+        .with(&format!("constexpr int NZ = {nz};\n"))
         .with(&structs!(precision; LayeredPointers))
 }
 

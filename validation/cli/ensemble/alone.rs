@@ -11,6 +11,7 @@ use nwp_mini::io::wrf::{
     series::{Overlap, Series},
 };
 use nwp_mini::model::{self, Frames, RunInput};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
 use nwp_mini::time_steps::{Length, Plan};
 
@@ -43,10 +44,11 @@ fn alone<R: model::RunPrecision>(
     fallout: Sedimentation,
 ) -> Vec<Vec<u64>> {
     let text = std::fs::read_to_string(place.path("e.toml")).expect("a file");
-    let ensemble = Ensemble::parse(&place.path("e.toml"), &text).expect("an ensemble");
+    let ensemble =
+        Ensemble::parse(&place.path("e.toml"), &text, &usual_set()).expect("an ensemble");
     let inputs: Vec<_> = inputs.iter().map(|name| place.path(name)).collect();
     let (domain, frame) = wrf::read(&inputs[0], None).expect("an input");
-    let series = Series::open(&inputs, &domain, Overlap::Refuse).expect("a series");
+    let series = Series::open(&inputs, &domain, (Overlap::Refuse, &usual_set())).expect("a series");
     let case = RunInput::<R>::new(domain, frame).expect("a case");
     let mut case = case.follow(series, 3600.0).expect("frames");
     let plan = Plan::new(Length::Steps(STEPS), Some(60.0), None, case.max_dt).expect("a plan");
@@ -66,12 +68,12 @@ fn alone<R: model::RunPrecision>(
         .expect("a run");
     let Snapshot { state, diagnostics, surface, contents, .. } = last.expect("a frame");
     let of = |values: &[R]| values.iter().map(|x| x.f64().to_bits()).collect::<Vec<u64>>();
-    let fields = state.fields().iter().chain([&diagnostics.refl_10cm]);
+    let fields = state.fields().iter().chain([diagnostics.named("refl_10cm")]);
     let mut found: Vec<_> =
         fields.map(|field| of(field.as_slice().expect("standard layout"))).collect();
-    found.push(of(surface.rain.as_slice().expect("standard layout")));
+    found.push(of(surface.named("rain").as_slice().expect("standard layout")));
     let planes = contents.as_slice().expect("standard layout");
-    found.push(of(&planes[..surface.rain.len()]));
+    found.push(of(&planes[..surface.named("rain").len()]));
     found
 }
 

@@ -66,7 +66,7 @@ fn a_member_that_blows_up_is_named() {
     let starts = (0..4).map(|member| {
         let mut state = state.clone();
         if member == 2 {
-            state.qi_mut()[[3, 4, 5]] = f32::NAN;
+            state.named_mut("qi")[[3, 4, 5]] = f32::NAN;
         }
         (registry::usual(), state)
     });

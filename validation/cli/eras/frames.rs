@@ -7,6 +7,7 @@ use nwp_mini::io::wrf::{
     series::{Overlap, Series},
 };
 use nwp_mini::model::RunInput;
+use nwp_mini::physics::registry::usual_set;
 
 use super::cut::Cut;
 use super::place::{Outcome, Place, field_of, largest_difference};
@@ -149,7 +150,7 @@ fn a_constant_tracer_stays_constant_between_frames() {
     Cut::new().write(&files[0]);
     later("0001-01-01_11:00:00").write(&files[1]);
     let (domain, frame) = wrf::read(&files[0], None).expect("the first frame");
-    let series = Series::open(&files, &domain, Overlap::Refuse).expect("two times");
+    let series = Series::open(&files, &domain, (Overlap::Refuse, &usual_set())).expect("two times");
     let case = RunInput::<f32>::new(domain, frame).and_then(|case| case.follow(series, 3600.0));
     let mut case = case.expect("winds");
     let grid = case.domain.grid;

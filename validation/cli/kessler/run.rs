@@ -9,7 +9,7 @@ use nwp_mini_support::run::result::Output;
 use nwp_mini_support::run::small::Small;
 
 const USAGE: i32 = 2;
-/// Variables that a file without ice does not have.
+/// Variables that the output does not have.
 const FROZEN: [&str; 3] = ["QICE", "QSNOW", "SNOWNC"];
 const SCHEME: [&str; 2] = ["--physics", "kessler"];
 /// The precisions and the parts of all water that may stay unexplained.
@@ -68,18 +68,28 @@ fn water_closes() {
     }
 }
 
-/// Ice and snow of the input are in the output; the scheme does not change them, but the transport does.
+/// Ice and snow of the input are left out, with their mass in the log; who wants them carried names them as tracers.
 #[test]
-fn ice_and_snow_are_written_where_the_input_has_them() {
+fn ice_and_snow_are_left_out() {
     let place = Place::with(&Small::new());
-    run(&place, &["--steps", "2"]);
+    let ended = run(&place, &["--steps", "2"]);
+    for name in ["QICE", "QSNOW"] {
+        let words = format!("{name} is not a species of Kessler and is ignored (");
+        assert!(ended.stderr.contains(&words), "{}", ended.stderr);
+    }
     let output = place.open("out.nc");
     assert_eq!(output.number("MP_PHYSICS"), 1.0);
-    let [ice, snow] = ["QICE", "QSNOW"].map(|name| [0, 1].map(|time| output.frame(name, time)));
-    for [first, last] in [ice, snow] {
-        assert!(last.iter().any(|q| *q > 0.0) && first != last);
-    }
-    assert!(!output.names().iter().any(|name| name == "SNOWNC"), "the input has none");
+    assert_eq!(of_ice(&output), Vec::<String>::new());
+    let names = output.names();
+    assert!(names.iter().all(|name| !name.starts_with("RE_") && name != "SR"), "{names:?}");
+    assert!(output.last("REFL_10CM").iter().any(|dbz| *dbz > 20.0));
+    drop(output);
+    let ice = "[[tracer]]\nname = \"QICE\"\nunits = \"kg kg-1\"\ninitial = { kind = \"field\", variable = \"QICE\" }\n";
+    fs::write(place.path("t.toml"), ice).expect("a file");
+    run(&place, &["--steps", "2", "--tracers", "t.toml"]);
+    let output = place.open("out.nc");
+    let [first, last] = [0, 1].map(|time| output.frame("QICE", time));
+    assert!(last.iter().any(|q| *q > 0.0) && first != last);
     drop(output);
 
     let place = Place::with(&warm());
@@ -161,7 +171,6 @@ fn restarts_keep_the_bits_and_the_scheme() {
             assert!(bits(&all) == bits(&part), "{name} {precision}");
         }
         assert_eq!(whole["water"], place.json("b.json")["water"], "{precision}");
-        // After a restart, omitted variables are still omitted.
         let again = ["-q", "--restart", "s.nc", "--output", "c.nc", "--steps", "1"];
         place.run(&[&again[..], &SCHEME].concat()).good();
         assert_eq!(of_ice(&place.open("c.nc")), of_ice(&all), "{precision}");
@@ -211,7 +220,7 @@ fn what_does_not_fit_is_refused() {
     let place = Place::with(&warm());
     for (options, words) in [
         (&["--fallout", "substepped"][..], &["--fallout applies to WSM5 only", "omit it"][..]),
-        (&["--output-vars", "T,QICE"], &["--output-vars QICE", "the input has no QICE"]),
+        (&["--output-vars", "T,QICE"], &["no variable \"QICE\"", "the nearest is"]),
     ] {
         let refused = place.run_small(&[&["-q", "-o", "b.nc"], &SCHEME[..], options].concat());
         refused.refused(USAGE, words);

@@ -3,8 +3,8 @@
 use nwp_mini::backend::check_finite;
 use nwp_mini::error::Error;
 use nwp_mini::grid::Shape;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::state::State;
-use nwp_mini::tracers::TracerSet;
 
 use super::place::Place;
 use super::small::Small;
@@ -34,7 +34,7 @@ fn a_run_that_blows_up_names_the_place_and_keeps_the_frames_before() {
     ended.refused(BLOW_UP, &[" became ", " in cell i=", " at step ", "smaller --dt"]);
     let error = &ended.stderr[ended.stderr.find("error: ").expect("checked above")..];
     let variable = after(error, "error: ");
-    assert!(TracerSet::moist_air().iter().any(|tracer| tracer.name == variable), "{error}");
+    assert!(usual_set().iter().any(|tracer| tracer.name == variable), "{error}");
     assert!(["NaN", "inf", "-inf"].contains(&after(error, "became ")), "{error}");
     for (axis, length) in [("i=", 12), ("j=", 10), ("k=", 8)] {
         assert!(after(error, axis).parse::<usize>().expect("an index") < length, "{error}");
@@ -55,9 +55,9 @@ fn a_run_that_blows_up_names_the_place_and_keeps_the_frames_before() {
 #[test]
 fn every_field_is_watched_everywhere() {
     let shape = Shape { nx: 5, ny: 4, nz: 3 };
-    let good = State::<f64>::zeros(shape);
+    let good = State::<f64>::zeros(&usual_set(), shape);
     check_finite(&good, 0).expect("all is zero");
-    for (n, tracer) in TracerSet::moist_air().iter().enumerate() {
+    for (n, tracer) in usual_set().iter().enumerate() {
         let name = tracer.name;
         for (value, cell) in
             [(f64::NAN, [0, 0, 0]), (f64::INFINITY, [2, 3, 4]), (f64::NEG_INFINITY, [1, 2, 3])]
@@ -75,6 +75,6 @@ fn every_field_is_watched_everywhere() {
     }
     // Large is not infinite.
     let mut state = good;
-    state.qs_mut().fill(f64::MAX);
+    state.named_mut("qs").fill(f64::MAX);
     check_finite(&state, 1).expect("finite");
 }

@@ -8,6 +8,7 @@ use nwp_mini::advection::Limiter;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig};
 use nwp_mini::backend::{Backend, CapturedFrame, CollectedOutput, Output};
 use nwp_mini::chemistry::gpu::{Integrator, Plan, ThreadMapping};
+use nwp_mini::constituents::Constituents;
 use nwp_mini::device::Buffer;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
@@ -15,6 +16,7 @@ use nwp_mini::lattice::gauge::random_links;
 use nwp_mini::lattice::gpu::GpuDirac;
 use nwp_mini::lattice::{Extents, GaugeField, SPINOR_REALS, Stop, solve};
 use nwp_mini::model::RunInput;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme as _;
 use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
@@ -32,7 +34,6 @@ use nwp_mini::primitives::reduce::Segments;
 use nwp_mini::primitives::transpose::Matrices;
 use nwp_mini::real::Real;
 use nwp_mini::state::State;
-use nwp_mini::tracers::TracerSet;
 use nwp_mini_support::chemistry::{Case, picked};
 
 use crate::gpu;
@@ -70,7 +71,7 @@ struct Moving {
     input: RunInput<f32>,
     state: State<f32>,
     moment: TimeInterpolant<f32>,
-    tracers: Arc<TracerSet>,
+    tracers: Arc<Constituents>,
     scheme: Wsm5,
 }
 
@@ -93,7 +94,7 @@ fn moving() -> Moving {
         air_weight: 0.5,
         ..moment
     };
-    let (tracers, scheme) = (TracerSet::moist_air(), Wsm5::default());
+    let (tracers, scheme) = (usual_set(), Wsm5::default());
     Moving { input, state, moment, tracers, scheme }
 }
 

@@ -11,7 +11,7 @@ use nwp_mini::physics::kessler::gpu::KesslerInRun;
 use nwp_mini::physics::kessler::{Kessler, Vectorised, Work};
 use nwp_mini::physics::{Budget, MismatchMasses, Scratch, call};
 use nwp_mini::simd::Instructions;
-use nwp_mini::state::gpu::device_fields::{ActiveColumns, DeviceFields, SURFACE_PLANES};
+use nwp_mini::state::gpu::device_fields::{ActiveColumns, DeviceFields, planes_of};
 use nwp_mini::state::gpu::status_word::NonFiniteValue;
 use nwp_mini::state::gpu::step_in_batch::StepInBatch;
 
@@ -108,20 +108,21 @@ fn on_device<R: Vectorised + Element>(
     let planes = |count: usize| vec![R::nan(); count * shape.columns()];
     let upload = |parts: &[Vec<R>]| gpu.upload(&parts.concat()).unwrap();
     let State { tracers, air, surface, .. } = state;
-    let ground = [values(&surface[..1]), planes(1), values(&surface[1..]), planes(6)];
+    let ground = [values(surface), planes(TERMS.len())];
     let on_device = DeviceFields {
-        state: &upload(&[values(tracers), unread(2)]),
+        state: &upload(&[values(tracers)]),
         air: &upload(&[values(&air[..2]), unread(1), values(&air[2..])]),
         surface: &upload(&ground),
     };
     kernel.call_in(Branch::TRUNK, StepInBatch::ALONE, &on_device, dt).unwrap();
     take(tracers, &on_device.state.to_vec().unwrap());
-    let mut planes = vec![Array2::zeros((ny, nx)); SURFACE_PLANES];
+    let own = surface.len();
+    let mut planes = vec![Array2::zeros((ny, nx)); planes_of(own, 1)];
     take(&mut planes, &on_device.surface.to_vec().unwrap());
-    // Between them is that of snow.
-    *surface = vec![planes[0].clone(), planes[2].clone()];
+    let terms = planes.split_off(own);
+    *surface = planes;
     Called {
-        terms: planes.split_off(SURFACE_PLANES - TERMS.len()),
+        terms,
         mark: marks.to_vec().unwrap()[0],
         note: NonFiniteValue::of(notes.to_vec().unwrap()[0]),
     }

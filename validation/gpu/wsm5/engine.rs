@@ -8,14 +8,13 @@ use ndarray::{Array, Dimension};
 use nwp_mini::device::{Buffer, Element, Gpu, KernelSource};
 use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
-use nwp_mini::physics::wsm5::gpu::launch::{
-    self, ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, Wsm5Gpu,
-};
+use nwp_mini::physics::wsm5::ABOUT;
+use nwp_mini::physics::wsm5::gpu::launch::{self, ActiveColumns, DeviceFields, Wsm5Gpu};
 use nwp_mini::physics::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::physics::wsm5::{Sedimentation, minor_steps};
 use nwp_mini::real::Real;
-use nwp_mini::state::{CloudDiagnostics, Environment};
+use nwp_mini::state::{CloudDiagnostics, Environment, Surface};
 
 use super::weather::{Engine, Mass, Precision, Region, Weather};
 use crate::device::is_emulated;
@@ -120,7 +119,7 @@ impl<R: OnDevice> Engine<R> for GpuBackend<R> {
         let wsm5 = self.wsm5(weather, &Region::whole(shape));
         let memory = Memory::upload(&self.gpu, weather);
         let before = memory.state.to_vec().unwrap();
-        let fields = DIAGNOSED_FIELDS * shape.cells();
+        let fields = ABOUT.diagnosed.len() * shape.cells();
         let out = self.gpu.zeros::<R>(GUARD + fields + GUARD).unwrap();
         out.poison().unwrap();
         wsm5.diagnose(&memory.place(), &out, GUARD).unwrap();
@@ -132,15 +131,17 @@ impl<R: OnDevice> Engine<R> for GpuBackend<R> {
         let after = memory.state.to_vec().unwrap();
         let is_same = before.iter().zip(&after).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
         assert!(is_same, "diagnosis changes the state");
-        let mut diagnostics = CloudDiagnostics::zeros(shape);
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &mut diagnostics;
-        for (field, found) in
-            [refl_10cm, re_cloud, re_ice, re_snow].into_iter().zip(found.chunks(shape.cells()))
-        {
+        let mut diagnostics = CloudDiagnostics::zeros(weather.state.set(), shape);
+        for (field, found) in diagnostics.fields_mut().iter_mut().zip(found.chunks(shape.cells())) {
             assign(field, found);
         }
         diagnostics
     }
+}
+
+/// Names of the planes at the ground, in their order on the device.
+fn planes_on_device() -> Vec<&'static str> {
+    Surface::<f32>::names(&ABOUT.set()).chain(["mass_mismatch"]).collect()
 }
 
 /// The arrays of a state on the device.
@@ -156,9 +157,9 @@ impl<R: OnDevice> Memory<R> {
         let upload = |fields: Vec<Vec<R>>| gpu.upload(&fields.concat()).unwrap();
         let mut state: Vec<_> = weather.state.fields().iter().map(values).collect();
         state.push(guard.clone());
-        let Environment { rho, exner, p, dz } = &weather.air;
+        let Environment { rho, exner, p, dz, .. } = &weather.air;
         let planes = weather.planes();
-        let mut surface: Vec<Vec<R>> = PLANES
+        let mut surface: Vec<Vec<R>> = planes_on_device()
             .iter()
             .map(|name| match planes.iter().find(|(known, _)| known == name) {
                 Some((_, plane)) => values(plane),
@@ -188,11 +189,11 @@ impl<R: OnDevice> Memory<R> {
         }
         expect_untouched(&state[state.len() - GUARD..], "behind the state");
         let surface = self.surface.to_vec().unwrap();
-        let (surface, guard) = surface.split_at(PLANES.len() * shape.columns());
+        let (surface, guard) = surface.split_at(planes_on_device().len() * shape.columns());
         expect_untouched(guard, "behind the planes");
         let mut mismatch = Vec::new();
         let mut planes = weather.planes_mut();
-        for (name, found) in PLANES.iter().zip(surface.chunks(shape.columns())) {
+        for (name, found) in planes_on_device().iter().zip(surface.chunks(shape.columns())) {
             match planes.iter_mut().find(|(known, _)| known == name) {
                 Some((_, plane)) => assign(plane, found),
                 None => mismatch.extend_from_slice(found),

@@ -69,16 +69,13 @@ struct Made<R> {
     diagnosed: Named<R>,
 }
 
-pub(super) fn named_diagnostics<R: Precision>(diagnostics: CloudDiagnostics<R>) -> Named<R> {
-    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = diagnostics;
-    [("refl_10cm", refl_10cm), ("re_cloud", re_cloud), ("re_ice", re_ice), ("re_snow", re_snow)]
-        .map(|(name, field)| (name, field.into_dyn()))
-        .into()
+pub(super) fn named_diagnostics<R: Precision>(diagnostics: &CloudDiagnostics<R>) -> Named<R> {
+    diagnostics.iter().map(|(name, field)| (name, field.clone().into_dyn())).collect()
 }
 
 fn make<R: Precision>(engine: &impl Engine<R>, weather: &Weather<R>, dt: f64) -> Made<R> {
     let after = weather.after(engine, dt, &Region::whole(weather.shape()));
-    Made { fields: named(&after), diagnosed: named_diagnostics(engine.diagnose(weather)) }
+    Made { fields: named(&after), diagnosed: named_diagnostics(&engine.diagnose(weather)) }
 }
 
 /// Columns and the results of the CPU version for them.

@@ -6,9 +6,9 @@ use nwp_mini::backend::gpu::{GpuBackend, GpuConfig};
 use nwp_mini::error::Error;
 use nwp_mini::io::wrf;
 use nwp_mini::model::RunInput;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
-use nwp_mini::tracers::TracerSet;
 
 use crate::{gpu, storm_file};
 
@@ -34,7 +34,7 @@ fn values_that_are_not_finite_are_noted() {
             limiter: Limiter::PositiveDefinite,
             scheme: &Wsm5::default(),
             mapping: Some(&text),
-            tracers: &TracerSet::moist_air(),
+            tracers: &usual_set(),
             has_sequence: false,
             chemistry: None,
         };

@@ -56,7 +56,7 @@ fn check_substepped_tile<R: OnDevice>(gpu: &Gpu, nz: usize, dt: f64) {
     let weather = Weather::<R>::of(&columns(nz, 55), 1, 0.0);
     // In columns without rain, all rain that reaches the ground comes from melting.
     let mut dry = weather.clone();
-    dry.state.qr_mut().fill(R::ZERO);
+    dry.state.named_mut("qr").fill(R::ZERO);
     let region = Region::whole(weather.shape());
     for (weather, rain) in [(&weather, "with rain"), (&dry, "without rain")] {
         let expected = weather.after(&scheme, dt, &region);
@@ -64,7 +64,8 @@ fn check_substepped_tile<R: OnDevice>(gpu: &Gpu, nz: usize, dt: f64) {
         let about = format!("tile, {nz} levels, sub-stepped, {dt} s, {}, {rain}", R::NAME);
         let others = |weather| named(weather).into_iter().filter(|(name, _)| *name != "clipped");
         expect_same_bits(&about, others(&found), others(&expected));
-        let clipped = Spread::of(&found.surface.clipped, &expected.surface.clipped);
+        let clipped = [&found, &expected].map(|after| after.surface.named("clipped"));
+        let clipped = Spread::of(clipped[0], clipped[1]);
         let limit = 10.0 * R::epsilon().f64() * clipped.range;
         assert!(clipped.largest <= limit, "{about}: {clipped:?}");
     }
@@ -92,9 +93,9 @@ const ROUNDINGS: f64 = 64.0;
 fn check_diagnosis<R: OnDevice>(gpu: &Gpu, nz: usize, count: usize, rows: usize) {
     let scheme = Scheme::<R>::default();
     let weather = Weather::<R>::of(&columns(nz, count), rows, 300.0);
-    let expected = named_diagnostics(scheme.diagnose(&weather));
+    let expected = named_diagnostics(&scheme.diagnose(&weather));
     let found = GpuBackend::new(gpu, scheme, Mapping::Column).diagnose(&weather);
-    for ((name, found), (_, expected)) in named_diagnostics(found).iter().zip(&expected) {
+    for ((name, found), (_, expected)) in named_diagnostics(&found).iter().zip(&expected) {
         let (spread, rounding) = (Spread::of(found, expected), R::epsilon().f64());
         let near = |(x, y): (&R, &R)| {
             let (x, y) = (x.f64(), y.f64());

@@ -136,13 +136,16 @@ fn faults_in_single_elements_do_not_pass() {
     let tasks = tasks(27, Sedimentation::SemiLagrangian, 2);
     expect_noticed(
         "an element that is not written",
-        |weather, region| weather.surface.sr[[region.rows.start, region.columns.start]] = f32::NAN,
+        |weather, region| {
+            let first = [region.rows.start, region.columns.start];
+            weather.surface.named_mut("sr")[first] = f32::NAN;
+        },
         &tasks,
     );
     expect_noticed(
         "a cell outside of the region that is written",
         |weather, region| {
-            if let Some(x) = weather.state.qr_mut().get_mut([0, 0, region.columns.end]) {
+            if let Some(x) = weather.state.named_mut("qr").get_mut([0, 0, region.columns.end]) {
                 *x += 1.0e-6;
             }
         },

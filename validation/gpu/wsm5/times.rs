@@ -2,8 +2,9 @@
 
 use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
+use nwp_mini::physics::wsm5::ABOUT;
 use nwp_mini::physics::wsm5::Sedimentation;
-use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, SURFACE_PLANES, Wsm5Gpu};
+use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, Wsm5Gpu, planes_of};
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::physics::wsm5::scheme::Scheme;
 
@@ -43,7 +44,7 @@ fn tiles_of_other_shapes() {
         let saved = gpu.upload(&fields[..6].concat()).unwrap();
         let air = gpu.upload(&fields[6..].concat()).unwrap();
         let state = gpu.zeros(saved.len()).unwrap();
-        let ground = gpu.zeros(SURFACE_PLANES * columns).unwrap();
+        let ground = gpu.zeros(planes_of(ABOUT.surface.len(), 1) * columns).unwrap();
         for &(width, threads, blocks) in shapes {
             let mapping = Mapping::Tile(Tile { columns: width, threads, blocks });
             let scheme = Scheme::<f32>::default().with_fallout(Sedimentation::SemiLagrangian);

@@ -34,7 +34,7 @@ fn other_rounding_passes() {
 #[test]
 fn one_per_cent_of_a_process_fails() {
     let (mut case, mut start) = storm::<f32>();
-    start.qc_mut().mapv_inplace(|qc| 4.0 * qc);
+    start.named_mut("qc").mapv_inplace(|qc| 4.0 * qc);
     assert_eq!(ABOUT.processes, KesslerFactors::<f32>::NAMES);
     for name in ABOUT.processes {
         let mut perturbed = scheme();

@@ -74,9 +74,9 @@ fn a_pair_goes_on_with_what_had_fallen() {
     assert_eq!(report.outcome.water, outcome.water);
     let (a, b) = (first.frames.last().expect("frames"), second.frames.last().expect("frames"));
     assert_eq!(a.seconds, b.seconds);
-    assert_eq!(a.surface.rain, b.surface.rain);
+    assert_eq!(a.surface.named("rain"), b.surface.named("rain"));
     assert_eq!(a.state.fields(), b.state.fields());
     // The rain of three steps is on the ground at the start of the pair.
-    assert_eq!(second.frames[0].surface.rain, checkpoint.gathered.surface.rain);
-    assert!(second.frames[0].surface.rain.iter().any(|rain| *rain > 0.0));
+    assert_eq!(second.frames[0].surface.named("rain"), checkpoint.gathered.surface.named("rain"));
+    assert!(second.frames[0].surface.named("rain").iter().any(|rain| *rain > 0.0));
 }

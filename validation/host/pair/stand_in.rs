@@ -9,7 +9,7 @@ use nwp_mini::backend::{
 use nwp_mini::error::Result;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::primitives::reduce::{Extrema, Statistics};
-use nwp_mini::state::{CloudDiagnostics, State, Surface};
+use nwp_mini::state::State;
 use rayon::ThreadPool;
 
 /// The CPU with its own thread pool.
@@ -108,7 +108,7 @@ impl Backend<f32> for Wide {
         let collected = self.0.collect(output, wait)?;
         if let Some(CollectedOutput::Checkpoint(checkpoint)) = collected {
             let Checkpoint { state, gathered } = *checkpoint;
-            let surface = Surface::of(gathered.surface.planes().map(narrow));
+            let surface = gathered.surface.map(narrow);
             let Accumulators { changes, passive, chemistry, first_steps, parts, .. } = gathered;
             let gathered =
                 Accumulators { surface, changes, passive, chemistry, first_steps, parts };
@@ -119,22 +119,10 @@ impl Backend<f32> for Wide {
         let Some(CapturedFrame { state, diagnostics, surface, summary }) = frame else {
             return Ok(None);
         };
-        let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = &diagnostics;
-        let [refl_10cm, re_cloud, re_ice, re_snow] =
-            [refl_10cm, re_cloud, re_ice, re_snow].map(narrow);
         Ok(Some(CollectedOutput::Frame(Box::new(CapturedFrame {
             state: state.map(narrow),
-            diagnostics: CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow },
-            surface: Surface {
-                rain: narrow(&surface.rain),
-                fallen: narrow(&surface.fallen),
-                rainncv: narrow(&surface.rainncv),
-                snow: narrow(&surface.snow),
-                snowncv: narrow(&surface.snowncv),
-                sr: narrow(&surface.sr),
-                fall_residual: narrow(&surface.fall_residual),
-                clipped: narrow(&surface.clipped),
-            },
+            diagnostics: diagnostics.map(narrow),
+            surface: surface.map(narrow),
             summary: Summary {
                 levels: summary.levels.iter().map(narrow_level).collect(),
                 contents: narrow(&summary.contents),

@@ -15,6 +15,7 @@ use nwp_mini::io::wrf;
 use nwp_mini::io::wrf::series::{Overlap, Series};
 use nwp_mini::model::backend_comparison::{self, ComparisonReport, Pair};
 use nwp_mini::model::{Frames, NullSink, RunInput, RunPrecision};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::factors::Factors;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
@@ -242,7 +243,7 @@ fn all_runs_are_driven_alike() {
     assert!(program.env_remove("NWP_BACKEND").output().expect("the program").status.success());
 
     let (domain, frame) = wrf::read(&path, None).expect("frames");
-    let series = Series::open(&[path], &domain, Overlap::Refuse).expect("frames");
+    let series = Series::open(&[path], &domain, (Overlap::Refuse, &usual_set())).expect("frames");
     assert_eq!(series.len(), 4);
     let case = RunInput::<f32>::new(domain, frame).expect("winds");
     let mut case = case.follow(series, 240.0).expect("winds");

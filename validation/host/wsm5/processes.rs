@@ -9,6 +9,7 @@ use ndarray::Array3;
 
 use nwp_mini::constants::Constants;
 use nwp_mini::grid::Shape;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::params::SchemeConstants;
 use nwp_mini::physics::wsm5::radii::{re_cloud, re_ice, re_snow};
 use nwp_mini::physics::wsm5::reflectivity::Bins;
@@ -388,13 +389,13 @@ fn radar_reflectivity() {
         let of = |name: &str| field(&|row| row.get(name));
         let [qv, qc, qr, qi, qs] = ["q", "qc", "qr", "qi", "qs"].map(|q| of(&format!("final_{q}")));
         // With an Exner function of 1 the potential temperature is the temperature.
-        let state = State::of_moist_air([field(&final_temperature), qv, qc, qr, qi, qs]);
+        let state = State::new(usual_set(), vec![field(&final_temperature), qv, qc, qr, qi, qs]);
         let [rho, p, dz] = ["input_den", "input_p", "input_delz"].map(of);
-        let air = Environment { rho, exner: field(&|_| 1.0), p, dz };
-        let mut out = CloudDiagnostics::zeros(Shape { nx: 1, ny: 1, nz });
+        let air = Environment { rho, exner: field(&|_| 1.0), p, dz, w: None };
+        let mut out = CloudDiagnostics::zeros(&usual_set(), Shape { nx: 1, ny: 1, nz });
         let fields = DiagnosticFields::new(0.0, &state, &air, &mut out);
         diagnose(&scheme, &Bins::default(), None, fields);
-        for (row, &found) in column.iter().zip(&out.refl_10cm) {
+        for (row, &found) in column.iter().zip(out.named("refl_10cm")) {
             // 10 lg Z: a relative error of Z becomes an absolute one; Z has the seventh power of
             // a length, and the 50 bins of melting snow.
             let expected = row.get("final_refl_10cm");

@@ -1,8 +1,8 @@
 //! Columns in SIMD lanes, with every instruction set of this machine.
 
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::simd::{Instructions, LANES};
-use nwp_mini::state::{CloudDiagnostics, STATE_FIELDS};
 
 use super::case::{CASES, Columns, Reference};
 use super::judge::Parting;
@@ -26,7 +26,8 @@ fn weather(case: &str, ny: usize) -> Weather<f32> {
 fn results(weather: &Weather<f32>) -> Vec<(&'static str, Vec<f32>)> {
     let fields = super::weather::NAMES.into_iter().zip(weather.state.fields());
     let fields = fields.map(|(name, field)| (name, field.iter().copied().collect()));
-    let planes = weather.planes().map(|(name, plane)| (name, plane.iter().copied().collect()));
+    let planes =
+        weather.planes().into_iter().map(|(name, plane)| (name, plane.iter().copied().collect()));
     fields.chain(planes).collect()
 }
 
@@ -68,9 +69,9 @@ fn all_sets_of_instructions_have_the_same_bits() {
 fn nan_remains() {
     let alone = Vectors { scheme: Scheme::default(), instructions: None };
     for engine in engines().into_iter().chain([alone]) {
-        for field in 0..STATE_FIELDS {
+        for field in 0..usual_set().carried() {
             let mut before = weather("dry", 1);
-            before.state.moist_air_mut()[field][[1, 0, 0]] = f32::NAN;
+            before.state.fields_mut()[field][[1, 0, 0]] = f32::NAN;
             let after = before.after(&engine, 60.0, &Region::whole(before.shape()));
             let is_left = after.state.fields().iter().flatten().any(|x| x.is_nan());
             assert!(is_left, "{}: NaN in field {field}", engine.name());
@@ -152,8 +153,7 @@ fn traces_are_nothing() {
     let case = CASES[0];
     let before = weather(case, 1);
     let mut with_traces = before.clone();
-    let [_, _, species @ ..] = with_traces.state.moist_air_mut();
-    for field in species {
+    for field in &mut with_traces.state.of_scheme_mut()[2..] {
         assert!(field.iter().any(|q| *q <= 0.0), "there is a place for a trace");
         field.mapv_inplace(|q| if q <= 0.0 { 0.5 * f32::MIN_POSITIVE } else { q });
     }
@@ -165,10 +165,9 @@ fn traces_are_nothing() {
 }
 
 /// All that is diagnosed, by name.
-fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> [(&'static str, Vec<f32>); 4] {
-    let CloudDiagnostics { refl_10cm, re_cloud, re_ice, re_snow } = engine.diagnose(weather);
-    [("refl_10cm", refl_10cm), ("re_cloud", re_cloud), ("re_ice", re_ice), ("re_snow", re_snow)]
-        .map(|(name, field)| (name, field.into_iter().collect()))
+fn diagnosed(engine: &impl Engine<f32>, weather: &Weather<f32>) -> Vec<(&'static str, Vec<f32>)> {
+    let found = engine.diagnose(weather);
+    found.iter().map(|(name, field)| (name, field.iter().copied().collect())).collect()
 }
 
 /// Reflectivity and radii in SIMD lanes, for columns that fill the lanes and for fewer, differ from those of single

@@ -18,6 +18,7 @@ use nwp_mini::grid::{Grid, Shape, Side, Sides};
 use nwp_mini::model::{self, Frames, RunInput};
 use nwp_mini::passive::{Background, CellPositions, PassiveTracers};
 use nwp_mini::physics::registry;
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::state::State;
 use nwp_mini::time_steps::{Length, Plan};
 
@@ -54,7 +55,7 @@ fn frame(time: &str, wind: f32) -> Frame {
     let mass = air(0.0)[0] - air(DEPTH * SHAPE.nz as f64)[0];
     Frame {
         time: calendar::parse(time).expect("a date"),
-        state: State::of_moist_air([theta, vapour, cloud, nothing(), nothing(), nothing()]),
+        state: State::new(usual_set(), vec![theta, vapour, cloud, nothing(), nothing(), nothing()]),
         u: Array3::from_elem(SHAPE.x_face(), wind),
         v: Array3::zeros(SHAPE.y_face()),
         pressure: [nothing(), volume(&|z| air(z)[0])],
@@ -77,12 +78,10 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     // The species of the mechanism are tracers, after the tracers of the user.
     let (mechanism, _) = mechanism::parse("radm2", MECHANISM).mechanism()?;
     let kinetics = Kinetics::new(&mechanism)?;
-    let tracers = PassiveTracers::parse(Path::new("tracers"), TRACERS)?;
+    let tracers = PassiveTracers::parse(&usual_set(), Path::new("tracers"), TRACERS)?;
     let background = Background::parse(Path::new("background"), BACKGROUND)?;
     let carried =
-        PassiveTracers::with_species(Some(&tracers), &mechanism, &background, &|_| false, &|_| {
-            false
-        })?;
+        PassiveTracers::with_species(&tracers, &mechanism, &background, &|_| false, &|_| false)?;
     let complete = |frame: Frame| {
         let heights = frame.heights();
         let place = CellPositions { grid: &domain.grid, heights: &heights };

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Array3};
 use nwp_mini::constants::Constants;
+use nwp_mini::constituents::Constituent;
 use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
 use nwp_mini::forcing::{Continuity, Forcing, TimeInterpolant};
 use nwp_mini::grid::{Grid, Shape, Sides};
+use nwp_mini::physics::registry::usual_set;
 use nwp_mini::real::Real;
 use nwp_mini::state::{BoundaryValues, Environment, State};
-use nwp_mini::tracers::{Inflow, Role, Tracer, TracerSet};
 
 use crate::random::Random;
 
@@ -168,6 +169,7 @@ fn environment<R: Real>(shape: Shape, random: &mut Random) -> Environment<R> {
         exner: field(|[_, exner, ..]| exner),
         p: field(|[p, ..]| p),
         dz: field(|[.., dz]| dz),
+        w: None,
     }
 }
 
@@ -190,16 +192,9 @@ fn state<R: Real>(shape: Shape, random: &mut Random) -> State<R> {
     };
     let [qc, qr] = [condensate(1.0e-3, true), condensate(2.0e-3, true)];
     let [qi, qs, smoke] = [3.0e-4, 1.0e-3, 1.0].map(|most| condensate(most, false));
-    let passive = Tracer {
-        name: "smoke",
-        variable: "SMOKE",
-        units: "1",
-        description: "smoke",
-        role: Role::Passive,
-        limiter: None,
-        inflow: Inflow::Input,
-        decay: Some(900.0),
-    };
-    let set = Arc::new(TracerSet::with_passive([passive]));
-    State::of_moist_air([theta, qv, qc, qr, qi, qs]).followed_by(set, vec![smoke])
+    let smoke_of =
+        Constituent { variable: "SMOKE", decay: Some(900.0), ..Constituent::passive("smoke") };
+    let base = usual_set();
+    let set = Arc::new(base.with_passive([smoke_of]));
+    State::new(base, vec![theta, qv, qc, qr, qi, qs]).followed_by(set, vec![smoke])
 }

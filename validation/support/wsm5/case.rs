@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use nwp_mini::physics::wsm5::scheme::Scheme;
-use nwp_mini::state::Surface;
+use nwp_mini::state::surface;
 
 use super::weather::{Engine, Region, Vectors, Weather};
 use crate::column_reference::Run;
@@ -52,9 +52,10 @@ impl Columns {
         let diagnostics = engine.diagnose(&weather);
 
         let levels = weather.state.fields().iter().chain(diagnostics.fields()).cloned();
-        let Surface { rain, fallen, rainncv, snow, snowncv, sr, fall_residual, clipped } =
-            weather.surface;
-        let ground = [rain, rainncv, snow, snowncv, sr];
+        let mut ground = weather.surface.planes().to_vec();
+        let terms = ground.split_off(ground.len() - surface::TERMS.len());
+        let [fallen, fall_residual, clipped] =
+            terms.try_into().unwrap_or_else(|_| panic!("three terms"));
         Outcome {
             fields: levels.map(|f| f.remove_axis(Axis(1))).chain(ground).collect(),
             fallen: fallen.into_iter().collect(),

@@ -11,7 +11,7 @@ pub fn named<R: Precision>(weather: &Weather<R>) -> Vec<(&'static str, ArrayD<R>
     let fields = NAMES.into_iter().zip(weather.state.fields());
     fields
         .map(|(name, field)| (name, field.clone().into_dyn()))
-        .chain(weather.planes().map(|(name, plane)| (name, plane.clone().into_dyn())))
+        .chain(weather.planes().into_iter().map(|(name, plane)| (name, plane.clone().into_dyn())))
         .collect()
 }
 

@@ -4,6 +4,7 @@ use ndarray::{Array2, Array3, s};
 
 use nwp_mini::grid::Shape;
 use nwp_mini::io::store::writer::Stored;
+use nwp_mini::physics::wsm5::ABOUT;
 use nwp_mini::physics::wsm5::reflectivity::Bins;
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::physics::wsm5::{DiagnosticFields, Vectorised, block, diagnose};
@@ -74,7 +75,7 @@ fn diagnose_with<R: Precision>(
     instructions: Option<Instructions>,
     weather: &Weather<R>,
 ) -> CloudDiagnostics<R> {
-    let mut diagnostics = CloudDiagnostics::zeros(weather.shape());
+    let mut diagnostics = CloudDiagnostics::zeros(weather.state.set(), weather.shape());
     let Weather { theta_base, state, air, .. } = weather;
     let fields = DiagnosticFields::new(*theta_base, state, air, &mut diagnostics);
     diagnose(scheme, &Bins::default(), instructions, fields);
@@ -179,16 +180,19 @@ impl<R: Precision> Weather<R> {
         let mut weather = Self {
             mass,
             theta_base: R::of(theta_base),
-            state: State::of_moist_air([
-                field("th").mapv(|th| th - R::of(theta_base)),
-                field("q"),
-                field("qc"),
-                field("qr"),
-                field("qi"),
-                field("qs"),
-            ]),
-            air: Environment { rho, exner: field("pii"), p: field("p"), dz },
-            surface: Surface::zeros(shape),
+            state: State::new(
+                ABOUT.set(),
+                vec![
+                    field("th").mapv(|th| th - R::of(theta_base)),
+                    field("q"),
+                    field("qc"),
+                    field("qr"),
+                    field("qi"),
+                    field("qs"),
+                ],
+            ),
+            air: Environment { rho, exner: field("pii"), p: field("p"), dz, w: None },
+            surface: Surface::zeros(&ABOUT.set(), shape),
         };
         weather.forget(&Region::whole(shape));
         weather
@@ -225,7 +229,7 @@ impl<R: Precision> Weather<R> {
     /// The first columns of a single row.
     pub fn first(&self, count: usize) -> Self {
         let mut first = self.clone();
-        let Environment { rho, exner, p, dz } = &mut first.air;
+        let Environment { rho, exner, p, dz, .. } = &mut first.air;
         for field in first.state.fields_mut().iter_mut().chain([rho, exner, p, dz]) {
             *field = field.slice(s![.., .., ..count]).to_owned();
         }
@@ -251,33 +255,13 @@ impl<R: Precision> Weather<R> {
     }
 
     /// Fields at the ground, by name.
-    pub fn planes(&self) -> [(&'static str, &Array2<R>); 8] {
-        let s = &self.surface;
-        [
-            ("rain", &s.rain),
-            ("fallen", &s.fallen),
-            ("rainncv", &s.rainncv),
-            ("snow", &s.snow),
-            ("snowncv", &s.snowncv),
-            ("sr", &s.sr),
-            ("fall_residual", &s.fall_residual),
-            ("clipped", &s.clipped),
-        ]
+    pub fn planes(&self) -> Vec<(&'static str, &Array2<R>)> {
+        Surface::<R>::names(self.state.set()).zip(self.surface.planes()).collect()
     }
 
     /// Fields at the ground, by name, for changes.
-    pub fn planes_mut(&mut self) -> [(&'static str, &mut Array2<R>); 8] {
-        let s = &mut self.surface;
-        [
-            ("rain", &mut s.rain),
-            ("fallen", &mut s.fallen),
-            ("rainncv", &mut s.rainncv),
-            ("snow", &mut s.snow),
-            ("snowncv", &mut s.snowncv),
-            ("sr", &mut s.sr),
-            ("fall_residual", &mut s.fall_residual),
-            ("clipped", &mut s.clipped),
-        ]
+    pub fn planes_mut(&mut self) -> Vec<(&'static str, &mut Array2<R>)> {
+        Surface::<R>::names(self.state.set()).zip(self.surface.planes_mut()).collect()
     }
 
     /// Compares a plane with the mass mismatch of the changes since `before`, kg m⁻²; the plane is NaN outside of the

@@ -15,6 +15,7 @@ use super::step::Stepper;
 use crate::backend::{
     CapturedFrame, Checkpoint, FRAMES_IN_FLIGHT, PhaseTime, Summary, check_finite,
 };
+use crate::constituents::Constituents;
 use crate::device::{AsyncDownload, Event, Gpu, Graph};
 use crate::error::Result;
 use crate::grid::Shape;
@@ -38,10 +39,10 @@ pub(super) struct Frames<R> {
 }
 
 impl<R: GpuPrecision> Frames<R> {
-    /// Bytes of device memory for states of so many fields.
-    pub(super) fn bytes(shape: Shape, fields: usize) -> usize {
-        FrameLayout::new(shape, fields).frame() * size_of::<R>()
-            + FrameReductions::<R>::bytes(shape, fields)
+    /// Bytes of device memory for states of a set.
+    pub(super) fn bytes(shape: Shape, set: &Constituents) -> usize {
+        FrameLayout::new(shape, set).frame() * size_of::<R>()
+            + FrameReductions::<R>::bytes(shape, set.len())
     }
 
     /// Compiles the kernels, and takes the memory for frames.
@@ -50,9 +51,9 @@ impl<R: GpuPrecision> Frames<R> {
         (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
         step: &Stepper<R>,
     ) -> Result<Self> {
-        let (fields, main) = (arrays.order.set.len(), &step.transports().main);
+        let (set, main) = (&arrays.order.set, &step.transports().main);
         let (layout, area) = (arrays.layout, budget.area());
-        let summing = FrameReductions::new(gpu, (layout, fields), area, main, &budget.water)?;
+        let summing = FrameReductions::new(gpu, (layout, set), area, main, &budget.water)?;
         Ok(Self {
             gpu: gpu.clone(),
             download: AsyncDownload::of_any_size(gpu, arrays.frame_layout.frame())?,

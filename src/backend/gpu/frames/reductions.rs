@@ -4,6 +4,7 @@ use crate::advection::gpu::transport::Transport;
 use crate::backend::Summary;
 use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::budget::changes;
+use crate::constituents::Constituents;
 use crate::cuda_abi::ReadPointer;
 use crate::device::{AsyncDownload, Buffer, Gpu};
 use crate::error::Result;
@@ -34,18 +35,18 @@ impl<R: GpuPrecision> FrameReductions<R> {
         SummaryKernels::<R>::bytes(shape) + size_of::<u64>() * words
     }
 
-    /// Compiles the kernels, for states of so many fields; `area` is that of the cells, m².
+    /// Compiles the kernels, for states of a set; `area` is that of the cells, m².
     pub(super) fn new(
         gpu: &Gpu,
-        (layout, fields): (Layout, usize),
+        (layout, set): (Layout, &Constituents),
         area: &[f64],
         transport: &Transport<R>,
         budget: &Budget<R>,
     ) -> Result<Self> {
-        let shape = layout.shape;
+        let (shape, fields) = (layout.shape, set.len());
         let outflow = SummaryKernels::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
-        let kernels = SummaryKernels::new(gpu, layout, transport.cell_mass(), area)?;
+        let kernels = SummaryKernels::new(gpu, (layout, set.water()), transport.cell_mass(), area)?;
         Ok(Self { shape, fields, outflow, kernels, download: AsyncDownload::new(gpu, words)? })
     }
 

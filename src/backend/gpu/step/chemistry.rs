@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::Window;
 use crate::grid::gpu::Layout;
-use crate::state::{ChemistryTally, STATE_FIELDS, TracerChange};
+use crate::state::{ChemistryTally, TracerChange};
 
 /// Most calls whose times are not read yet.
 const MOST_RUNNING: usize = 64;
@@ -27,6 +27,8 @@ pub(super) struct ChemistryDriver<R> {
     coupling: Coupling<R>,
     /// The columns with chemistry.
     reacting: Window,
+    /// Number of the first field behind those of the scheme.
+    carried: usize,
     /// Time of the end of the present step, s since the first frame of the input.
     now: f64,
     /// Times of the frames before and after the present step.
@@ -57,6 +59,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
             coupled: Arc::clone(coupled),
             coupling,
             reacting,
+            carried: arrays.order.set.carried(),
             now: 0.0,
             frames: [0.0; 2],
             host: ChemistryTally::default(),
@@ -157,7 +160,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
     pub(super) fn add_changes(&self, changes: &mut [TracerChange]) -> Result<()> {
         let made = self.coupling.changes()?;
         for (field, [reacted, clipped]) in self.coupled.variable().into_iter().zip(made) {
-            let change = &mut changes[field - STATE_FIELDS];
+            let change = &mut changes[field - self.carried];
             change.reacted += reacted;
             change.clipped += clipped;
         }
@@ -175,7 +178,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         self.host = tally;
         let of_field = |field: usize| {
             changes
-                .get(field - STATE_FIELDS)
+                .get(field - self.carried)
                 .map_or([0.0; 2], |change| [change.reacted, change.clipped])
         };
         let fields = self.coupled.variable();

@@ -100,7 +100,7 @@ impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
             Some(choice) => vec![choice.of(gpu, &shape, R::PRECISION, scheme)],
             None => mappings(gpu, scheme, R::PRECISION, shape),
         };
-        let columns = allocated(PhysicsArrays::new(gpu, replicated, 0))?;
+        let columns = allocated(PhysicsArrays::new(gpu, replicated, (scheme, false)))?;
         let mut variants = Vec::new();
         for mapping in mappings {
             let kernels = allocated(columns.kernels(gpu, scheme, mapping.as_deref()))?;

@@ -25,7 +25,6 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication, has_condensate};
 use crate::os_text::Shown;
 use crate::physics::scheme::Scheme;
-use crate::state::STATE_FIELDS;
 
 /// Options of `bench scale`.
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ enum Subject {
 }
 
 /// Number of tracers, as in a step.
-const TRACERS: usize = STATE_FIELDS;
+const TRACERS: usize = 6;
 
 impl Subject {
     const ALL: [Self; 3] = [Self::Physics, Self::Advection, Self::Step];

@@ -3,18 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::super::{Kessler, Vectorised};
-use super::{KERNEL, KesslerArgs, KesslerLauncher, blocks, source};
+use super::super::{ABOUT, Kessler, Vectorised};
+use super::{KERNEL, KesslerArgs, KesslerLauncher, blocks};
 use crate::cuda_abi::DevicePointer;
-use crate::device::{Branch, Buffer, Element, Gpu, KernelSource, Resources};
+use crate::device::{Branch, Buffer, Element, Gpu, Resources};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::grid::gpu::Layout;
 use crate::physics::device::{ColumnLayout, DeviceColumns, DeviceGrid, DevicePhysics, DeviceRun};
-use crate::physics::wsm5::gpu::Mapping;
-use crate::physics::wsm5::gpu::launch::{Wsm5Gpu, diagnosis_source};
-use crate::physics::wsm5::{self, Sedimentation, scheme::Scheme};
-use crate::real::Precision;
 use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields};
 use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::gpu::step_in_batch::StepInBatch;
@@ -67,7 +63,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             per_area: per_area.transpose()?,
             marks,
             notes,
-            indices: MemberLayout::ALONE,
+            indices: MemberLayout::alone(&ABOUT.set()),
         })
     }
 
@@ -108,9 +104,10 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
 
     fn args(&self, turn: StepInBatch, place: &DeviceFields<'_, R>, dt: R) -> KesslerArgs<R> {
         let fields = place.pointers(self.layout, self.indices, turn);
-        let [theta, qv, qc, qr, _, _] = fields.state;
-        let [rho, exner, _, dz] = fields.air;
-        let [rain, _, rainncv, _, _, fallen, fall_residual, clipped, mass_mismatch] = fields.planes;
+        let [theta, qv, qc, qr] = fields.state[..] else { panic!("the fields of Kessler") };
+        let [rho, exner, _, dz, ..] = fields.air[..] else { panic!("the air of every scheme") };
+        let [rain, rainncv] = fields.planes[..] else { panic!("the planes of Kessler") };
+        let [fallen, fall_residual, clipped, mass_mismatch] = fields.terms;
         let per_area = self.per_area.as_ref().map(|plane| plane.pointer().read());
         KesslerArgs {
             marks: self.marks,
@@ -132,58 +129,29 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             per_area: per_area.unwrap_or_default(),
             step: turn.number as i32,
             theta_number: self.indices.theta() as i32,
-            water_number: self.indices.water().start as i32,
+            water_number: self.indices.limited().start as i32,
             ..self.launcher.bare(dt)
         }
     }
 }
 
-/// Kernels of a run for columns of `nz` levels.
-pub(in crate::physics::kessler) fn sources(precision: Precision, nz: usize) -> Vec<KernelSource> {
-    let fallout = Sedimentation::default();
-    vec![source(precision, nz), diagnosis_source(precision, nz, fallout)]
-}
-
 /// The columns of a member of a run, with the kernels of another one if there is one.
-pub(in crate::physics::kessler) fn columns<R: Vectorised + wsm5::Vectorised + Element>(
+pub(in crate::physics::kessler) fn columns<R: Vectorised + Element>(
     scheme: &Kessler<R>,
     gpu: &Gpu,
     run: &DeviceRun<'_, R>,
     other: Option<&dyn DeviceColumns<R>>,
 ) -> Result<Box<dyn DeviceColumns<R>>> {
-    let member = run.member;
-    let other = other.and_then(|other| (other as &dyn Any).downcast_ref::<DiagnosedColumns<R>>());
+    let other = other.and_then(|other| (other as &dyn Any).downcast_ref::<KesslerInRun<R>>());
+    let DeviceGrid { layout, inside, .. } = &run.grid;
     let first = match other {
         Some(other) => other.clone(),
-        None => DiagnosedColumns::new(scheme, gpu, run)?,
+        None => KesslerInRun::new(scheme, gpu, *layout, inside.clone(), run.masses, run.status)?,
     };
-    Ok(Box::new(DiagnosedColumns {
-        calls: first.calls.of_state(scheme, member),
-        diagnosis: first.diagnosis.of_state(Scheme::default(), member),
-    }))
+    Ok(Box::new(first.of_state(scheme, run.member)))
 }
 
-/// The scheme with a diagnosis by the drops of WSM5, since it has no sizes of its own.
-#[derive(Clone, Debug)]
-struct DiagnosedColumns<R> {
-    calls: KesslerInRun<R>,
-    diagnosis: Wsm5Gpu<R>,
-}
-
-impl<R: Vectorised + wsm5::Vectorised + Element> DiagnosedColumns<R> {
-    fn new(scheme: &Kessler<R>, gpu: &Gpu, run: &DeviceRun<'_, R>) -> Result<Self> {
-        let DeviceGrid { layout, inside, .. } = &run.grid;
-        let of_drops = Scheme::default();
-        // The mapping is that of calls, of which there are none.
-        let diagnosis =
-            Wsm5Gpu::new(gpu, *layout, inside.clone(), of_drops, Mapping::Column, R::THETA_BASE)?;
-        let calls =
-            KesslerInRun::new(scheme, gpu, *layout, inside.clone(), run.masses, run.status)?;
-        Ok(Self { calls, diagnosis })
-    }
-}
-
-impl<R: Vectorised + wsm5::Vectorised + Element> DeviceColumns<R> for DiagnosedColumns<R> {
+impl<R: Vectorised + Element> DeviceColumns<R> for KesslerInRun<R> {
     fn call_in(
         &self,
         branch: Branch<'_>,
@@ -191,21 +159,33 @@ impl<R: Vectorised + wsm5::Vectorised + Element> DeviceColumns<R> for DiagnosedC
         place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()> {
-        self.calls.call_in(branch, turn, place, dt)
+        self.call_in(branch, turn, place, dt)
     }
 
     fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
-        self.calls.call_with_fault(place, dt)
+        self.call_with_fault(place, dt)
     }
 
     fn diagnose(&self, place: &DeviceFields<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
-        self.diagnosis.diagnose(place, out, first)
+        let fields = place.pointers(self.layout, self.indices, StepInBatch::ALONE);
+        let shape = self.layout.shape;
+        let all = self.layout.places(0..shape.nx);
+        let places = ColumnLayout {
+            width: all.len(),
+            rows: shape.ny,
+            first: all.start,
+            pitch: self.layout.pitch(),
+            level: self.layout.columns(),
+        };
+        assert!(out.len() >= first + shape.cells(), "room for the reflectivity");
+        let read = [fields.air[0], fields.state[3].read()];
+        self.launcher.diagnose_in(places, read, out.pointer_to(first))
     }
 
     fn resources(&self, _dt: f64) -> Result<[Resources; 2]> {
         let [_, threads] = blocks(1);
-        let call = self.calls.launcher.kernel.resources(threads as u32, 0)?;
-        Ok([call, self.diagnosis.diagnosis_resources()?])
+        let KesslerLauncher { kernel, diagnosis, .. } = &self.launcher;
+        Ok([kernel.resources(threads as u32, 0)?, diagnosis.resources(threads as u32, 0)?])
     }
 
     fn mapping(&self) -> String {

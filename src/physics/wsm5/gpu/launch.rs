@@ -1,9 +1,6 @@
 //! The microphysics on the device: its memory and its launches (`nwp_mini::physics::wsm5` on the GPU).
 
-pub use crate::state::STATE_FIELDS;
-pub use crate::state::gpu::device_fields::{
-    ActiveColumns, DIAGNOSED_FIELDS, DeviceFields, PLANES, SURFACE_PLANES, TERMS, planes_of,
-};
+pub use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields, planes_of};
 pub use crate::state::gpu::member_layout::MemberLayout;
 
 use std::sync::{Arc, OnceLock};
@@ -15,7 +12,6 @@ use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
 use crate::physics::check_length;
-use crate::physics::wsm5::Sedimentation;
 use crate::physics::wsm5::gpu::column_map::Region;
 use crate::physics::wsm5::gpu::{
     DEVICE_LEVELS, DiagnosisArgs, KernelVariant, Mapping, Tile, Wsm5Args, diagnosis,
@@ -24,6 +20,7 @@ use crate::physics::wsm5::minor_steps;
 use crate::physics::wsm5::params::SchemeConstants;
 use crate::physics::wsm5::reflectivity::{Bins, RadarConstants};
 use crate::physics::wsm5::scheme::Scheme;
+use crate::physics::wsm5::{ABOUT, Sedimentation};
 use crate::real::Precision;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::step_in_batch::StepInBatch;
@@ -183,7 +180,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             per_area,
             marks: DevicePointer::default(),
             notes: DevicePointer::default(),
-            indices: MemberLayout::ALONE,
+            indices: MemberLayout::alone(&ABOUT.set()),
         })
     }
 
@@ -335,8 +332,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         unsafe { kernel.launch_on(branch, launch, args) }
     }
 
-    /// Reflectivity and effective radii of all columns: writes [`DIAGNOSED_FIELDS`] contiguous fields to `out`, from
-    /// element `first` on.
+    /// Reflectivity and effective radii of all columns: writes them as contiguous fields to `out`, from element `first`
+    /// on.
     ///
     /// # Errors
     ///
@@ -353,7 +350,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ) -> Result<()> {
         let shape = self.layout.shape;
         let cells = shape.cells();
-        assert!(out.len() >= first + DIAGNOSED_FIELDS * cells, "room for what is diagnosed");
+        assert!(out.len() >= first + ABOUT.diagnosed.len() * cells, "room for what is diagnosed");
         let region = region_of(self.layout, &ActiveColumns::all(shape), 1);
         let cloud = self.args(StepInBatch::ALONE, place, region, R::ZERO);
         let [blocks, threads] = diagnosis::blocks(region.count as usize);
@@ -389,10 +386,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         dt: R,
     ) -> Wsm5Args<R> {
         let fields = place.pointers(self.layout, self.indices, turn);
-        let [theta, qv, qc, qr, qi, qs] = fields.state;
-        let [rho, exner, p, dz] = fields.air;
-        let [rain, snow, rainncv, snowncv, sr, fallen, fall_residual, clipped, mass_mismatch] =
-            fields.planes;
+        let [theta, qv, qc, qr, qi, qs] = fields.state[..] else { panic!("the fields of WSM5") };
+        let [rho, exner, p, dz] = fields.air[..] else { panic!("the air of WSM5") };
+        let [rain, rainncv, snow, snowncv, sr] = fields.planes[..] else {
+            panic!("the planes of WSM5")
+        };
+        let [fallen, fall_residual, clipped, mass_mismatch] = fields.terms;
         let steps = minor_steps(dt);
         Wsm5Args {
             region,
@@ -429,7 +428,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             minor_steps: steps.f64() as i32,
             step: turn.number as i32,
             theta_number: self.indices.theta() as i32,
-            water_number: self.indices.water().start as i32,
+            water_number: self.indices.limited().start as i32,
             filler: 0,
         }
     }

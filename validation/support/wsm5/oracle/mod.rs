@@ -6,7 +6,7 @@ mod fall;
 mod substeps;
 
 use nwp_mini::physics::wsm5::params::{SchemeConstants, Wsm5Params};
-use nwp_mini::physics::wsm5::radii::{re_cloud, re_ice, re_snow};
+use nwp_mini::physics::wsm5::radii;
 use nwp_mini::physics::wsm5::reflectivity::{
     Bins, RadarConstants, Target, content, decibels, has_snow, is_melting, z_melting_snow, z_rain,
     z_snow,
@@ -37,8 +37,9 @@ impl<R: Precision> Engine<R> for Oracle<R> {
     fn diagnose(&self, weather: &Weather<R>) -> CloudDiagnostics<R> {
         let Self(p) = self;
         let shape = weather.shape();
-        let mut out = CloudDiagnostics::zeros(shape);
-        let (bins, [_, _, qc, _, qi, qs]) = (Bins::default(), weather.state.moist_air());
+        let mut out = CloudDiagnostics::zeros(weather.state.set(), shape);
+        let bins = Bins::default();
+        let [_, _, qc, _, qi, qs] = weather.state.of_scheme() else { panic!("the fields of WSM5") };
         let mut dbz = vec![R::ZERO; shape.nz];
         for (j, i) in (0..shape.ny).flat_map(|j| (0..shape.nx).map(move |i| (j, i))) {
             let targets: Vec<_> = (0..shape.nz).map(|k| weather.target([k, j, i])).collect();
@@ -46,10 +47,13 @@ impl<R: Precision> Engine<R> for Oracle<R> {
             for (k, target) in targets.iter().enumerate() {
                 let at = [k, j, i];
                 let rho = weather.air.rho[at];
-                out.refl_10cm[at] = dbz[k];
-                out.re_cloud[at] = re_cloud(p, rho, qc[at]);
-                out.re_ice[at] = re_ice(p, rho, qi[at]);
-                out.re_snow[at] = re_snow(p, target.t, rho, qs[at]);
+                let [refl_10cm, re_cloud, re_ice, re_snow] = out.fields_mut() else {
+                    panic!("the volumes of WSM5")
+                };
+                refl_10cm[at] = dbz[k];
+                re_cloud[at] = radii::re_cloud(p, rho, qc[at]);
+                re_ice[at] = radii::re_ice(p, rho, qi[at]);
+                re_snow[at] = radii::re_snow(p, target.t, rho, qs[at]);
             }
         }
         out
@@ -65,7 +69,9 @@ impl<R: Precision> Oracle<R> {
         column: &mut Column<R>,
     ) {
         let Weather { theta_base, state, air, surface, .. } = weather;
-        let [theta, qv, qc, qr, qi, qs] = state.moist_air_mut();
+        let [theta, qv, qc, qr, qi, qs] = state.of_scheme_mut() else {
+            panic!("the fields of WSM5")
+        };
         for (k, (cell, its)) in column.cells.iter_mut().zip(&mut column.air).enumerate() {
             let at = [k, j, i];
             let t = (theta[at] + *theta_base) * air.exner[at];
@@ -86,20 +92,22 @@ impl<R: Precision> Oracle<R> {
             }
         }
         let at = [j, i];
-        surface.rain[at] += sum.rain;
-        surface.snow[at] += sum.snow;
-        surface.fallen[at] = sum.rain;
-        surface.rainncv[at] = sum.rainncv;
-        surface.snowncv[at] = sum.snowncv;
-        surface.sr[at] = sum.sr;
-        surface.fall_residual[at] = sum.fall_residual;
-        surface.clipped[at] = sum.clipped;
+        surface.named_mut("rain")[at] += sum.rain;
+        surface.named_mut("snow")[at] += sum.snow;
+        surface.named_mut("fallen")[at] = sum.rain;
+        surface.named_mut("rainncv")[at] = sum.rainncv;
+        surface.named_mut("snowncv")[at] = sum.snowncv;
+        surface.named_mut("sr")[at] = sum.sr;
+        surface.named_mut("fall_residual")[at] = sum.fall_residual;
+        surface.named_mut("clipped")[at] = sum.clipped;
     }
 }
 
 impl<R: Precision> Weather<R> {
     fn target(&self, at: [usize; 3]) -> Target<R> {
-        let [theta, qv, _, qr, _, qs] = self.state.moist_air();
+        let [theta, qv, _, qr, _, qs] = self.state.of_scheme() else {
+            panic!("the fields of WSM5")
+        };
         let t = (theta[at] + self.theta_base) * self.air.exner[at];
         Target { t, p: self.air.p[at], qv: qv[at], qr: qr[at], qs: qs[at] }
     }
