@@ -62,7 +62,7 @@ Tolerance file:
   QRAIN = { atol = 1e-9, rtol = 1e-4, outliers = 1e-3, rms_percent = 2 }
   [default]            # of all other variables; without it they must be the same
   atol = 0
-  [totals]             # relative; RAINNC SNOWNC rain snow water
+  [totals]             # relative; RAINNC SNOWNC GRAUPELNC rain snow graupel water
   water = 1e-6
 A value passes if |a - b| <= atol + rtol |a|; outliers is the fraction of values that may fail;
 rms_percent limits the root mean square of the errors, in per cent of that of A, plus atol.

@@ -192,3 +192,47 @@ impl std::ops::Index<usize> for Constituents {
         &self.list[number]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NUMBER: Constituent = Constituent::property("nr", "QNRAIN", "qr");
+
+    fn set(declared: &[Constituent]) -> Constituents {
+        let snow = known::diagnostic("snow").expect("a plane");
+        let rain = known::diagnostic("rain").expect("a plane");
+        let planes = vec![snow, Diagnostic::internal("hidden", "mm"), rain];
+        Constituents::of_scheme("Toy", declared, [planes, Vec::new()], (false, 1..=9))
+    }
+
+    #[test]
+    fn temperature_vapour_water_properties_and_passive_tracers_follow_one_another() {
+        let set = set(&[NUMBER, known::RAIN, known::THETA, known::GRAUPEL]);
+        let set = set.with_passive([Constituent::passive("smoke")]);
+        let names: Vec<_> = set.iter().map(|one| one.name).collect();
+        assert_eq!(names, ["theta", "qv", "qr", "qg", "nr", "smoke"]);
+        assert_eq!((set.water(), set.limited(), set.carried()), (1..4, 1..5, 5));
+        assert_eq!(set.passive().len(), 1);
+        assert_eq!(
+            (set.position("QNRAIN"), set.column("th"), set.column("smoke")),
+            (Some(4), Some(0), None)
+        );
+        assert_eq!(set.with_passive([]).len(), set.carried());
+    }
+
+    #[test]
+    fn planes_are_shown_and_counted_by_what_they_gather() {
+        let set = set(&[]);
+        assert_eq!(set.shown_planes().collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(set.precipitation(), Some(2));
+        assert_eq!(set.frozen_precipitation().collect::<Vec<_>>(), [0]);
+        assert_eq!(set.reflectivity(), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "Toy has no qr, of which nr is a property")]
+    fn a_property_has_its_species() {
+        set(&[NUMBER]);
+    }
+}

@@ -102,8 +102,9 @@ fn check<R: RunPrecision + GpuPrecision>(
     of_run: &dyn Scheme,
     is_moving: bool,
 ) {
+    let set = of_run.about().set();
     let path = crate::storm_file();
-    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let (domain, frame) = wrf::read_for(&path, None, &set).unwrap();
     let mut case = RunInput::<R>::new(domain, frame).unwrap();
     let state = case.take_state();
     let mut moment = case.drive(0.0, DT).unwrap();
@@ -121,7 +122,7 @@ fn check<R: RunPrecision + GpuPrecision>(
         limiter,
         scheme: of_run,
         mapping: None,
-        tracers: &usual_set(),
+        tracers: &set,
         has_sequence: is_moving,
         chemistry: None,
     };

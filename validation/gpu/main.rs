@@ -23,6 +23,7 @@ mod samples;
 mod solver;
 mod storm;
 mod summary;
+mod toys;
 mod tracers;
 mod transpose;
 mod tuning;

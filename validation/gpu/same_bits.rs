@@ -24,7 +24,7 @@ use nwp_mini::grid::Shape;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::kessler::Kessler;
-use nwp_mini::physics::registry::usual_set;
+use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::real::Real;
 use nwp_mini::simd::Instructions;
 use nwp_mini::state::{State, Surface, TracerChange};
@@ -99,7 +99,8 @@ impl<R: RunPrecision> Case<R> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.nc");
         Small::of([nx, ny, NZ], true).write(&path);
-        let (domain, frame) = wrf::read(&path, Some(sides.parse().unwrap())).unwrap();
+        let (domain, frame) =
+            wrf::read_for(&path, Some(sides.parse().unwrap()), &KESSLER.about().set()).unwrap();
         let shape = domain.grid.shape;
         let mut random = Random::new(8);
         let mut values = |low: f64, high: f64| {
@@ -107,7 +108,7 @@ impl<R: RunPrecision> Case<R> {
         };
         // Transport produces small negative values.
         let fields = passive.iter().map(|_| values(-1e-5, 1e-3).mapv(|q| q as f32)).collect();
-        let set = Arc::new(usual_set().with_passive(passive.iter().copied()));
+        let set = Arc::new(KESSLER.about().set().with_passive(passive.iter().copied()));
         let frame = Frame { state: frame.state.followed_by(set, fields), ..frame };
         let mut input = RunInput::<R>::new(domain, frame).unwrap();
 

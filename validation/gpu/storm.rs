@@ -1,15 +1,17 @@
 //! Steps of the cyclone on the GPU: as on the CPU, and with the same bits in every run.
 
+use std::sync::Arc;
+
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::cpu::Cpu;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
 use nwp_mini::backend::{Backend, FRAMES_IN_FLIGHT, Output};
+use nwp_mini::constituents::Constituents;
 use nwp_mini::device::Gpu;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::io::wrf;
 use nwp_mini::model::{RunInput, RunPrecision};
 use nwp_mini::physics::registry;
-use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::gpu::Mapping;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
@@ -21,9 +23,9 @@ use crate::support;
 
 const DT: f64 = 60.0;
 
-fn soc<R: RunPrecision>() -> RunInput<R> {
+fn soc<R: RunPrecision>(set: &Arc<Constituents>) -> RunInput<R> {
     let path = crate::storm_file();
-    let (domain, frame) = wrf::read(&path, None).unwrap();
+    let (domain, frame) = wrf::read_for(&path, None, set).unwrap();
     RunInput::new(domain, frame).unwrap()
 }
 
@@ -35,7 +37,8 @@ struct Pair<R: Real> {
 
 impl<R: RunPrecision + GpuPrecision> Pair<R> {
     fn new(gpu: &Gpu, scheme: &dyn Scheme, mapping: Option<Mapping>) -> Self {
-        let mut case = soc::<R>();
+        let set = scheme.about().set();
+        let mut case = soc::<R>(&set);
         let state = case.take_state();
         let moment = case.drive(0.0, DT).unwrap();
         let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
@@ -47,7 +50,7 @@ impl<R: RunPrecision + GpuPrecision> Pair<R> {
             limiter,
             scheme,
             mapping: mapping.as_deref(),
-            tracers: &usual_set(),
+            tracers: &set,
             has_sequence: false,
             chemistry: None,
         };

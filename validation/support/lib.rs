@@ -24,6 +24,7 @@ mod reference;
 pub mod run;
 pub mod skip;
 pub mod text;
+pub mod toys;
 pub mod wsm5;
 
 pub use reference::{reference, reference_path, yardstick};

@@ -1,6 +1,6 @@
 //! Selection of the variables to write.
 
-use crate::constituents::Constituents;
+use crate::constituents::{Constituents, known};
 use crate::error::{Error, Result};
 use crate::io::layout::{
     self, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, PLACED, Variable,
@@ -24,7 +24,7 @@ pub enum Selection {
 }
 
 /// All variables except times, of runs with a set.
-fn known(set: &Constituents) -> Vec<Variable> {
+fn all_of(set: &Constituents) -> Vec<Variable> {
     let summed = layout::contents(set).chain(layout::profiles(set)).chain([COURANT]);
     layout::fields(set).into_iter().chain(GIVEN).chain(GRID).chain(summed).collect()
 }
@@ -35,7 +35,7 @@ impl Selection {
         let name = about.name;
         let is_among = |all: &[Variable]| all.iter().any(|variable| variable.name == name);
         // Passive tracers have their names from their file.
-        let is_tracer = || !is_among(&known(set));
+        let is_tracer = || !is_among(&all_of(set));
         let is_of_wrf = || is_among(&layout::fields(set)) || is_among(&GIVEN) || is_among(&GRID);
         match self {
             Self::All => true,
@@ -58,7 +58,7 @@ impl Selection {
 pub(crate) fn is_taken(name: &str, set: &Constituents) -> Option<&'static str> {
     let same = |other: &str| other == name;
     let ends = [ENSEMBLE_MEAN, ENSEMBLE_SPREAD];
-    if known(set).iter().any(|variable| same(variable.name)) {
+    if all_of(set).iter().any(|variable| same(variable.name)) {
         return Some("a variable");
     }
     let is_internal = set.planes().iter().chain(set.volumes()).any(|own| same(own.name));
@@ -90,14 +90,24 @@ impl Selection {
             _ => {}
         }
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-        let known = known(set);
-        let known = known.iter().map(|variable| variable.name);
-        let known: Vec<_> = known.chain(set.passive().iter().map(|own| own.variable)).collect();
+        let all = all_of(set);
+        let names_of_all = all.iter().map(|variable| variable.name);
+        let passive = set.passive().iter().map(|own| own.variable);
+        let names_of_all: Vec<_> = names_of_all.chain(passive).collect();
         for name in names.iter().filter(|name| !["Times", "XTIME"].contains(&name.as_str())) {
-            if known.contains(&name.as_str()) {
+            if names_of_all.contains(&name.as_str()) {
                 continue;
             }
-            let near = nearest(name, known.iter().copied());
+            let of_others = known::CONSTITUENTS.iter().map(|one| one.variable);
+            let of_others =
+                of_others.chain(known::DIAGNOSTICS.iter().filter_map(|one| one.variable));
+            if of_others.into_iter().any(|other| other == name) {
+                return Err(Error::Usage(format!(
+                    "the output has no variable {name:?}, which is of other schemes than {}; omit it",
+                    set.scheme()
+                )));
+            }
+            let near = nearest(name, names_of_all.iter().copied());
             let hint = near.map_or_else(
                 || {
                     "expected all, wrf, minimal or names of variables separated by commas"
@@ -119,13 +129,13 @@ mod tests {
     fn chosen(text: &str) -> Vec<&'static str> {
         let set = usual_set();
         let selection = Selection::of(text, &set).expect("a selection");
-        let all = known(&set).into_iter();
+        let all = all_of(&set).into_iter();
         all.filter(|variable| selection.has(variable, &set)).map(|variable| variable.name).collect()
     }
 
     #[test]
     fn selections_hold_what_they_are_named_for() {
-        assert_eq!(chosen("all").len(), known(&usual_set()).len());
+        assert_eq!(chosen("all").len(), all_of(&usual_set()).len());
         let wrf = chosen("wrf");
         assert!(wrf.contains(&"REFL_10CM") && wrf.contains(&"PB") && wrf.contains(&"ZNU"));
         assert!(!wrf.iter().any(|name| name.ends_with("_PATH") || name.ends_with("_RMS")));

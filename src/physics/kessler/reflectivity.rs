@@ -29,12 +29,12 @@ mod tests {
 
     #[test]
     fn a_gram_of_rain_has_the_echo_of_its_size_distribution() {
-        // Z = 720 N₀ (1e-3 / (π 1000 N₀))^(7/4) = 1.764e-14 m³ for N₀ = 8e6 m⁻⁴.
+        // Z = 720 N₀ (1e-3 / (π 1000 N₀))^(7/4) for N₀ = 8e6 m⁻⁴.
         let found = reflectivity(1.0_f64, 1.0e-3);
         let n0: f64 = 8.0e6;
         let z = 720.0 * n0 * (1.0e-3 / (std::f64::consts::PI * 1000.0 * n0)).powf(1.75);
         assert!((found - 10.0 * (1e18 * z).log10()).abs() < 1e-5, "{found}");
-        assert!((42.0..43.0).contains(&found), "{found}");
+        assert!((43.0..43.2).contains(&found), "{found}");
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn what_does_not_fit_is_refused() {
     let place = Place::with(&warm());
     for (options, words) in [
         (&["--fallout", "substepped"][..], &["--fallout applies to WSM5 only", "omit it"][..]),
-        (&["--output-vars", "T,QICE"], &["no variable \"QICE\"", "the nearest is"]),
+        (&["--output-vars", "T,QICE"], &["no variable \"QICE\"", "Kessler", "omit it"]),
     ] {
         let refused = place.run_small(&[&["-q", "-o", "b.nc"], &SCHEME[..], options].concat());
         refused.refused(USAGE, words);
