@@ -239,6 +239,7 @@ pub mod error;
 pub mod os_text;
 pub mod real;
 pub mod simd;
+pub mod threads;
 
 pub mod calendar;
 pub mod constants;
@@ -269,6 +270,7 @@ pub mod gpu;
 pub mod passive;
 
 pub mod backend;
+pub mod embedded;
 #[cfg(feature = "netcdf")]
 pub mod io;
 

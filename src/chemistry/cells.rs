@@ -15,6 +15,7 @@ use super::rates::Program;
 use super::rosenbrock::{Control, Counters, Factors, Method, Status, Tolerances, Work};
 use crate::chemistry::rates::sun::sunlight;
 use crate::simd::{Instructions, Task};
+use crate::threads;
 
 /// Treatment of rate constants during an integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,24 +183,26 @@ pub fn integrate_with(
     if count == 0 {
         return Vec::new();
     }
-    let piece = count.div_ceil(rayon::current_num_threads() * PIECES_PER_THREAD);
+    let piece = count.div_ceil(threads::count() * PIECES_PER_THREAD);
     let piece = piece.next_multiple_of(CELLS).min(PIECE);
     let mut variable = std::mem::take(&mut cells.variable);
     let conditions = &*cells;
     let uses = USABLE.map(|input| kinetics.rates.uses(input));
-    let outcomes = variable
-        .par_chunks_mut(piece * kinetics.variables())
-        .enumerate()
-        .flat_map_iter(|(number, variable)| {
-            let first = number * piece;
-            let piece = CellRange { kinetics, settings, cells: conditions, first, variable, uses };
-            let integration = Integration::new(piece);
-            match instructions {
-                Some(set) => set.run(integration),
-                None => integration.run(),
-            }
-        })
-        .collect();
+    let of_piece = |(number, variable)| {
+        let first = number * piece;
+        let piece = CellRange { kinetics, settings, cells: conditions, first, variable, uses };
+        let integration = Integration::new(piece);
+        match instructions {
+            Some(set) => set.run(integration),
+            None => integration.run(),
+        }
+    };
+    let values = piece * kinetics.variables();
+    let outcomes = if threads::is_alone() {
+        variable.chunks_mut(values).enumerate().flat_map(of_piece).collect()
+    } else {
+        variable.par_chunks_mut(values).enumerate().flat_map_iter(of_piece).collect()
+    };
     cells.variable = variable;
     outcomes
 }

@@ -52,10 +52,22 @@ pub struct Buffer<T> {
     gpu: Gpu,
     address: u64,
     len: usize,
+    /// `true` for memory of somebody else, which stays when this value goes.
+    is_borrowed: bool,
     element: PhantomData<T>,
 }
 
 impl Gpu {
+    /// An array in memory of somebody else, who frees it.
+    ///
+    /// # Safety
+    ///
+    /// `len` elements at this address belong to this device, and stay until all work that uses the array is done. They
+    /// are changed by nobody else while it runs.
+    pub unsafe fn borrow<T: Element>(&self, address: u64, len: usize) -> Buffer<T> {
+        Buffer { gpu: self.clone(), address, len, is_borrowed: true, element: PhantomData }
+    }
+
     /// An array of `len` zeros.
     ///
     /// # Errors
@@ -67,7 +79,8 @@ impl Gpu {
             let free = self.memory().map_or(0, |[free, _]| free);
             failed(format!("allocate {bytes} bytes of memory, {free} are free"))(error)
         })?;
-        let buffer = Buffer { gpu: self.clone(), address, len, element: PhantomData };
+        let buffer =
+            Buffer { gpu: self.clone(), address, len, is_borrowed: false, element: PhantomData };
         buffer.clear()?;
         Ok(buffer)
     }
@@ -370,6 +383,9 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
+        if self.is_borrowed {
+            return;
+        }
         // SAFETY: the address came from the allocator and is freed once.
         unsafe { self.gpu.driver().free(self.address) };
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use tracing::warn;
 
 use super::cuda::Cuda;
-use super::driver::{Code, CompilerFacts, Driver, failed, installed};
+use super::driver::{Code, CompilerFacts, Driver, Handle, failed, installed};
 use super::facts::{Device, Options};
 use super::kernel_source::KernelSource;
 use super::staging::Staging;
@@ -158,5 +158,14 @@ impl Stream {
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::of(gpu.driver())
+    }
+
+    /// A stream of somebody else, who ends it: a `CUstream`, 0 for the default one.
+    ///
+    /// # Safety
+    ///
+    /// The stream belongs to this device, in its primary context, and lives as long as this value.
+    pub unsafe fn borrowed(gpu: &Gpu, handle: Handle) -> Self {
+        Self::lent(gpu.driver(), handle)
     }
 }

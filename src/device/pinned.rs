@@ -133,6 +133,17 @@ impl<T: Element> PinnedTransfer<T> {
         Ok(Self { gpu: gpu.clone(), pinned: Pinned::zeros(gpu, len)? })
     }
 
+    /// The values, after all copies queued so far.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    pub fn values(&mut self) -> Result<&mut [T]> {
+        self.gpu.synchronize()?;
+        // SAFETY: no copy is under way, and the memory holds `len` elements as long as this value lives.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.pinned.address, self.pinned.len) })
+    }
+
     /// Queues a copy from a device array, after the kernels queued so far.
     ///
     /// # Errors

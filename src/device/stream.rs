@@ -13,28 +13,41 @@ pub struct Stream(Arc<Owned>);
 struct Owned {
     driver: Arc<dyn Driver>,
     handle: Handle,
+    /// `true` for a stream of somebody else, which stays when this value goes.
+    is_borrowed: bool,
 }
 
 impl Stream {
     /// An empty stream of a driver.
     pub(super) fn of(driver: &Arc<dyn Driver>) -> Result<Self> {
         let handle = driver.stream().map_err(failed("make a stream"))?;
-        Ok(Self(Arc::new(Owned { driver: driver.clone(), handle })))
+        Ok(Self(Arc::new(Owned { driver: driver.clone(), handle, is_borrowed: false })))
+    }
+
+    /// A stream of somebody else.
+    pub(super) fn lent(driver: &Arc<dyn Driver>, handle: Handle) -> Self {
+        Self(Arc::new(Owned { driver: driver.clone(), handle, is_borrowed: true }))
     }
 
     /// Waits until all work queued on it is done.
-    pub(crate) fn synchronize(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when any of it has failed.
+    pub fn synchronize(&self) -> Result<()> {
         self.0.driver.finish(self.0.handle).map_err(failed("finish the work of a stream"))
     }
 
-    /// The driver's handle.
-    pub(super) fn handle(&self) -> Handle {
+    /// The driver's handle: a `CUstream`.
+    pub fn handle(&self) -> Handle {
         self.0.handle
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        self.driver.end_stream(self.handle);
+        if !self.is_borrowed {
+            self.driver.end_stream(self.handle);
+        }
     }
 }

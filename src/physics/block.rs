@@ -10,6 +10,7 @@ use crate::constants::Constants;
 use crate::real::Real;
 use crate::simd::LANES;
 use crate::state::{Environment, State, Surface, surface};
+use crate::threads;
 
 /// A block of columns of the fields that a scheme works on. Shapes: (nz, ny, nx) and (ny, nx).
 #[derive(Debug)]
@@ -133,7 +134,7 @@ pub(crate) trait SplitColumns: Send + Sized {
     fn shared_out(self, work: &(impl Fn(Self) + Sync)) {
         let [fewest, most] = BLOCK_COLUMNS;
         let (ny, nx) = self.rows_and_columns();
-        let share = (ny * nx).div_ceil(BLOCKS_OF_A_THREAD * rayon::current_num_threads());
+        let share = (ny * nx).div_ceil(BLOCKS_OF_A_THREAD * threads::count());
         halve(self, share.clamp(fewest, most), work);
     }
 }
@@ -147,7 +148,7 @@ fn halve<S: SplitColumns>(columns: S, most: usize, work: &(impl Fn(S) + Sync)) {
         (ny, _) => (0, ny / 2),
     };
     let (left, right) = columns.divide(axis, at);
-    rayon::join(|| halve(left, most, work), || halve(right, most, work));
+    threads::join(|| halve(left, most, work), || halve(right, most, work));
 }
 
 /// The fewest and the most columns that a thread takes at a time; many of them, so that few of [`LANES`] places stay

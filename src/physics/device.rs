@@ -8,7 +8,7 @@ use super::ColumnPhysics;
 use crate::cuda_abi::DevicePointer;
 use crate::device::{Branch, Buffer, Element, Gpu, KernelSource, Resources};
 use crate::dry_mass::gpu::LayeredPointers;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
 use crate::real::{Precision, Real};
@@ -55,6 +55,37 @@ pub struct DeviceArrays<'a, R> {
     pub surface: &'a Buffer<R>,
 }
 
+/// The fields of a scheme on a device, each an array of its own that begins at the first column, with the rows and levels
+/// of the [`ColumnLayout`].
+#[derive(Clone, Copy, Debug)]
+pub struct SeparateArrays<'a, R> {
+    /// [`ColumnPhysics::TRACERS`].
+    pub tracers: &'a [Buffer<R>],
+    /// [`ColumnPhysics::AIR`].
+    pub air: &'a [Buffer<R>],
+    /// [`ColumnPhysics::SURFACE`], planes.
+    pub surface: &'a [Buffer<R>],
+}
+
+impl<R: Element> SeparateArrays<'_, R> {
+    /// Asserts that there are as many arrays as a scheme has fields, and that all columns lie inside them.
+    pub(super) fn check<P: ColumnPhysics<R>>(&self, nz: usize, places: ColumnLayout)
+    where
+        R: Real,
+    {
+        let Self { tracers, air, surface } = self;
+        let found = [tracers.len(), air.len(), surface.len()];
+        assert_eq!(found, [P::TRACERS.len(), P::AIR.len(), P::SURFACE.len()], "fields");
+        let ColumnLayout { width, rows, pitch, level, .. } = places;
+        assert!(places.first == 0 && places.columns() > 0, "{places:?}");
+        let plane = (rows - 1) * pitch + width;
+        let fields = tracers.iter().chain(*air).map(|field| (field, (nz - 1) * level + plane));
+        for (array, needed) in fields.chain(surface.iter().map(|array| (array, plane))) {
+            assert!(array.len() >= needed, "{} elements of {needed}", array.len());
+        }
+    }
+}
+
 /// A scheme with kernels.
 pub trait DevicePhysics<R: Real + Element>: ColumnPhysics<R> {
     /// Numbers of levels that the kernels take.
@@ -86,7 +117,7 @@ pub trait DevicePhysics<R: Real + Element>: ColumnPhysics<R> {
 }
 
 /// Compiled kernels of a scheme.
-pub trait Launcher<R> {
+pub trait Launcher<R>: Send {
     /// One call of the scheme: `dt` seconds.
     ///
     /// # Errors
@@ -97,6 +128,26 @@ pub trait Launcher<R> {
     ///
     /// When an array is too short.
     fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()>;
+
+    /// One call of the scheme in a branch, on fields in arrays of their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launcher::call`], and for kernels that take all fields in one array only.
+    ///
+    /// # Panics
+    ///
+    /// As [`Launcher::call`], and when the columns do not begin in the first place of the arrays.
+    fn call_in_place(
+        &self,
+        branch: Branch<'_>,
+        fields: &SeparateArrays<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        let _ = (branch, fields, dt);
+        let message = "the kernels of this scheme take no arrays in place; use arrays of the host";
+        Err(Error::Gpu(message.to_owned()))
+    }
 
     /// Sets [`ColumnPhysics::DIAGNOSED`] in `out`, field by field.
     ///

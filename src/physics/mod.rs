@@ -23,7 +23,7 @@ pub mod wsm5;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ndarray::Array3;
 
@@ -81,15 +81,17 @@ pub trait ColumnPhysics<R: Real>: Sync {
     }
 }
 
-/// The work space of all threads, allocated once.
+/// The work space of all threads, each allocated once, when its thread first needs it.
 #[derive(Debug)]
 pub struct Scratch<W> {
-    work: Vec<Mutex<W>>,
+    nz: usize,
+    instructions: Option<Instructions>,
+    /// Work spaces that no thread uses now, each with the number in the pool of the thread that used it last.
+    free: Mutex<Vec<(Option<usize>, W)>>,
 }
 
 impl<W> Scratch<W> {
-    /// Work space for columns of `nz` levels for all threads of the current pool, with the best instructions of the
-    /// processor.
+    /// Work space for columns of `nz` levels, with the best instructions of the processor.
     pub fn new<R: Real, P: ColumnPhysics<R, Work = W>>(physics: &P, nz: usize) -> Self {
         Self::with(physics, nz, Instructions::best())
     }
@@ -100,15 +102,36 @@ impl<W> Scratch<W> {
         nz: usize,
         instructions: Option<Instructions>,
     ) -> Self {
-        let threads = rayon::current_num_threads().max(1);
-        let work = || Mutex::new(physics.work(nz, instructions));
-        Self { work: (0..threads).map(|_| work()).collect() }
+        let first = (None, physics.work(nz, instructions));
+        Self { nz, instructions, free: Mutex::new(vec![first]) }
     }
 
-    /// Calls `work` with the work space of this thread.
-    fn with_scratch<T>(&self, work: impl FnOnce(&mut W) -> T) -> T {
-        let thread = rayon::current_thread_index().unwrap_or(0) % self.work.len();
-        work(&mut self.work[thread].lock().unwrap_or_else(PoisonError::into_inner))
+    /// Calls `work` with a work space: that which this thread had before, whose memory is near, if it is free.
+    fn with_scratch<R: Real, P: ColumnPhysics<R, Work = W>, T>(
+        &self,
+        physics: &P,
+        work: impl FnOnce(&mut W) -> T,
+    ) -> T {
+        let thread = rayon::current_thread_index();
+        let found = {
+            let mut free = self.free();
+            let own = free.iter().position(|(user, _)| *user == thread);
+            match own {
+                Some(own) => Some(free.swap_remove(own)),
+                None => free.pop(),
+            }
+        };
+        let mut space = match found {
+            Some((_, space)) => space,
+            None => physics.work(self.nz, self.instructions),
+        };
+        let result = work(&mut space);
+        self.free().push((thread, space));
+        result
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<(Option<usize>, W)>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,6 +165,6 @@ pub fn call<R: Real, P: ColumnPhysics<R>>(
 ) {
     block.check::<P>();
     block.shared_out(&|mut block| {
-        scratch.with_scratch(|work| physics.call_block(dt, work, &mut block));
+        scratch.with_scratch(physics, |work| physics.call_block(dt, work, &mut block));
     });
 }

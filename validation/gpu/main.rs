@@ -7,6 +7,7 @@ mod bench;
 mod chemistry;
 mod coupled;
 mod csr;
+mod embedded;
 mod ensemble;
 mod faults;
 mod forcing;

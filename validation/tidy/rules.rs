@@ -7,14 +7,14 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 11] = [
-    &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi"],
+    &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi", "threads"],
     &["device"],
     &["calendar", "constants", "grid", "primitives", "constituents"],
     &["dry_mass", "time_steps", "thermo", "units"],
     &["domain", "state"],
     &["advection", "chemistry", "forcing", "frame", "lattice", "physics"],
     &["ensemble", "gpu", "passive"],
-    &["backend", "io"],
+    &["backend", "embedded", "io"],
     &["cases", "projection", "diagnostics"],
     &["model", "plot"],
     &["cli", "main"],

@@ -20,7 +20,7 @@ use crate::device::{
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::physics::ColumnPhysics;
-use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
+use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher, SeparateArrays};
 use crate::real::Precision;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::prelude::{grid, notes};
@@ -348,6 +348,29 @@ impl<R: Vectorised + Element> Launcher<R> for KesslerLauncher<R> {
 
     fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()> {
         self.launch(Branch::TRUNK, &self.args(memory, R::of(dt)))
+    }
+
+    fn call_in_place(
+        &self,
+        branch: Branch<'_>,
+        fields: &SeparateArrays<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        fields.check::<Kessler<R>>(self.nz, self.places);
+        let SeparateArrays { tracers, air, surface } = fields;
+        let args = KesslerArgs {
+            theta: tracers[0].pointer(),
+            qv: tracers[1].pointer(),
+            qc: tracers[2].pointer(),
+            qr: tracers[3].pointer(),
+            rho: air[0].pointer().read(),
+            exner: air[1].pointer().read(),
+            dz: air[2].pointer().read(),
+            rain: surface[0].pointer(),
+            rainncv: surface[1].pointer(),
+            ..self.bare(R::of(dt))
+        };
+        self.launch(branch, &args)
     }
 
     fn mapping(&self) -> String {

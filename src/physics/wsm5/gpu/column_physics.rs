@@ -1,14 +1,17 @@
 //! WSM5 on a device as any scheme of column physics has it.
 
+use std::array;
 use std::ops::RangeInclusive;
 
-use super::launch::{self, ActiveColumns, DeviceFields, Wsm5Gpu, planes_of};
+use super::launch::{
+    self, ActiveColumns, DeviceFields, FieldPointers, Wsm5Gpu, planes_of,
+};
 use super::{DEVICE_LEVELS, KernelVariant, Mapping, Wsm5Args};
 use crate::device::{Branch, Buffer, Element, Gpu, KernelSource};
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher};
+use crate::physics::device::{ColumnLayout, DeviceArrays, DevicePhysics, Launcher, SeparateArrays};
 use crate::physics::wsm5::scheme::Scheme;
 use crate::physics::wsm5::{Sedimentation, Vectorised};
 use crate::physics::{ColumnPhysics, check_length};
@@ -20,7 +23,8 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 pub struct Wsm5Launcher<R> {
     launcher: Wsm5Gpu<R>,
     ground: Buffer<R>,
-    columns: usize,
+    nz: usize,
+    places: ColumnLayout,
 }
 
 impl<R: Vectorised + Element> DevicePhysics<R> for Scheme<R> {
@@ -56,8 +60,9 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Scheme<R> {
         });
         let layout = Layout::tight(shape);
         let launcher = Wsm5Gpu::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
+        let launcher = launcher.within_region();
         let planes = planes_of(<Self as ColumnPhysics<R>>::SURFACE.len(), 1);
-        Ok(Wsm5Launcher { launcher, ground: gpu.zeros(planes * level)?, columns: level })
+        Ok(Wsm5Launcher { launcher, ground: gpu.zeros(planes * level)?, nz, places })
     }
 }
 
@@ -71,8 +76,9 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
     fn call(&self, memory: &DeviceArrays<'_, R>, dt: f64) -> Result<()> {
         check_length(R::of(dt))?;
         let planes = <Scheme<R> as ColumnPhysics<R>>::SURFACE.len();
-        assert!(memory.surface.len() >= planes * self.columns, "all planes of the ground");
-        let plane = |number: usize| memory.surface.pointer_to(number * self.columns);
+        let columns = self.places.level;
+        assert!(memory.surface.len() >= planes * columns, "all planes of the ground");
+        let plane = |number: usize| memory.surface.pointer_to(number * columns);
         let args = Wsm5Args {
             rain: plane(0),
             rainncv: plane(1),
@@ -82,6 +88,27 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
             ..self.launcher.args_of_call(StepInBatch::ALONE, &self.place(memory), R::of(dt))
         };
         self.launcher.launch(Branch::TRUNK, &args)
+    }
+
+    fn call_in_place(
+        &self,
+        branch: Branch<'_>,
+        fields: &SeparateArrays<'_, R>,
+        dt: f64,
+    ) -> Result<()> {
+        check_length(R::of(dt))?;
+        fields.check::<Scheme<R>>(self.nz, self.places);
+        let SeparateArrays { tracers, air, surface } = fields;
+        // The terms of the water budget go to planes that nobody reads.
+        let unread = |term: usize| self.ground.pointer_to(term * self.places.level);
+        let pointers = FieldPointers {
+            state: tracers.iter().map(|field| field.pointer()).collect(),
+            air: air.iter().map(|field| field.pointer().read()).collect(),
+            planes: surface.iter().map(|plane| plane.pointer()).collect(),
+            terms: array::from_fn(unread),
+        };
+        let args = self.launcher.args_in_place(&pointers, R::of(dt));
+        self.launcher.launch(branch, &args)
     }
 
     fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {

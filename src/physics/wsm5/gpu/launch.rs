@@ -1,6 +1,8 @@
 //! The microphysics on the device: its memory and its launches (`nwp_mini::physics::wsm5` on the GPU).
 
-pub use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields, planes_of};
+pub use crate::state::gpu::device_fields::{
+    ActiveColumns, DeviceFields, FieldPointers, planes_of,
+};
 pub use crate::state::gpu::member_layout::MemberLayout;
 
 use std::sync::{Arc, OnceLock};
@@ -56,6 +58,15 @@ pub fn variant_for(
     tracks_mismatch: bool,
 ) -> KernelVariant {
     let region = region_of(layout, inside, mapping.together());
+    variant_of(region, mapping, is_short, tracks_mismatch)
+}
+
+fn variant_of(
+    region: Region,
+    mapping: Mapping,
+    is_short: bool,
+    tracks_mismatch: bool,
+) -> KernelVariant {
     let region = mapping.is_made_for(region.count as usize).then_some(region);
     KernelVariant { is_short, tracks_mismatch, region }
 }
@@ -118,6 +129,8 @@ pub struct Wsm5Gpu<R> {
     layout: Layout,
     inside: ActiveColumns,
     mapping: Mapping,
+    /// Columns that threads process in groups.
+    together: usize,
     theta_base: R,
     scheme: Scheme<R>,
     bins: Bins<R>,
@@ -173,6 +186,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             layout,
             inside,
             mapping,
+            together: mapping.together(),
             theta_base,
             scheme,
             bins,
@@ -182,6 +196,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             notes: DevicePointer::default(),
             indices: MemberLayout::alone(&ABOUT.set()),
         })
+    }
+
+    /// The same with threads for the columns of the region alone, and none beside them that fill up memory sectors: of
+    /// somebody else's arrays nothing else is touched.
+    pub(super) fn within_region(self) -> Self {
+        Self { together: 1, calls: Arc::default(), ..self }
     }
 
     /// Compiles the kernel for calls of `dt` seconds if necessary. It must be called before such a call is recorded in
@@ -200,7 +220,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         if let Some(kernel) = place.get() {
             return Ok(kernel);
         }
-        let variant = variant_for(*layout, inside, *mapping, is_short, self.per_area.is_some());
+        let region = region_of(*layout, inside, self.together);
+        let variant = variant_of(region, *mapping, is_short, self.per_area.is_some());
         let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, variant);
         let kernel = kernel_id::kernel(&gpu.module(&source)?, mapping.kernel())?;
         let kernel = match mapping {
@@ -374,8 +395,14 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         place: &DeviceFields<'_, R>,
         dt: R,
     ) -> Wsm5Args<R> {
-        let region = region_of(self.layout, &self.inside, self.mapping.together());
+        let region = region_of(self.layout, &self.inside, self.together);
         self.args(turn, place, region, dt)
+    }
+
+    /// Arguments of a call on these fields.
+    pub(super) fn args_in_place(&self, fields: &FieldPointers<R>, dt: R) -> Wsm5Args<R> {
+        let region = region_of(self.layout, &self.inside, self.together);
+        self.args_of(fields, StepInBatch::ALONE, region, dt)
     }
 
     fn args(
@@ -385,7 +412,16 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         region: Region,
         dt: R,
     ) -> Wsm5Args<R> {
-        let fields = place.pointers(self.layout, self.indices, turn);
+        self.args_of(&place.pointers(self.layout, self.indices, turn), turn, region, dt)
+    }
+
+    fn args_of(
+        &self,
+        fields: &FieldPointers<R>,
+        turn: StepInBatch,
+        region: Region,
+        dt: R,
+    ) -> Wsm5Args<R> {
         let [theta, qv, qc, qr, qi, qs] = fields.state[..] else { panic!("the fields of WSM5") };
         let [rho, exner, p, dz] = fields.air[..] else { panic!("the air of WSM5") };
         let [rain, rainncv, snow, snowncv, sr] = fields.planes[..] else {
