@@ -7,6 +7,13 @@ PYTHON ?= python3
 ARGS ?=
 TESTS ?=
 
+# The Fortran compiler and its options: those of the host, such as -fdefault-real-8, for the modules of `make fortran`.
+ifeq ($(origin FC), default)
+FC := gfortran
+endif
+FFLAGS ?= -O2
+CPP_TRADITIONAL ?= cpp -P -traditional
+
 # What the kernels are compiled for where no GPU tells.
 ARCHITECTURES ?= sm_80 sm_90 sm_100 sm_120
 
@@ -31,7 +38,7 @@ unexport MAKEFLAGS MFLAGS
 SHELL := /bin/sh
 .SHELLFLAGS := -euc
 .DEFAULT_GOAL := help
-.PHONY: help run test gpu-test emulated-gpu-test kernels build lint tools
+.PHONY: help run test gpu-test emulated-gpu-test kernels build c-library fortran lint tools
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -41,6 +48,8 @@ run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.n
 
 test: tools ## run all tests that need no GPU
 	$(CARGO) test --release --target-dir target $(TESTS)
+	# By itself: another member would turn on features that the library has not.
+	if [ -z "$(TESTS)" ]; then $(CARGO) test --release --target-dir target --package nwp-mini-c; fi
 
 gpu-test: tools ## run the tests of the GPU; without one they say that they are skipped
 	$(CARGO) test --release --target-dir target --test gpu
@@ -57,6 +66,18 @@ build: tools ## build target/release/nwp-mini
 	@echo "Building target/release/nwp-mini (the first time takes some minutes)"
 	$(CARGO) build --release --target-dir target
 
+c-library: compilers ## build target/release/libnwp_mini_c.so and .a, for C and Fortran
+	$(CARGO) build --release --target-dir target --package nwp-mini-c
+
+fortran: c-library ## compile the module nwp_mini and WRF's WSM5 and WSM6 to target/fortran; FC and FFLAGS are used
+	@command -v $(FC) >/dev/null || { echo "error: no $(FC) found; install the package gfortran, or set FC" >&2; exit 1; }
+	mkdir -p target/fortran
+	for source in nwp_mini.f90 module_mp_wsm5.F module_mp_wsm6.F; do
+		stem=target/fortran/$${source%.*}
+		$(CPP_TRADITIONAL) $(FCPPFLAGS) bindings/fortran/$$source >$$stem.f90
+		(cd target/fortran && $(FC) $(FFLAGS) -c $${source%.*}.f90)
+	done
+
 lint: tools ## check formatting, clippy and documentation; no warning passes
 	@for part in fmt clippy; do
 		if ! $(CARGO) $$part --version >/dev/null 2>&1; then
@@ -66,7 +87,10 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 	done
 	set -x
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --target-dir target --workspace --all-targets -- -D warnings
+	# Members one by one: together they would turn on features of the library that some of them have not.
+	for member in nwp-mini nwp-mini-support nwp-mini-outsider nwp-mini-c; do
+		$(CARGO) clippy --release --target-dir target --package $$member --all-targets -- -D warnings
+	done
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
 		$(CARGO) doc --release --target-dir target --no-deps
 

@@ -184,10 +184,11 @@ fn rates_change_nothing() {
 const MOST_RECORDED: u64 = 3_000_000;
 
 /// Pages beside those of the records whose links lead somewhere.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "benches/README.md",
+    "bindings/README.md",
     "benches/wilson.md",
     "data/README.md",
     "data/chemistry/README.md",
