@@ -29,6 +29,19 @@ fn number(figure: &Value, key: &str) -> f64 {
     figure[key].as_f64().unwrap_or_else(|| panic!("{key} of {figure} is a number"))
 }
 
+/// A scheme that carries less than the columns that are measured.
+#[test]
+fn steps_of_other_schemes_are_measured() {
+    if real_gpu(true, IT_MEASURES).is_none() {
+        return;
+    }
+    let figures = figures(&["step", "--physics", "kessler", "--backend", "gpu"]);
+    let of_steps = figures.iter().filter(|figure| figure["bench"] == "step");
+    assert!(of_steps.clone().count() > 0, "{figures:?}");
+    assert!(of_steps.clone().all(|figure| figure["variant"] != Value::Null));
+    assert!(of_steps.clone().any(|figure| number(figure, "median_s") > 0.0));
+}
+
 #[test]
 fn all_parts_are_measured() {
     if real_gpu(true, IT_MEASURES).is_none() {

@@ -277,6 +277,7 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
         let Self { bench, gpu, replicated, .. } = *self;
         let (runs, dt, limiter) = (bench.runs, bench.dt, bench.limiter_of_steps());
         for scheme in bench.schemes()? {
+            let replicated = &*replicated.carrying(&scheme.about().set());
             let (mut run, _) = stepping(bench, gpu, replicated, limiter, &*scheme)?;
             run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;
             let part = MeasuredPart::step(&*scheme, limiter);

@@ -125,6 +125,7 @@ impl<R: FilePrecision + GpuPrecision> Case<'_, R> {
 
     fn step(&self) -> Variants {
         let Self { bench, scheme, gpu, replicated } = *self;
+        let replicated = &*replicated.carrying(&scheme.about().set());
         let run = stepping(bench, gpu, replicated, Limiter::PositiveDefinite, scheme);
         let (mut run, needs) = allocated(run)?;
         run.drive(&TimeInterpolant::lasting(&replicated.forcing))?;

@@ -3,9 +3,7 @@
 use std::array;
 use std::ops::RangeInclusive;
 
-use super::launch::{
-    self, ActiveColumns, DeviceFields, FieldPointers, Wsm5Gpu, planes_of,
-};
+use super::launch::{self, ActiveColumns, DeviceFields, FieldPointers, Wsm5Gpu, planes_of};
 use super::{DEVICE_LEVELS, KernelVariant, Mapping, Wsm5Args};
 use crate::device::{Branch, Buffer, Element, Gpu, KernelSource};
 use crate::error::Result;

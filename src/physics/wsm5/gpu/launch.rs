@@ -1,8 +1,6 @@
 //! The microphysics on the device: its memory and its launches (`nwp_mini::physics::wsm5` on the GPU).
 
-pub use crate::state::gpu::device_fields::{
-    ActiveColumns, DeviceFields, FieldPointers, planes_of,
-};
+pub use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields, FieldPointers, planes_of};
 pub use crate::state::gpu::member_layout::MemberLayout;
 
 use std::sync::{Arc, OnceLock};
