@@ -39,13 +39,8 @@ struct Bits {
 
 fn bits<R: RunPrecision>(frame: &CapturedFrame<R>) -> Bits {
     let CapturedFrame { state, diagnostics, surface, summary } = frame;
-    let fields =
-        state.fields().iter().chain(["refl_10cm", "re_snow"].map(|name| diagnostics.named(name)));
-    let all = fields
-        .flatten()
-        .chain(surface.named("rain"))
-        .chain(surface.named("snow"))
-        .chain(&summary.contents);
+    let fields = state.fields().iter().chain(diagnostics.iter().map(|(_, field)| field));
+    let all = fields.flatten().chain(surface.planes().iter().flatten()).chain(&summary.contents);
     Bits {
         fields: all.map(|x| x.f64().to_bits()).collect(),
         changes: summary.changes,
