@@ -62,7 +62,7 @@ fn bad(name: &str, scheme: &Kessler<f32>) -> Vec<String> {
     let found = other(scheme, start.clone(), None);
     let (verdicts, _) =
         compare(&calls, (&start, &case::<f64>(name)), &found).expect("finite columns");
-    assert_eq!(verdicts.len(), 12 + 14);
+    assert_eq!(verdicts.len(), 6 + 8);
     let bad = verdicts.iter().filter(|verdict| !verdict.pass);
     bad.map(|Verdict { field, steps, .. }| format!("{field} after {steps}")).collect()
 }
