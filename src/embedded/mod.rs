@@ -92,7 +92,7 @@ pub struct Microphysics {
     double: Columns<f64>,
 }
 
-/// Where calls are made.
+/// Place of the calls.
 enum Place {
     /// In the calling thread.
     Caller,

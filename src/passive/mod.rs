@@ -26,7 +26,7 @@ pub struct PassiveTracers {
     pub path: Option<PathBuf>,
     /// Its text.
     pub text: String,
-    /// What the scheme of the run carries.
+    /// The set of the scheme of the run.
     base: Arc<Constituents>,
     tracers: Vec<Passive>,
 }

@@ -47,7 +47,7 @@ pub fn usual() -> Box<dyn Scheme> {
     Box::new(Wsm5::default())
 }
 
-/// What a run with the usual scheme carries.
+/// The set of a run with the usual scheme.
 pub fn usual_set() -> Arc<Constituents> {
     static SET: LazyLock<Arc<Constituents>> = LazyLock::new(|| SCHEMES[0].set());
     Arc::clone(&SET)

@@ -133,7 +133,7 @@ impl About {
         [self.tracers, self.air, self.surface]
     }
 
-    /// What a run with the scheme carries, gathers at the ground, diagnoses and reads of the air.
+    /// The set of a run with the scheme: its constituents, planes at the ground, diagnosed volumes and air.
     ///
     /// # Panics
     ///

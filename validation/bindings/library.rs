@@ -54,7 +54,7 @@ pub(crate) fn has(program: &str, package: &str) -> bool {
     is_there
 }
 
-/// How a program finds the library.
+/// Form of the library that a program is linked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Linked {
     /// The shared library.

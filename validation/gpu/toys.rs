@@ -14,7 +14,7 @@ use nwp_mini_support::toys::drops::PER_KILOGRAM;
 use crate::device::is_emulated;
 use crate::gpu;
 
-/// What is said of a toy.
+/// Words about a toy.
 struct Toy {
     key: &'static str,
     parameter: &'static str,

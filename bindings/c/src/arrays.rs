@@ -208,7 +208,7 @@ mod tests {
         assert!(refused(Block { plane_j: 2, ..BLOCK }).contains("plane_j is 2"));
         assert!(refused(Block { stride_j: i64::MAX, ..BLOCK }).contains("more than memory"));
         assert!(Block { ni: 0, stride_k: 0, ..BLOCK }.places(4).unwrap().is_empty());
-        // What is not used may be anything.
+        // A stride that is not used may be anything.
         assert!(Block { nj: 1, stride_j: 0, plane_j: 0, ..BLOCK }.places(4).is_ok());
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Once, PoisonError, RwLock};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
 /// A function that takes messages: the level (1 for an error, 2 a warning, 3 information, 4 details), the text, which it
@@ -76,8 +77,14 @@ impl Visit for Text {
 }
 
 impl Subscriber for ToHost {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        // The host may ask for another level at any time.
+        Interest::sometimes()
+    }
+
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && receiver(*metadata.level()).is_some()
+        // Events, and the question whether there would be one.
+        !metadata.is_span() && receiver(*metadata.level()).is_some()
     }
 
     fn event(&self, event: &Event<'_>) {
@@ -98,4 +105,38 @@ impl Subscriber for ToHost {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    unsafe extern "C" fn take(level: i32, text: *const c_char, user: *mut c_void) {
+        // SAFETY: the test gave a list, and the text ends in zero.
+        let (seen, text) = unsafe { (&*user.cast::<Mutex<Vec<String>>>(), CStr::from_ptr(text)) };
+        seen.lock().expect("no panic").push(format!("{level} {}", text.to_str().expect("UTF-8")));
+    }
+
+    /// Levels change from call to call, and so does what is found to be wanted.
+    #[test]
+    fn messages_come_up_to_the_level_that_is_asked_for() {
+        let seen: Mutex<Vec<String>> = Mutex::default();
+        let mut wanted = Vec::new();
+        for most in [1, 4, 3] {
+            nwp_mini_log(most, Some(take), (&raw const seen).cast_mut().cast());
+            wanted.push(tracing::enabled!(Level::DEBUG));
+            tracing::debug!(n = most, "details");
+            tracing::error!("bad");
+        }
+        nwp_mini_log(0, None, std::ptr::null_mut());
+        tracing::error!("unheard");
+        assert_eq!(wanted, [false, true, false]);
+        assert_eq!(
+            seen.into_inner().expect("no panic"),
+            ["1 bad", "4 details n=4", "1 bad", "1 bad"]
+        );
+    }
 }

@@ -286,7 +286,7 @@ fn check_fields<R>(about: &About, fields: &[*mut R], is_device: bool) -> Result<
 
 /// # Safety
 ///
-/// What the header asks of the arguments of `nwp_mini_physics_step_f32`.
+/// The arguments are as the header asks for: those of `nwp_mini_physics_step_f32`.
 unsafe fn step<R: Embeddable>(
     handle: *const Physics,
     block: *const Block,
@@ -330,7 +330,7 @@ unsafe fn step<R: Embeddable>(
 
 /// # Safety
 ///
-/// What the header asks of the arguments of `nwp_mini_physics_diagnose_f32`.
+/// The arguments are as the header asks for: those of `nwp_mini_physics_diagnose_f32`.
 unsafe fn diagnose<R: Embeddable>(
     handle: *const Physics,
     block: *const Block,
@@ -377,7 +377,7 @@ unsafe fn diagnose<R: Embeddable>(
 
 /// # Safety
 ///
-/// What the header asks of the arguments of `nwp_mini_physics_step_device_f32`.
+/// The arguments are as the header asks for: those of `nwp_mini_physics_step_device_f32`.
 unsafe fn step_device<R: Embeddable + Element>(
     handle: *const Physics,
     block: *const Block,

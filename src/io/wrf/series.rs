@@ -88,7 +88,7 @@ pub struct Series {
     recipe: Option<Arc<PassiveTracers>>,
     /// Photolysis frequencies that the frames give.
     frequencies: Vec<Frequency>,
-    /// What the scheme of the run carries.
+    /// The set of the scheme of the run.
     set: Arc<Constituents>,
 }
 

@@ -20,6 +20,8 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 #[derive(Debug)]
 pub struct Wsm5Launcher<R> {
     launcher: Wsm5Gpu<R>,
+    /// The same for fields in arrays of their own.
+    apart: Wsm5Gpu<R>,
     ground: Buffer<R>,
     nz: usize,
     places: ColumnLayout,
@@ -58,9 +60,9 @@ impl<R: Vectorised + Element> DevicePhysics<R> for Scheme<R> {
         });
         let layout = Layout::tight(shape);
         let launcher = Wsm5Gpu::new(gpu, layout, inside, self.clone(), mapping, theta_base)?;
-        let launcher = launcher.within_region();
+        let apart = launcher.for_separate_arrays();
         let planes = planes_of(<Self as ColumnPhysics<R>>::SURFACE.len(), 1);
-        Ok(Wsm5Launcher { launcher, ground: gpu.zeros(planes * level)?, nz, places })
+        Ok(Wsm5Launcher { launcher, apart, ground: gpu.zeros(planes * level)?, nz, places })
     }
 }
 
@@ -105,8 +107,8 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
             planes: surface.iter().map(|plane| plane.pointer()).collect(),
             terms: array::from_fn(unread),
         };
-        let args = self.launcher.args_in_place(&pointers, R::of(dt));
-        self.launcher.launch(branch, &args)
+        let args = self.apart.args_in_place(&pointers, R::of(dt));
+        self.apart.launch(branch, &args)
     }
 
     fn diagnose(&self, memory: &DeviceArrays<'_, R>, out: &Buffer<R>) -> Result<()> {

@@ -56,15 +56,6 @@ pub fn variant_for(
     tracks_mismatch: bool,
 ) -> KernelVariant {
     let region = region_of(layout, inside, mapping.together());
-    variant_of(region, mapping, is_short, tracks_mismatch)
-}
-
-fn variant_of(
-    region: Region,
-    mapping: Mapping,
-    is_short: bool,
-    tracks_mismatch: bool,
-) -> KernelVariant {
     let region = mapping.is_made_for(region.count as usize).then_some(region);
     KernelVariant { is_short, tracks_mismatch, region }
 }
@@ -127,8 +118,9 @@ pub struct Wsm5Gpu<R> {
     layout: Layout,
     inside: ActiveColumns,
     mapping: Mapping,
-    /// Columns that threads process in groups.
-    together: usize,
+    /// `true` if the fields of the state are parts of one array, and those of the air of another: kernels that are
+    /// compiled for a region find one from the other.
+    fields_adjoin: bool,
     theta_base: R,
     scheme: Scheme<R>,
     bins: Bins<R>,
@@ -184,7 +176,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             layout,
             inside,
             mapping,
-            together: mapping.together(),
+            fields_adjoin: true,
             theta_base,
             scheme,
             bins,
@@ -196,10 +188,15 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         })
     }
 
-    /// The same with threads for the columns of the region alone, and none beside them that fill up memory sectors: of
-    /// somebody else's arrays nothing else is touched.
-    pub(super) fn within_region(self) -> Self {
-        Self { together: 1, calls: Arc::default(), ..self }
+    /// The same for fields in arrays of their own, of which nothing beside the columns of the region is touched.
+    pub(super) fn for_separate_arrays(&self) -> Self {
+        Self { fields_adjoin: false, calls: Arc::default(), ..self.clone() }
+    }
+
+    /// Columns that threads process in groups: those beside the region that fill up memory sectors are not those of
+    /// somebody else's arrays.
+    fn together(&self) -> usize {
+        if self.fields_adjoin { self.mapping.together() } else { 1 }
     }
 
     /// Compiles the kernel for calls of `dt` seconds if necessary. It must be called before such a call is recorded in
@@ -218,8 +215,9 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         if let Some(kernel) = place.get() {
             return Ok(kernel);
         }
-        let region = region_of(*layout, inside, self.together);
-        let variant = variant_of(region, *mapping, is_short, self.per_area.is_some());
+        let variant = variant_for(*layout, inside, *mapping, is_short, self.per_area.is_some());
+        let region = variant.region.filter(|_| self.fields_adjoin);
+        let variant = KernelVariant { region, ..variant };
         let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, variant);
         let kernel = kernel_id::kernel(&gpu.module(&source)?, mapping.kernel())?;
         let kernel = match mapping {
@@ -393,13 +391,13 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         place: &DeviceFields<'_, R>,
         dt: R,
     ) -> Wsm5Args<R> {
-        let region = region_of(self.layout, &self.inside, self.together);
+        let region = region_of(self.layout, &self.inside, self.together());
         self.args(turn, place, region, dt)
     }
 
     /// Arguments of a call on these fields.
     pub(super) fn args_in_place(&self, fields: &FieldPointers<R>, dt: R) -> Wsm5Args<R> {
-        let region = region_of(self.layout, &self.inside, self.together);
+        let region = region_of(self.layout, &self.inside, self.together());
         self.args_of(fields, StepInBatch::ALONE, region, dt)
     }
 
