@@ -205,6 +205,10 @@ impl<T: Element> AsyncDownload<T> {
     /// # Errors
     ///
     /// As [`AsyncDownload::receive`].
+    ///
+    /// # Panics
+    ///
+    /// When a range is not one of the parcel.
     pub fn receive_parts(&mut self, parts: &[Range<usize>]) -> Result<Option<Vec<Vec<T>>>> {
         if let Host::Parcels { .. } = self.host {
             let copied =

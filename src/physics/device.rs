@@ -105,7 +105,7 @@ pub trait DevicePhysics<R: Real + Element>: ColumnPhysics<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when that fails, and for unsupported numbers of levels or cells.
+    /// [`Error::Gpu`] when that fails, and for unsupported numbers of levels or cells.
     fn launcher(
         &self,
         gpu: &Gpu,
@@ -122,7 +122,7 @@ pub trait Launcher<R>: Send {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu) when the device has failed.
+    /// [`Error::Gpu`] when the device has failed.
     ///
     /// # Panics
     ///
@@ -197,7 +197,7 @@ pub trait DeviceColumns<R>: Any + Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
+    /// [`Error::Gpu`], as all below.
     fn prepare(&self, dt: f64) -> Result<()> {
         let _ = dt;
         Ok(())

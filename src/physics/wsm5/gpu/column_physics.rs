@@ -102,9 +102,9 @@ impl<R: Vectorised + Element> Launcher<R> for Wsm5Launcher<R> {
         // The terms of the water budget go to planes that nobody reads.
         let unread = |term: usize| self.ground.pointer_to(term * self.places.level);
         let pointers = FieldPointers {
-            state: tracers.iter().map(|field| field.pointer()).collect(),
+            state: tracers.iter().map(Buffer::pointer).collect(),
             air: air.iter().map(|field| field.pointer().read()).collect(),
-            planes: surface.iter().map(|plane| plane.pointer()).collect(),
+            planes: surface.iter().map(Buffer::pointer).collect(),
             terms: array::from_fn(unread),
         };
         let args = self.apart.args_in_place(&pointers, R::of(dt));
