@@ -48,6 +48,7 @@ use super::{Block, ColumnPhysics, Field};
 use crate::real::Real;
 use crate::simd::gather_scatter::{Stretch, for_stretches, give, give_plane, take, take_plane};
 use crate::simd::{Instructions, LANES, Task};
+use crate::threads;
 
 /// The scheme with the factors of its processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +129,13 @@ impl<R: Vectorised> ColumnPhysics<R> for Kessler<R> {
 
     fn diagnose(&self, tracers: &[Array3<R>], air: &[Array3<R>]) -> Vec<Array3<R>> {
         let ([.., qr], [rho, ..]) = (tracers, air) else { unreachable!("checked by the caller") };
-        vec![Zip::from(rho).and(qr).par_map_collect(|&rho, &qr| reflectivity(rho, qr))]
+        let cells = Zip::from(rho).and(qr);
+        let of_cell = |&rho: &R, &qr: &R| reflectivity(rho, qr);
+        vec![if threads::is_alone() {
+            cells.map_collect(of_cell)
+        } else {
+            cells.par_map_collect(of_cell)
+        }]
     }
 
     fn call_block(&self, dt: R, work: &mut Work<R>, block: &mut Block<'_, R>) {
