@@ -2,7 +2,9 @@
 
 use nwp_mini::physics::kessler::cell::{self, KesslerCell};
 use nwp_mini::physics::kessler::params::KesslerFactors;
-use nwp_mini::physics::kessler::{conversion, evaporation, saturation, sedimentation};
+use nwp_mini::physics::kessler::{
+    conversion, evaporation, reflectivity, saturation, sedimentation,
+};
 
 use super::pair::{Pair, pairs};
 use super::values::{Draw, Precision};
@@ -114,6 +116,7 @@ pub(crate) fn pairs<R: Precision>() -> Vec<Pair<R>> {
             qr = d.any_q(),
             qr_fallen = d.any_q()
         ) => sedimentation::gained(rho, dz, qr, qr_fallen);
+        "kessler::reflectivity"(rho = d.rho(), rain = d.any_q()) => reflectivity(rho, rain);
         "kessler::cell::clipped"(q = d.any_q()) => cell::clipped(q);
         "kessler::cell::made"(q = d.any_q()) => cell::made(q);
         "kessler::cell::water"(qv = d.any_q(), qc = d.any_q(), qr = d.any_q())

@@ -18,7 +18,11 @@ pub(crate) struct Mutant {
 }
 
 /// Errors that change no result: a part of the description, and the reason.
-pub(crate) const HARMLESS: [(&str, &str); 11] = [
+pub(crate) const HARMLESS: [(&str, &str); 12] = [
+    (
+        "kessler::reflectivity: if (qr <= <RADAR_RAIN_MIN ->",
+        "so little rain has less than the least echo anyway",
+    ),
     (
         "thermo::heat_capacity: const real vapour = max(qv, <Q_MIN ->",
         "so little vapour is lost beside 1",
