@@ -33,6 +33,7 @@ const SHAPES: [TransposeConfig; 2] = [
         strip: 3,
         unrolled_tile: 32,
         unrolled_lines: 4,
+        thin_length: 64,
     },
     TransposeConfig {
         tile: 64,
@@ -41,6 +42,7 @@ const SHAPES: [TransposeConfig; 2] = [
         strip: 1,
         unrolled_tile: 16,
         unrolled_lines: 16,
+        thin_length: 128,
     },
 ];
 
@@ -148,6 +150,7 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
                     strip,
                     unrolled_tile,
                     unrolled_lines,
+                    thin_length: 64,
                 });
             }
         }

@@ -66,10 +66,11 @@ impl Rung {
         // True if every row begins at a multiple of sixteen bytes in both matrices.
         let is_wide =
             [matrices.rows, matrices.columns].iter().all(|n| n.is_multiple_of(wide(precision)));
+        let is_small = precision == Precision::F64 && matrices.len() <= SMALL_OF_DOUBLE;
         match self {
             Self::Best if matrices.rows < THIN => "transpose_thin_rows",
             Self::Best if matrices.columns < THIN => "transpose_thin_columns",
-            Self::Best if is_wide => "transpose_wide",
+            Self::Best if is_wide && !is_small => "transpose_wide",
             _ => self.names()[1],
         }
     }
@@ -95,6 +96,8 @@ pub struct TransposeConfig {
     pub unrolled_tile: usize,
     /// Rows of threads in a block of that kernel.
     pub unrolled_lines: usize,
+    /// Extent of the tiles of matrices of few rows or columns along their long side.
+    pub thin_length: usize,
 }
 
 /// Name of the kernel that checks.
@@ -104,22 +107,31 @@ const COPY_THREADS: u32 = 256;
 const COPY_LOADS: usize = 4;
 /// Side of the tiles of the lower rungs, with a thread for each element.
 const LADDER_TILE: usize = 32;
-/// Rows or columns from which on square tiles are well filled.
-const THIN: usize = 64;
-/// Threads of a block for thinner matrices, and its extent along the long side.
-const THIN_THREADS: u32 = 256;
-const THIN_LENGTH: usize = 64;
+/// Rows or columns from which on square tiles, of which a part may be empty, are the faster ones.
+const THIN: usize = 16;
+/// Threads of a block for thinner matrices.
+const THIN_THREADS: u32 = 128;
+/// Rows or columns up to which such a block is long.
+const THINNEST: usize = 8;
+/// Elements up to which accesses of sixteen bytes, that is of two numbers, are too few to hide their latency.
+const SMALL_OF_DOUBLE: usize = 3 << 19;
 /// Elements up to which smaller tiles fill more of the device.
 const SMALL: usize = 1 << 21;
 /// Elements from which on strips of tiles keep the same memory pages in use.
 const HUGE: usize = 1 << 29;
 
 impl TransposeConfig {
-    /// Settings for matrices of this size, as measured on an H200.
+    /// Settings for matrices of this size, as measured on an H200 and, for small and for thin ones, on an H100.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
-        let (unrolled_tile, unrolled_lines) = (64, 4);
-        let small =
-            Self { tile: 32, threads: 64, resident: 16, strip: 8, unrolled_tile, unrolled_lines };
+        let small = Self {
+            tile: 32,
+            threads: 64,
+            resident: 16,
+            strip: 8,
+            unrolled_tile: 64,
+            unrolled_lines: 4,
+            thin_length: if matrices.rows.min(matrices.columns) <= THINNEST { 128 } else { 64 },
+        };
         match precision {
             _ if matrices.len() <= SMALL => Self { unrolled_tile: 32, unrolled_lines: 8, ..small },
             Precision::F32 if matrices.len() > HUGE => {
@@ -138,7 +150,7 @@ impl TransposeConfig {
             ("LADDER_TILE", LADDER_TILE as i32),
             ("THIN_MOST", THIN as i32),
             ("THIN_THREADS", THIN_THREADS as i32),
-            ("THIN_LENGTH", THIN_LENGTH as i32),
+            ("THIN_LENGTH", self.thin_length as i32),
             ("UNROLLED_TILE", self.unrolled_tile as i32),
             ("UNROLLED_LINES", self.unrolled_lines as i32),
             ("WIDE_TILE", self.tile as i32),
@@ -161,8 +173,8 @@ impl TransposeConfig {
                 (matrices.len().div_ceil(of_a_block), COPY_THREADS)
             }
             "transpose_wide" => (tiles(self.tile), self.threads),
-            "transpose_thin_rows" => (count * columns.div_ceil(THIN_LENGTH), THIN_THREADS),
-            "transpose_thin_columns" => (count * rows.div_ceil(THIN_LENGTH), THIN_THREADS),
+            "transpose_thin_rows" => (count * columns.div_ceil(self.thin_length), THIN_THREADS),
+            "transpose_thin_columns" => (count * rows.div_ceil(self.thin_length), THIN_THREADS),
             "transpose_unrolled" | "transpose_diagonal" => {
                 (tiles(self.unrolled_tile), (self.unrolled_tile * self.unrolled_lines) as u32)
             }
