@@ -1,6 +1,8 @@
 // Thermodynamics of moist air and the transport of heat and vapour in it. See src/thermo.rs.
 #pragma once
 
+#include "primitives/div_rn.cuh"
+
 namespace thermo {
 
 // Specific heat of moist air at constant pressure. See src/thermo.rs.
@@ -31,11 +33,13 @@ __device__ inline real mixing_ratio(real p, real e, real cap)
     return max(EPSILON * e / (p - e), Q_MIN);
 }
 
-// Saturation over water and over ice. See src/thermo.rs.
+// Saturation over water and over ice. The exponent of the vapour pressure multiplies an error of the quotient, by 22 over
+// ice, and so does evaporation that leaves little of a species: with EXACT_SATURATION it is correctly rounded. See
+// src/thermo.rs.
 __device__ inline Saturation saturation(real t, real p, real cap)
 {
     const real triple_point = FREEZING + TRIPLE_POINT_EXCESS;
-    const real tr = triple_point / t;
+    const real tr = EXACT_SATURATION ? exact_quotient(triple_point, t) : triple_point / t;
     const real ln_tr = log(tr);
     const real water = mixing_ratio(p, vapour_pressure(tr, ln_tr, C_LIQUID, L_VAPORISATION), cap);
     const real ice = t < triple_point
@@ -47,7 +51,8 @@ __device__ inline Saturation saturation(real t, real p, real cap)
 // Saturation over water alone. See src/thermo.rs.
 __device__ inline real saturation_water(real t, real p, real cap)
 {
-    const real tr = (FREEZING + TRIPLE_POINT_EXCESS) / t;
+    const real triple_point = FREEZING + TRIPLE_POINT_EXCESS;
+    const real tr = EXACT_SATURATION ? exact_quotient(triple_point, t) : triple_point / t;
     return mixing_ratio(p, vapour_pressure(tr, log(tr), C_LIQUID, L_VAPORISATION), cap);
 }
 

@@ -91,7 +91,8 @@
 //! use nwp_mini::grid::gpu::Layout;
 //! use nwp_mini::physics::{self, Scratch};
 //! use nwp_mini::physics::wsm5::gpu::Mapping;
-//! use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, Wsm5Gpu, planes_of};
+//! use nwp_mini::physics::wsm5::gpu::kernels::Wsm5Gpu;
+//! use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, planes_of};
 //! use nwp_mini::physics::wsm5::{self, ABOUT, scheme::Scheme};
 //! use nwp_mini::real::Precision;
 //! use nwp_mini::state::{Environment, State, Surface};
@@ -120,7 +121,7 @@
 //! let air_there = gpu.upload(&flat(&of_air))?;
 //! let ground_there = gpu.zeros::<f32>(planes_of(set.planes().len(), 1) * shape.columns())?;
 //! let mapping =
-//!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout, shape.nz);
+//!     Mapping::for_device(&gpu, shape.columns(), Precision::F32, scheme.fallout.into(), shape.nz);
 //! let (layout, all) = (Layout::tight(shape), ActiveColumns::all(shape));
 //! let clouds = Wsm5Gpu::new(&gpu, layout, all, scheme.clone(), mapping, 300.0)?;
 //! let place = DeviceFields { state: &there, air: &air_there, surface: &ground_there };
@@ -151,6 +152,7 @@
 //! | melting, freezing, saturation | [`physics::wsm5::melt`] | `kernels/physics/wsm5/melt.cuh` | |
 //! | sedimentation of rain, snow, ice | [`physics::wsm5::sedimentation`] | `kernels/physics/wsm5/sedimentation.cuh` | |
 //! | reflectivity, radii | `physics::wsm5::reflectivity`, `radii` | `kernels/physics/wsm5/diagnose.cu` | `wsm5::gpu::launch` |
+//! | WSM6: six species, with graupel | `physics::wsm6` | `kernels/physics/wsm6/` | `physics::wsm6::gpu` |
 //! | Kessler's warm rain, without ice | `physics::kessler` | `kernels/physics/kessler/` | `physics::kessler::gpu` |
 //! | a step of the transport | [`advection::step`] | `kernels/advection/transport.cu` | `advection::gpu::transport` |
 //! | fluxes and limiter | [`advection::flux`], [`advection::limiter`] | `kernels/advection/flux.cuh`, `limiter.cuh` | |
@@ -213,6 +215,7 @@
 //!
 //! - B80: Bolton 1980, Mon. Wea. Rev. 108, 1046-1053 (saturation vapour pressure).
 //! - HDC04: Hong, Dudhia, Chen 2004, Mon. Wea. Rev. 132, 103-120.
+//! - DHL08: Dudhia, Hong, Lim 2008, J. Meteor. Soc. Japan 86A, 33-44 (fall of snow with graupel).
 //! - HL06: Hong, Lim 2006, J. Korean Meteor. Soc. 42, 129-151.
 //! - K69: Kessler 1969, Meteor. Monogr. 10, no. 32.
 //! - KW78: Klemp, Wilhelmson 1978, J. Atmos. Sci. 35, 1070-1096 (Kessler scheme in a cloud model).

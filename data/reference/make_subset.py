@@ -2,14 +2,15 @@
 
     python make_subset.py FOLDER
 
-FOLDER holds `wsm5_dev.nc`, `wsm5_substepped_dev.nc`, `kessler_dev.nc`, the yardstick of each, and
-`adv_dev.nc`. Needs numpy, h5py and netCDF4.
+FOLDER holds `wsm5_dev.nc`, `wsm5_substepped_dev.nc`, `wsm6_dev.nc`, `kessler_dev.nc`, the yardstick
+of each, and `adv_dev.nc`. Needs numpy, h5py and netCDF4.
 
 NetCDF-4 files are HDF5 files. The NetCDF library writes them in HDF5's oldest layout, which
 spends 4 kB on the chunk index of every variable, more than most of these hold; so they are
 written with h5py in the layout of HDF5 1.10, and only read back with NetCDF.
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,6 +34,10 @@ KESSLER_STEPS = {"mixed_nk51": [120]}
 PROCESS_STRIDE = 3
 # West, south, width and height of the rectangle kept of the storm of the Kessler scheme.
 KESSLER_STORM = (0, 0, 16, 29)
+
+# West, south, width and height of the rectangle kept of the storm of WSM6, the only part of that file
+# that is not kept whole: graupel, rain, snow and clear air in similar parts.
+WSM6_STORM = (45, 21, 16, 24)
 
 TRANSPORT = [
     "tend_uniform_x",
@@ -85,6 +90,15 @@ def to_keep_of_kessler(source):
         ("/process", "columns"): " ".join(entries[::PROCESS_STRIDE]),
     }
     return keep, changed
+
+
+def to_keep_of_wsm6(source):
+    """The same for WSM6."""
+    west, south, width, height = WSM6_STORM
+    rows, across = np.mgrid[south : south + height, west : west + width]
+    keep = {name: {} for name in source}
+    keep["storm"]["col"] = (rows * int(source["storm"].attrs["nx"][0]) + across).ravel().tolist()
+    return keep, {("/storm", "nx"): width, ("/storm", "ny"): height}
 
 
 def named_columns(source):
@@ -225,6 +239,10 @@ def main():
     with h5py.File(source / "kessler_dev.nc") as whole:
         keep, changed = to_keep_of_kessler(whole)
     make(source / "kessler_dev.nc", here / "kessler.nc", None, keep, changed)
+    with h5py.File(source / "wsm6_dev.nc") as whole:
+        keep, changed = to_keep_of_wsm6(whole)
+    make(source / "wsm6_dev.nc", here / "wsm6.nc", None, keep, changed)
+    shutil.copyfile(source / "wsm6_yardstick.csv", here / "wsm6_yardstick.csv")
     for name in ("wsm5", "wsm5_substepped", "kessler"):
         steps_of = KESSLER_STEPS if name == "kessler" else {}
         keep_rows(source / f"{name}_yardstick.csv", here / f"{name}_yardstick.csv", steps_of)

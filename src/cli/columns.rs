@@ -8,7 +8,7 @@ use clap::Args;
 use tracing::info;
 
 use super::device::{GpuChoice, MappingChoice};
-use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
+use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::{BackendChoice, ONE_PER_CENT_MORE, Precision};
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -20,7 +20,8 @@ use crate::physics::scheme::{About, Scheme};
 /// The file has the dimensions level (0 lowest) and column, the variables
 /// th q qc qr qi qs den pii p delz (level, column), optionally th_tend and q_tend, which are
 /// applied before every call, and the attributes dt (s) and calls. With --physics kessler, qi, qs
-/// and p are not needed, and --backend both compares CPU and GPU.
+/// and p are not needed. With --physics wsm6, qg is read too; without it there is no graupel at
+/// first. With either, --backend both compares CPU and GPU.
 ///
 /// Example: nwp-mini columns --input columns.nc --output columns.out.nc --dt 60 --calls 30
 #[derive(Debug, Args)]
@@ -41,9 +42,8 @@ pub(super) struct Columns {
     /// The microphysics
     #[arg(long, value_name = "SCHEME", default_value_t)]
     physics: PhysicsChoice,
-    /// Sedimentation in WSM5 [default: semi-lagrangian]
-    #[arg(long, value_name = "SCHEME")]
-    fallout: Option<VariantChoice>,
+    #[command(flatten)]
+    variants: VariantOptions,
     /// Processor to compute on
     #[arg(long, value_name = "WHERE", default_value = "auto")]
     backend: BackendChoice,
@@ -65,15 +65,17 @@ pub(super) struct Columns {
 
 /// Names of the processes of all schemes.
 fn processes() -> clap::builder::PossibleValuesParser {
-    let all: Vec<&str> =
+    let mut all: Vec<&str> =
         descriptions().iter().flat_map(|scheme| scheme.processes).copied().collect();
+    all.sort_unstable();
+    all.dedup();
     clap::builder::PossibleValuesParser::new(all)
 }
 
 impl Columns {
     pub(super) fn run(&self) -> Result<()> {
-        let itself = self.physics.made(self.fallout)?;
-        self.physics.check_mapping(self.mapping.is_some())?;
+        let itself = self.physics.made(self.variants)?;
+        self.physics.check_mapping(self.mapping)?;
         let mut scheme = itself.boxed();
         self.perturb(&mut *scheme)?;
         // A perturbed process is compared with the unperturbed scheme.
@@ -97,15 +99,15 @@ impl Columns {
 
     /// The GPU to use; `None` for the CPU.
     fn device(&self, levels: usize, about: &About) -> Result<Option<Gpu>> {
-        let About { title, device_levels: possible, kernels_mirror_cpu, .. } = about;
+        let About { title, device_levels: possible, kernels_mirror_cpu, is_compared, .. } = about;
         // Other kernels do not take the factors of the processes.
         let is_of_cpu = self.perturb.is_some() && !kernels_mirror_cpu;
         match self.backend {
-            BackendChoice::Both if !kernels_mirror_cpu => Err(Error::Usage(format!(
+            BackendChoice::Both if !is_compared => Err(Error::Usage(format!(
                 "--backend both: columns runs {title} on one backend only; use cpu or gpu, and \
                  compare the two output files with nwp-mini diff"
             ))),
-            BackendChoice::Gpu if is_of_cpu => {
+            BackendChoice::Gpu | BackendChoice::Both if is_of_cpu => {
                 Err(Error::Usage("--perturb applies to the CPU only".to_owned()))
             }
             BackendChoice::Auto if is_of_cpu => Ok(None),

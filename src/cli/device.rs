@@ -12,6 +12,7 @@ use crate::device::tuning::IsPossible;
 use crate::error::Result;
 use crate::gpu::tuning::Knob;
 use crate::grid::Shape;
+use crate::physics::device::Mappings;
 use crate::physics::scheme::Scheme;
 use crate::real::Precision;
 
@@ -30,7 +31,7 @@ pub enum BackendChoice {
 
 /// Mapping of columns to the threads of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum MappingChoice {
+pub(in crate::cli) enum MappingChoice {
     /// The faster one
     Auto,
     /// A thread for a column
@@ -38,6 +39,9 @@ pub(super) enum MappingChoice {
     /// A block of threads for a few columns
     Tile,
 }
+
+/// Levels that every mapping admits.
+const FEW_LEVELS: usize = 20;
 
 impl MappingChoice {
     /// The mapping for a grid on a device; `None` in a scheme without a choice.
@@ -50,16 +54,25 @@ impl MappingChoice {
     ) -> Option<String> {
         let (mappings, nz, columns) = (scheme.mappings()?, shape.nz, shape.columns());
         let fastest = mappings.fastest(gpu, precision, nz, columns);
-        // A text begins with the kind of its mapping.
-        let kind = match self {
-            Self::Auto => return Some(fastest),
-            Self::Column => "column",
-            Self::Tile => "tile",
-        };
         let built_in = mappings.built_in(precision, nz, columns);
         let mut all =
             [fastest.clone(), built_in].into_iter().chain(mappings.candidates(precision, nz));
-        Some(all.find(|text| text.split(' ').next() == Some(kind)).unwrap_or(fastest))
+        Some(all.find(|text| self.has(text)).unwrap_or(fastest))
+    }
+
+    /// `true` if there is a mapping of this kind.
+    pub(in crate::cli) fn is_among(self, mappings: &dyn Mappings) -> bool {
+        let all = mappings.candidates(Precision::F32, FEW_LEVELS);
+        all.iter().any(|text| self.has(text))
+    }
+
+    /// `true` if a text names a mapping of this kind, with which it begins.
+    fn has(self, text: &str) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Column => text.starts_with("column"),
+            Self::Tile => text.starts_with("tile"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod mechanism;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
@@ -13,8 +14,10 @@ use crate::chemistry::gpu::tuning as chemistry;
 use crate::cli::advice::{by_option, message};
 use crate::cli::device::{CompilerPlace, TuningChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
+use crate::cli::physics_choice::PhysicsChoice;
 use crate::cli::run::metadata::{Machine, machine};
 use crate::cli::run::refine;
+use crate::constituents::Constituents;
 use crate::device;
 use crate::device::tuning::{Choice, Tuning};
 use crate::error::Result;
@@ -24,9 +27,9 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::io::wrf;
 use crate::io::wrf::inspect::{Survey, survey};
 use crate::io::wrf::series::Overlap;
+use crate::io::wrf::species::number_of_scheme;
 use crate::model::RunInput;
 use crate::os_text::{Shown, serialize_option};
-use crate::physics::registry;
 
 /// Describe this machine, or a file as input of a run, or a mechanism of its chemistry.
 ///
@@ -85,6 +88,8 @@ struct TuningFacts {
 #[derive(Debug, Serialize)]
 struct FileFacts {
     path: String,
+    /// The microphysics of a run that asks for no other.
+    physics: &'static str,
     #[serde(flatten)]
     survey: Survey,
     /// The longest time step that the winds of the first time admit, s.
@@ -244,15 +249,22 @@ fn print_gpu(survey: &device::Survey, out: &mut impl Write) -> Result<()> {
 
 impl FileFacts {
     fn new(path: &Path) -> Result<Self> {
-        let mut survey = survey(path, &registry::usual_set())?;
+        let physics = PhysicsChoice::of_files(number_of_scheme(path).unwrap_or_default());
+        let set = physics.0.set();
+        let mut survey = survey(path, &set)?;
         if let (Some(last), Some(advice)) = (survey.assumed.last_mut(), survey.advice) {
             *last = format!("{last}; {}", by_option(advice));
         }
         let cells = survey.grid.iter().copied().fold(1, usize::saturating_mul);
-        let mut facts =
-            Self { path: path.shown().into_owned(), survey, max_dt: None, problem: None };
+        let mut facts = Self {
+            path: path.shown().into_owned(),
+            physics: physics.0.title,
+            survey,
+            max_dt: None,
+            problem: None,
+        };
         // The result of a run's checks of the file, verbatim.
-        match Self::as_input(path, cells) {
+        match Self::as_input(path, cells, &set) {
             Ok((max_dt, unread)) => {
                 facts.max_dt = max_dt;
                 facts.survey.assumed.extend(unread);
@@ -264,9 +276,12 @@ impl FileFacts {
 
     /// Opens the file as a run does; returns the longest time step, if it is cheap to compute, and the parts that were
     /// not checked.
-    fn as_input(path: &Path, cells: usize) -> Result<(Option<f64>, Option<String>)> {
-        let (domain, frame, series) =
-            wrf::open(&[path.to_owned()], None, Overlap::Refuse, &registry::usual_set())?;
+    fn as_input(
+        path: &Path,
+        cells: usize,
+        set: &Arc<Constituents>,
+    ) -> Result<(Option<f64>, Option<String>)> {
+        let (domain, frame, series) = wrf::open(&[path.to_owned()], None, Overlap::Refuse, set)?;
         let is_small = series.is_small(&domain);
         let unread = (!is_small && series.len() > 1)
             .then(|| "times after the first: not checked, as they are large".to_owned());
@@ -309,6 +324,7 @@ impl FileFacts {
             None => String::new(),
         };
         writeln!(out, "time step      {dt}{most}")?;
+        writeln!(out, "microphysics   {}", self.physics)?;
         writeln!(out, "boundaries     {}", survey.boundary)?;
         writeln!(out, "present        {}", survey.present.join(" "))?;
         let missing = survey.missing.join(", ");

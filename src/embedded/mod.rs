@@ -150,9 +150,9 @@ impl Embeddable for f64 {
     }
 }
 
-/// From a text: `name=value` pairs with commas between them. Names are `physics` (a key of the registry), `variant` or
-/// `fallout` (a variant), `backend` (`cpu`, `gpu` or `auto`), `threads` (on the CPU), `device`, `nvrtc-lib`, `fast-math` and `tuning` (on
-/// the GPU), and the parameters of the scheme.
+/// From a text: `name=value` pairs with commas between them. Names are `physics` (a key of the registry), `variant` or the
+/// scheme's own name for it (`fallout`, `graupel`), `backend` (`cpu`, `gpu` or `auto`), `threads` (on the CPU), `device`,
+/// `nvrtc-lib`, `fast-math` and `tuning` (on the GPU), and the parameters of the scheme.
 impl FromStr for Microphysics {
     type Err = Error;
 

@@ -38,18 +38,9 @@ pub(super) struct Options {
     pub(super) device: DeviceOptions,
 }
 
-/// Names of the options besides the parameters of a scheme.
-const NAMES: [&str; 9] = [
-    "physics",
-    "variant",
-    "fallout",
-    "backend",
-    "threads",
-    "device",
-    "nvrtc-lib",
-    "fast-math",
-    "tuning",
-];
+/// Names of the options besides the parameters of a scheme and its own name of `variant`.
+const NAMES: [&str; 8] =
+    ["physics", "variant", "backend", "threads", "device", "nvrtc-lib", "fast-math", "tuning"];
 
 /// Most threads.
 const MOST_THREADS: usize = 4096;
@@ -140,15 +131,16 @@ impl FromStr for Options {
     fn from_str(text: &str) -> Result<Self> {
         let mut pairs = Pairs::of(text)?;
         let (key, variant) = (pairs.take("physics"), pairs.take("variant"));
+        let usual = registry::make(key.unwrap_or(registry::SCHEMES[0].key), None)?;
         // The name of the program for it.
-        let by_program = pairs.take("fallout");
+        let own = usual.about().variant_option;
+        let by_program = (!own.is_empty()).then(|| pairs.take(own)).flatten();
         if variant.is_some() && by_program.is_some() {
-            let message = "options variant and fallout are one; give one of them";
-            return Err(Error::Usage(message.to_owned()));
+            let message = format!("options variant and {own} are one; give one of them");
+            return Err(Error::Usage(message));
         }
         let variant = variant.or(by_program);
-        let usual = registry::SCHEMES[0].key;
-        let mut scheme = registry::make(key.unwrap_or(usual), variant)?;
+        let mut scheme = registry::make(usual.about().key, variant)?;
         let words = [("cpu", Backend::Cpu), ("gpu", Backend::Gpu), ("auto", Backend::Auto)];
         let backend = pairs.one_of("backend", &words)?.unwrap_or(Backend::Cpu);
         if backend == Backend::Gpu && cfg!(not(feature = "gpu")) {
@@ -200,8 +192,9 @@ fn device_options(pairs: &mut Pairs<'_>) -> Result<DeviceOptions> {
 fn set(scheme: &mut dyn Scheme, name: &str, value: &str) -> Result<()> {
     let about = scheme.about();
     let Some(Parameter { bounds, .. }) = about.parameter(name) else {
-        let names: Vec<&str> =
-            NAMES.into_iter().chain(about.parameters.iter().map(|known| known.name)).collect();
+        let own = Some(about.variant_option).filter(|option| !option.is_empty());
+        let parameters = about.parameters.iter().map(|known| known.name);
+        let names: Vec<&str> = NAMES.into_iter().chain(own).chain(parameters).collect();
         return Pairs(vec![(name, value)]).refuse_the_rest(about.title, &names);
     };
     let number = Pairs(vec![(name, value)]).real(name, *bounds)?.unwrap_or_default();
@@ -232,7 +225,7 @@ mod tests {
                 assert!((set / bounds[1] - 1.0).abs() < 1e-6, "{text}: {set}");
             }
             for variant in about.variants {
-                for option in ["variant", "fallout"] {
+                for option in ["variant", about.variant_option] {
                     let text = format!("physics={},{option}={}", about.key, variant.key);
                     assert_eq!(text.parse::<Options>().unwrap().scheme.variant(), Some(variant));
                 }
@@ -253,6 +246,7 @@ mod tests {
             ("device=-1", "from 0 to"),
             ("fast-math=yes", "on, off"),
             ("fallot=substepped", "the nearest is fallout"),
+            ("physics=wsm6,fallout=substepped", "no option fallout with WSM6"),
         ] {
             assert!(refused(text).contains(says), "{text}: {}", refused(text));
         }

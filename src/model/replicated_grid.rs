@@ -20,7 +20,6 @@ use crate::dry_mass::{MassCoordinate, MassFlux};
 use crate::forcing::{Continuity, Forcing};
 use crate::grid::{Grid, Shape, Side, Sides};
 use crate::physics::PhysicsCase;
-use crate::physics::registry::usual_set;
 use crate::real::Real;
 use crate::state::{BoundaryValues, Environment, State};
 
@@ -88,13 +87,13 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
         }
     }
 
-    /// Independent columns with all fields of a run, without winds; they lie side by side in one row.
+    /// Independent columns with the fields of `set`, without winds; they lie side by side in one row.
     ///
     /// # Panics
     /// If `case` does not hold the four fields of air of a run.
-    pub fn columns(case: &PhysicsCase<R>) -> Self {
+    pub fn columns(case: &PhysicsCase<R>, set: &Arc<Constituents>) -> Self {
         assert_eq!(case.air.len(), 4, "the air of a run");
-        let mut state = State::new(usual_set(), case.tracers.clone());
+        let mut state = State::new(Arc::clone(set), case.tracers.clone());
         state.theta_mut().mapv_inplace(|theta| theta - R::THETA_BASE);
         let [rho, exner, p, dz] = std::array::from_fn(|n| case.air[n].clone());
         Self::independent(case.shape, state, Environment { rho, exner, p, dz, w: None })
@@ -284,6 +283,7 @@ fn repeat_faces<R: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::physics::registry::usual_set;
 
     #[test]
     fn sizes_are_read_and_refused() {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`wsm5`] | five species of water, in two variants that differ in their sedimentation |
 //! | [`kessler`] | warm rain in three species of water, without ice |
+//! | [`wsm6`] | six species of water, with graupel or hail; on independent columns |
 //!
 //! A further scheme has its folder here and in `kernels/physics`, and a line in [`registry`].
 
@@ -16,10 +17,12 @@ pub mod budget;
 mod case;
 #[cfg(feature = "gpu")]
 pub mod device;
+mod factors;
 pub mod kessler;
 pub mod registry;
 pub mod scheme;
 pub mod wsm5;
+pub mod wsm6;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -55,6 +58,8 @@ pub trait ColumnPhysics<R: Real>: Sync {
     const NAME: &'static str;
     /// The fields that a call changes: potential temperature, vapour, further tracers.
     const TRACERS: &'static [Field];
+    /// Names of tracers that are zero if a file of columns does not have them.
+    const OPTIONAL: &'static [&'static str] = &[];
     /// The fields of the air that a call reads.
     const AIR: &'static [Field];
     /// The planes at the ground that a call adds to or sets.

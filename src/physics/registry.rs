@@ -6,6 +6,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use super::kessler::{self, Kessler};
 use super::scheme::{About, Parameter, Scheme, Variant};
 use super::wsm5::{self, Sedimentation, Wsm5};
+use super::wsm6::params::RimedIce;
+use super::wsm6::{self, Wsm6};
 use crate::constituents::Constituents;
 #[cfg(feature = "gpu")]
 use crate::device::Prelude;
@@ -14,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::real::Precision;
 
 /// The schemes of the crate, the usual one first.
-pub static SCHEMES: [&About; 2] = [&wsm5::ABOUT, &kessler::ABOUT];
+pub static SCHEMES: [&About; 3] = [&wsm5::ABOUT, &kessler::ABOUT, &wsm6::ABOUT];
 
 /// Schemes from outside the crate.
 static ADDED: Mutex<Vec<Box<dyn Scheme>>> = Mutex::new(Vec::new());
@@ -37,6 +39,9 @@ pub fn all() -> Vec<Box<dyn Scheme>> {
         all.push(Box::new(Wsm5::from(fallout)));
     }
     all.push(Box::new(Kessler::<f64>::default()));
+    for kind in RimedIce::ALL {
+        all.push(Box::new(Wsm6::from(kind)));
+    }
     let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
     all.extend(added.iter().map(|scheme| scheme.boxed()));
     all
@@ -80,16 +85,24 @@ pub fn variants() -> impl Iterator<Item = &'static Variant> {
     descriptions().into_iter().flat_map(|scheme| scheme.variants)
 }
 
-/// The parameters of all schemes.
-pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
-    descriptions().into_iter().flat_map(|scheme| scheme.parameters)
+/// The parameters of all schemes; one that several schemes have stands once.
+pub fn parameters() -> Vec<&'static Parameter> {
+    let mut all: Vec<&Parameter> = Vec::new();
+    for parameter in descriptions().into_iter().flat_map(|scheme| scheme.parameters) {
+        if all.iter().all(|known| known.name != parameter.name) {
+            all.push(parameter);
+        }
+    }
+    all
 }
 
 /// Constants and structs of the kernels of all schemes, with the usual one in a variant of this number.
 #[cfg(feature = "gpu")]
 pub(crate) fn declarations(precision: Precision, nz: usize, variant: usize) -> Prelude {
     let of_usual = wsm5::gpu::prelude::microphysics(precision, nz, Sedimentation::ALL[variant]);
-    of_usual.with(&kessler::gpu::declarations(precision))
+    of_usual
+        .with(&kessler::gpu::declarations(precision))
+        .with(&wsm6::gpu::prelude::declarations(precision))
 }
 
 #[cfg(test)]
@@ -119,7 +132,10 @@ mod tests {
     fn parameters_are_set_by_name() {
         for mut scheme in all() {
             for Parameter { name, default, bounds, .. } in scheme.about().parameters {
-                assert_eq!(scheme.get(name), Some(*default), "{name}");
+                let is_usual = scheme.variant() == scheme.about().variants.first();
+                let its = scheme.get(name).expect(name);
+                assert!(its == *default || !is_usual, "{name}: {its}");
+                assert!((bounds[0]..=bounds[1]).contains(&its), "{name}: {its}");
                 scheme.set(name, bounds[1]).expect(name);
                 let set = scheme.get(name).expect(name);
                 assert!((set / bounds[1] - 1.0).abs() < 1e-6, "{name}: {set}");

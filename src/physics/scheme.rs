@@ -69,6 +69,8 @@ pub struct About {
     pub number: i32,
     /// The fields that a call changes, [`ColumnPhysics::TRACERS`].
     pub tracers: &'static [Field],
+    /// Names of tracers that are zero where a file of columns lacks them, [`ColumnPhysics::OPTIONAL`].
+    pub optional: &'static [&'static str],
     /// The fields of the air that a call reads.
     pub air: &'static [Field],
     /// The planes at the ground that a call adds to or sets.
@@ -83,6 +85,8 @@ pub struct About {
     pub levels: RangeInclusive<usize>,
     /// Numbers of levels that its kernels take.
     pub device_levels: RangeInclusive<usize>,
+    /// The option that chooses among its variants; empty if it has none.
+    pub variant_option: &'static str,
     /// Its variants, the usual one first; empty if it has none.
     pub variants: &'static [Variant],
     /// Its parameters.
@@ -91,8 +95,12 @@ pub struct About {
     pub processes: &'static [&'static str],
     /// `true` if its kernels repeat the CPU operation by operation, factors of processes included.
     pub kernels_mirror_cpu: bool,
+    /// `true` if independent columns can be computed on CPU and device and be compared.
+    pub is_compared: bool,
     /// Operations in a cell and call, the mean of a storm of which a third is cloudy; `None` if not counted.
     pub operations: Option<f64>,
+    /// `true` if a run from files of this scheme is made with it, unless another is asked for.
+    pub is_of_files: bool,
 }
 
 impl About {
@@ -108,6 +116,7 @@ impl About {
             contents,
             number,
             tracers: P::TRACERS,
+            optional: P::OPTIONAL,
             air: P::AIR,
             surface: P::SURFACE,
             diagnosed: P::DIAGNOSED,
@@ -115,11 +124,14 @@ impl About {
             diagnostics: &[],
             levels: P::LEVELS,
             device_levels: P::LEVELS,
+            variant_option: "",
             variants: &[],
             parameters: &[],
             processes: &[],
             kernels_mirror_cpu: false,
+            is_compared: false,
             operations: None,
+            is_of_files: false,
         }
     }
 

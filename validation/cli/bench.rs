@@ -132,7 +132,7 @@ fn a_file_of_columns_can_be_measured() {
     let fallout = ["--fallout", "substepped"];
     refused(&[&of_kessler[..], &fallout].concat(), &["--fallout applies to WSM5 only"]);
     let mapping = ["--mapping", "column"];
-    refused(&[&of_kessler[..], &mapping].concat(), &["--mapping applies to WSM5 only"]);
+    refused(&[&of_kessler[..], &mapping].concat(), &["--mapping column applies to WSM5 only"]);
     refused(&["step", "--dense"], &["--dense selects columns, without winds", "step"]);
 }
 

@@ -20,3 +20,4 @@ mod restart;
 mod run;
 mod units;
 mod wilson;
+mod wsm6;

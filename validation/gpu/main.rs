@@ -30,6 +30,7 @@ mod transpose;
 mod tuning;
 mod user_scheme;
 mod wsm5;
+mod wsm6;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

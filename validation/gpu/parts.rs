@@ -42,7 +42,7 @@ struct Kernels<'a> {
 }
 
 /// A grid in the midst of its steps.
-struct Run<R> {
+struct Run<R: OnDevice> {
     storm: Storm<R>,
     air: AirMass<R>,
     inflow: Vec<BoundaryValues<R>>,

@@ -13,3 +13,4 @@ mod refusals;
 mod tracers;
 mod wsm5;
 mod wsm5_substepped;
+mod wsm6;

@@ -3,16 +3,19 @@
 use std::ops::Range;
 
 /// Folders of parts of kernels. They know of threads, and Rust has no functions like theirs.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 12] = [
     "advection/march/",
     "advection/tile/",
     "chemistry/",
     "lattice/",
     "primitives/",
     "step_end/",
+    "physics/mapping/",
+    "physics/tile/",
     "physics/wsm5/column/",
     "physics/wsm5/mapping/",
     "physics/wsm5/tile/",
+    "physics/wsm6/tile/",
 ];
 
 /// True if a file, named by its path below `kernels/`, contains twins of Rust functions.

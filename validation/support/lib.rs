@@ -26,6 +26,7 @@ pub mod skip;
 pub mod text;
 pub mod toys;
 pub mod wsm5;
+pub mod wsm6;
 
 pub use reference::{reference, reference_path, yardstick};
 

@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn parts_of_kernels_need_no_twins() {
         for path in [
-            "kernels/physics/wsm5/tile/warp.cuh",
+            "kernels/physics/tile/warp.cuh",
             "kernels/complex.cuh",
             "kernels/physics/wsm5/column.cu",
         ] {

@@ -173,9 +173,9 @@ fn formulas_hold_no_bare_numbers() {
 #[test]
 fn rates_change_nothing() {
     let sources = project();
-    let rates = sources.iter().filter(|source| rules::RATES.contains(&source.path.as_str()));
+    let rates = sources.iter().filter(|source| schemes::RATES.contains(&source.path.as_str()));
     let rates: Vec<_> = rates.collect();
-    assert_eq!(rates.len(), rules::RATES.len(), "the files of the rates are not all there");
+    assert_eq!(rates.len(), schemes::RATES.len(), "the files of the rates are not all there");
     expect_none(rates.into_iter().flat_map(rules::changes));
 }
 

@@ -24,7 +24,7 @@ const LAYERS: [&[&str]; 11] = [
 const SOCIABLE: [usize; 2] = [0, LAYERS.len() - 1];
 
 /// The launchers of kernels, beside their kernels' subjects; only they and the device layer may contain `unsafe`.
-const LAUNCHERS: [&str; 8] = [
+const LAUNCHERS: [&str; 9] = [
     "src/primitives/gpu/",
     "src/advection/gpu/",
     "src/chemistry/gpu/",
@@ -32,6 +32,7 @@ const LAUNCHERS: [&str; 8] = [
     "src/lattice/gpu/",
     "src/physics/wsm5/gpu/",
     "src/physics/kessler/gpu.rs",
+    "src/physics/wsm6/gpu/",
     "src/gpu/",
 ];
 
@@ -211,31 +212,6 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     }
     findings
 }
-
-/// The files of the rates of the microphysics and of their components. Changes of cells are elsewhere: in `balance` by
-/// the rates of a minor step, in `melt` by instantaneous processes.
-pub(crate) const RATES: [&str; 20] = [
-    "src/physics/kessler/cell.rs",
-    "src/physics/kessler/conversion.rs",
-    "src/physics/kessler/evaporation.rs",
-    "src/physics/kessler/sedimentation.rs",
-    "src/physics/kessler/saturation.rs",
-    "src/thermo.rs",
-    "src/physics/wsm5/ice.rs",
-    "src/physics/wsm5/radii.rs",
-    "src/physics/wsm5/slope.rs",
-    "src/physics/wsm5/warm.rs",
-    "kernels/physics/kessler/cell.cuh",
-    "kernels/physics/kessler/conversion.cuh",
-    "kernels/physics/kessler/evaporation.cuh",
-    "kernels/physics/kessler/sedimentation.cuh",
-    "kernels/physics/kessler/saturation.cuh",
-    "kernels/thermo.cuh",
-    "kernels/physics/wsm5/ice.cuh",
-    "kernels/physics/wsm5/radii.cuh",
-    "kernels/physics/wsm5/slope.cuh",
-    "kernels/physics/wsm5/warm.cuh",
-];
 
 /// Arguments that a function of rates could change: mutable references in Rust, and in CUDA references without
 /// `const`.

@@ -6,9 +6,45 @@ use crate::text::code_only;
 /// Files that list the schemes.
 const LISTS: [&str; 2] = ["src/physics/mod.rs", "src/physics/registry.rs"];
 
-/// Most files of source and kernels, besides its own and the lists, whose code may name a scheme: a test is about the
-/// kernels of one.
+/// Most files of source and kernels, besides its own, those of schemes that build on it, and the lists, whose code may
+/// name a scheme: a test is about the kernels of one.
 const MOST_FILES: usize = 1;
+
+/// Schemes that build on another one.
+const BUILT_ON: [(&str, &str); 1] = [("wsm6", "wsm5")];
+
+/// The files of the rates of the microphysics and of their components. Changes of cells are elsewhere: in `balance` by
+/// the rates of a minor step, in `melt` by instantaneous processes.
+pub(crate) const RATES: [&str; 28] = [
+    "kernels/physics/kessler/cell.cuh",
+    "kernels/physics/kessler/conversion.cuh",
+    "kernels/physics/kessler/evaporation.cuh",
+    "kernels/physics/kessler/saturation.cuh",
+    "kernels/physics/kessler/sedimentation.cuh",
+    "kernels/physics/wsm5/ice.cuh",
+    "kernels/physics/wsm5/radii.cuh",
+    "kernels/physics/wsm5/slope.cuh",
+    "kernels/physics/wsm5/warm.cuh",
+    "kernels/physics/wsm6/collection.cuh",
+    "kernels/physics/wsm6/ice.cuh",
+    "kernels/physics/wsm6/slope.cuh",
+    "kernels/physics/wsm6/vapour.cuh",
+    "kernels/thermo.cuh",
+    "src/physics/kessler/cell.rs",
+    "src/physics/kessler/conversion.rs",
+    "src/physics/kessler/evaporation.rs",
+    "src/physics/kessler/saturation.rs",
+    "src/physics/kessler/sedimentation.rs",
+    "src/physics/wsm5/ice.rs",
+    "src/physics/wsm5/radii.rs",
+    "src/physics/wsm5/slope.rs",
+    "src/physics/wsm5/warm.rs",
+    "src/physics/wsm6/collection.rs",
+    "src/physics/wsm6/ice.rs",
+    "src/physics/wsm6/slope.rs",
+    "src/physics/wsm6/vapour.rs",
+    "src/thermo.rs",
+];
 
 /// Schemes that are named in more files than they may be.
 pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
@@ -20,11 +56,14 @@ pub(crate) fn scattered(sources: &[Source]) -> Vec<String> {
     schemes.dedup();
     let mut findings = Vec::new();
     for scheme in schemes {
-        let own = format!("/{scheme}/");
+        let of_schemes: Vec<String> = std::iter::once(scheme)
+            .chain(BUILT_ON.iter().filter(|(_, base)| *base == scheme).map(|(heir, _)| *heir))
+            .map(|folder| format!("/{folder}/"))
+            .collect();
         let names_it = |source: &&Source| {
             let is_of_program = ["src/", "kernels/"].iter().any(|at| source.path.starts_with(at));
             is_of_program
-                && !source.path.contains(&own)
+                && !of_schemes.iter().any(|folder| source.path.contains(folder))
                 && !LISTS.contains(&source.path.as_str())
                 && code_only(&source.text).to_lowercase().contains(scheme)
         };

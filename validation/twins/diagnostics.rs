@@ -12,7 +12,7 @@ const CUBE_ROOT: f64 = 6.0;
 
 /// Both compilers evaluate the logarithm of the permittivities of ice and water at compile time, each with its own
 /// library, and one is subtracted from a number near one. Differences of up to 18 ULP have been observed.
-const AHEAD: f64 = 40.0;
+pub(crate) const AHEAD: f64 = 40.0;
 
 /// A complex number as its two parts.
 type Parts<R> = [R; 2];
@@ -78,6 +78,12 @@ pub(crate) fn reflectivity<R: Precision>() -> Vec<Pair<R>> {
             target = d.target(),
             snow_above = content(d)
         ) => reflectivity::z_melting_snow(p, &bins, &target, snow_above); within AHEAD;
+        "reflectivity::sixth_moment"(bins = Bins::default(), length = d.log(1e-6, 0.01, &[]))
+            => reflectivity::sixth_moment(&bins, length);
+        "reflectivity::melted_fraction"(content = content(d), content_above = d.log(1e-14, 0.05, &[]))
+            => reflectivity::melted_fraction(content, content_above);
+        "reflectivity::backscatter_of_melting"(rho = d.log(50.0, 800.0, &[]), melted = fraction(d))
+            => reflectivity::backscatter_of_melting(rho, melted); within AHEAD;
         "reflectivity::melting_backscatter"(melted = fraction(d))
             => reflectivity::melting_backscatter(melted); within AHEAD;
         "reflectivity::mix"(

@@ -20,6 +20,7 @@ mod program;
 mod rates;
 mod thermo;
 mod values;
+mod wsm6;
 
 use nwp_mini_support::{kernels, random, text};
 
@@ -55,6 +56,13 @@ fn pairs<R: Precision>() -> Vec<Pair<R>> {
         diagnostics::complex_numbers(),
         advection::pairs(),
         kessler::pairs(),
+        wsm6::slopes(),
+        wsm6::collection(),
+        wsm6::precipitation(),
+        wsm6::rates(),
+        wsm6::cells(),
+        wsm6::balance(),
+        wsm6::reflectivity(),
     ]
     .into_iter()
     .flatten()

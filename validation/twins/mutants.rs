@@ -18,7 +18,7 @@ pub(crate) struct Mutant {
 }
 
 /// Errors that change no result: a part of the description, and the reason.
-pub(crate) const HARMLESS: [(&str, &str); 12] = [
+pub(crate) const HARMLESS: [(&str, &str); 16] = [
     (
         "kessler::reflectivity: if (qr <= <RADAR_RAIN_MIN ->",
         "so little rain has less than the least echo anyway",
@@ -46,6 +46,22 @@ pub(crate) const HARMLESS: [(&str, &str); 12] = [
     ),
     (
         "step::processes: const bool is_calm = cell::is_clear(cell) && (cell.t >= <FREEZING",
+        "the shortcut gives what the long way does",
+    ),
+    (
+        "wsm6::ice::growth_rates: const real rhi = max(cell.qv / step_start.qsi, <Q_MIN ->",
+        "it is lost beside 1",
+    ),
+    (
+        "wsm6::ice::melting_rates: const real rhw = max(cell.qv / step_start.qsw, <Q_MIN ->",
+        "it is lost beside 1",
+    ),
+    (
+        "wsm6::step::apply_rates: const bool is_calm = cell::is_clear(cell) && (cell.t >= FREEZING <||",
+        "the shortcut gives what the long way does",
+    ),
+    (
+        "wsm6::step::apply_rates: const bool is_calm = cell::is_clear(cell) && (cell.t >= <FREEZING",
         "the shortcut gives what the long way does",
     ),
     ("max(ice + water, <FRACTION_MIN", "melting snow is never made of air alone"),
@@ -115,6 +131,9 @@ const OPERATORS: [(&str, &str); 14] = [
 const FUNCTIONS: [(&str, &str); 4] =
     [("min", "max"), ("max", "min"), ("exp", "log"), ("floor", "ceil")];
 
+/// Parts of the parameters that are structs.
+const PARTS: [&str; 2] = ["common", "graupel"];
+
 /// The positions in a function's body at which an error can be made, and the replacements: another operator, another
 /// function, and a constant or parameter that is off by a thousandth.
 fn errors(code: &str, body: Range<usize>, constants: &[String]) -> Vec<(Range<usize>, String)> {
@@ -134,7 +153,14 @@ fn errors(code: &str, body: Range<usize>, constants: &[String]) -> Vec<(Range<us
         if let Some((_, wrong)) = FUNCTIONS.iter().find(|(right, _)| is_call && *right == word) {
             errors.push((place, (*wrong).to_owned()));
         } else if is_parameter {
-            errors.push((at - "p.".len()..place.end, format!("(p.{word} * real(1.001))")));
+            let rest = &text[place.end..];
+            let member = rest.strip_prefix('.').and_then(|rest| words(rest).next());
+            let member = member.map(|(_, member)| format!(".{member}")).unwrap_or_default();
+            // A parameter of a part, but not a whole part.
+            if !member.is_empty() || !PARTS.contains(&word) {
+                let place = at - "p.".len()..place.end + member.len();
+                errors.push((place, format!("(p.{word}{member} * real(1.001))")));
+            }
         } else if constants.iter().any(|constant| constant == word) {
             errors.push((place, format!("({word} * real(1.001))")));
         }

@@ -7,12 +7,13 @@ use nwp_mini::physics::wsm5::radii::RadiusConstants;
 use nwp_mini::physics::wsm5::reflectivity::{RadarConstants, Target};
 use nwp_mini::physics::wsm5::slope::Slope;
 use nwp_mini::physics::wsm5::{Air, Cell, Coefficients, StepStart};
+use nwp_mini::physics::wsm6::params::Wsm6Constants;
 
 use super::random::Random;
 
 /// `f32` or `f64`, with the operations that the tests need.
 pub(crate) trait Precision:
-    RadarConstants + RadiusConstants + FluxConstants + KesslerConstants + Bytes
+    RadarConstants + RadiusConstants + FluxConstants + KesslerConstants + Wsm6Constants + Bytes
 {
     /// The next number above or below.
     fn neighbour(self, up: bool) -> Self;

@@ -4,7 +4,7 @@
 #include "physics/wsm5/column/column.cuh"
 #include "physics/wsm5/column/sedimentation.cuh"
 #include "physics/wsm5/mapping/nonfinite.cuh"
-#include "physics/wsm5/mapping/column_map.cuh"
+#include "physics/wsm5/mapping/fields.cuh"
 #include "physics/wsm5/column/substepped_sedimentation.cuh"
 #include "physics/wsm5/mapping/column_results.cuh"
 

@@ -3,7 +3,7 @@
 // A block has as many columns as a warp has lanes, and several levels of each at a time. Results have the shape
 // (levels, columns).
 
-#include "physics/wsm5/mapping/column_map.cuh"
+#include "physics/wsm5/mapping/fields.cuh"
 #include "physics/wsm5/radii.cuh"
 #include "physics/wsm5/reflectivity.cuh"
 

@@ -92,22 +92,34 @@ __device__ inline Complex mix(Complex matrix, Complex inclusion, real fraction)
     return (matrix * rest + share * inclusion) / (share + rest);
 }
 
-// Squared dielectric factor of a melting flake times the square of its relative volume. See
-// src/physics/wsm5/reflectivity.rs.
-__device__ inline real melting_backscatter(real melted)
+// Sixth moment of an exponential size distribution, relative to its intercept. See src/physics/wsm5/reflectivity.rs.
+__device__ inline real sixth_moment(const Bins& bins, real length)
 {
-    const real rho_snow = RHO_SNOW;
+    real sum = 0;
+    for (int n = 0; n < BINS; ++n) sum += bins.weight[n] * exp(-bins.diameter[n] / length);
+    return sum;
+}
+
+// Melted fraction of a species. See src/physics/wsm5/reflectivity.rs.
+__device__ inline real melted_fraction(real content, real content_above)
+{
+    return max(min(1 - content / content_above, MELTED_MAX), MELTED_MIN);
+}
+
+// Squared dielectric factor of a melting particle times the square of its relative volume. See
+// src/physics/wsm5/reflectivity.rs.
+__device__ inline real backscatter_of_melting(real rho, real melted)
+{
     const real rho_ice = RHO_ICE;
     const real rho_water = RHO_WATER;
     const real outside = MELT_OUTSIDE + (1 - MELT_OUTSIDE) * melted;
-    // Melted fraction at which the flake has collapsed onto its melt water.
-    const real collapse = (rho_ice - rho_snow)
-        / (rho_ice * outside - rho_snow + rho_ice * rho_snow / rho_water);
+    // Melted fraction at which the particle has collapsed onto its water.
+    const real collapse = (rho_ice - rho) / (rho_ice * outside - rho + rho_ice * rho / rho_water);
     const real volume = melted <= collapse
         ? 1 - outside * melted
-        : rho_snow * ((1 - melted) / rho_ice + melted / rho_water);
-    const real ice = rho_snow * (1 - melted) / (rho_ice * volume);
-    const real water = rho_snow * melted / (rho_water * volume);
+        : rho * ((1 - melted) / rho_ice + melted / rho_water);
+    const real ice = rho * (1 - melted) / (rho_ice * volume);
+    const real water = rho * melted / (rho_water * volume);
     const real air = 1 - ice - water;
 
     const Complex water_index{WATER_INDEX, -WATER_ABSORPTION};
@@ -116,10 +128,13 @@ __device__ inline real melting_backscatter(real melted)
         water_index * water_index, ice_index * ice_index,
         ice / max(ice + water, FRACTION_MIN));
     const Complex one{1, 0};
-    const Complex flake = mix(wet, one, air);
-    const Complex dielectric = (flake - one) / (flake + one + one);
+    const Complex particle = mix(wet, one, air);
+    const Complex dielectric = (particle - one) / (particle + one + one);
     return norm_sqr(dielectric) * volume * volume;
 }
+
+// Squared dielectric factor of a melting flake, likewise. See src/physics/wsm5/reflectivity.rs.
+__device__ inline real melting_backscatter(real melted) { return backscatter_of_melting(RHO_SNOW, melted); }
 
 // Reflectivity factor of melting snow. See src/physics/wsm5/reflectivity.rs.
 __device__ inline real z_melting_snow(
@@ -128,11 +143,8 @@ __device__ inline real z_melting_snow(
     const real snow = content(target, target.qs);
     const real intercept = snow_intercept(p, target.t);
     const real length = inverse_slope(snow, RHO_SNOW, intercept);
-    const real melted = max(min(1 - snow / snow_above, MELTED_MAX), MELTED_MIN);
-    real sum = 0;
-    for (int n = 0; n < BINS; ++n) {
-        sum += bins.weight[n] * exp(-bins.diameter[n] / length);
-    }
+    const real melted = melted_fraction(snow, snow_above);
+    const real sum = sixth_moment(bins, length);
     return melting_backscatter(melted) / WATER_DIELECTRIC * intercept * sum;
 }
 

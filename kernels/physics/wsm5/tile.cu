@@ -5,17 +5,11 @@
 
 #include "primitives/pdl_wait.cuh"
 #include "physics/wsm5/tile/processes.cuh"
-#include "physics/wsm5/tile/sedimentation.cuh"
+#include "physics/wsm5/tile/speeds.cuh"
+#include "physics/tile/tasks.cuh"
 #include "physics/wsm5/tile/load.cuh"
 #include "physics/wsm5/tile/substepped_sedimentation.cuh"
 #include "physics/wsm5/tile/store.cuh"
-
-// Older devices need a few more registers for the same code, so that fewer blocks fit.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-constexpr int BLOCKS = TILE_BLOCKS > 1 ? TILE_BLOCKS - 1 : 1;
-#else
-constexpr int BLOCKS = TILE_BLOCKS;
-#endif
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
     wsm5_tile(__grid_constant__ const Wsm5Args a)
@@ -31,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS)
         tile.clips = 0;
     }
     __syncthreads();
-    Contents contents = {0, 0, 0};
+    Contents contents = {};
     Origin origin = {};
     unsigned active = load(a, at, found, tile, contents, origin);
     mark_falling_columns(contents, tile);

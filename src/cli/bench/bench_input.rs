@@ -14,33 +14,46 @@ use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
 use crate::physics::PhysicsCase;
 use crate::physics::registry::SCHEMES;
+use crate::physics::scheme::About;
 
 /// The columns of a file: of a group, independent ones, or the state and winds of WRF.
 pub(in crate::cli) fn read<R: FilePrecision>(
     input: &Path,
     group: Option<&str>,
 ) -> Result<ReplicatedGrid<R>> {
-    // The usual scheme has all fields of a run.
+    let scheme = with_most_fields();
     let columns = match group {
-        Some(group) => Some(PhysicsCase::read_group(input, SCHEMES[0], group)?),
+        Some(group) => Some(PhysicsCase::read_group(input, scheme, group)?),
         None if Reader::open(input)?.dimension("column").is_ok() => {
-            Some(PhysicsCase::read(input, SCHEMES[0])?)
+            Some(PhysicsCase::read(input, scheme)?)
         }
         None => None,
     };
+    let set = scheme.set();
     if let Some(case) = columns {
-        return Ok(ReplicatedGrid::columns(&case));
+        return Ok(ReplicatedGrid::columns(&case, &set));
     }
-    let (domain, frame) = wrf::read(input, None)?;
+    let (domain, frame) = wrf::read_for(input, None, &set)?;
     let mut case = RunInput::<R>::new(domain, frame)?;
     let state = case.take_state();
     Ok(ReplicatedGrid::whole(&case, state))
 }
 
+/// The scheme of the crate that carries the most: its fields are those of all others too, each of which takes its own.
+fn with_most_fields() -> &'static About {
+    let most = SCHEMES.into_iter().max_by_key(|scheme| scheme.tracers.len());
+    most.unwrap_or(SCHEMES[0])
+}
+
 impl Bench {
     /// The columns of the input.
     pub(super) fn source<R: FilePrecision>(&self) -> Result<ReplicatedGrid<R>> {
+        // A scheme with fewer fields takes its own from those of the usual one.
+        let (own, usual) = (self.physics.0, SCHEMES[0]);
+        let carries_more = own.tracers.len() > usual.tracers.len();
+        let set = if carries_more { own.set() } else { usual.set() };
         let replicated = read(&self.input, self.group.as_deref())?;
+        let replicated = replicated.carrying(&set).into_owned();
         if !replicated.has_winds {
             self.check_parts(&format!("{} holds columns without winds", self.input.shown()))?;
         } else if self.dense {

@@ -66,11 +66,13 @@ fn mappings<R: GpuPrecision>(
     shape: Shape,
     scheme: &dyn Scheme,
 ) -> Vec<Option<String>> {
-    if scheme.mappings().is_none() {
-        return vec![None];
-    }
-    let choices = choice
-        .map_or_else(|| vec![MappingChoice::Column, MappingChoice::Tile], |choice| vec![choice]);
+    let Some(possible) = scheme.mappings() else { return vec![None] };
+    let both = || {
+        let mut both = vec![MappingChoice::Column, MappingChoice::Tile];
+        both.retain(|choice| choice.is_among(possible));
+        both
+    };
+    let choices = choice.map_or_else(both, |choice| vec![choice]);
     let precision = R::PRECISION;
     choices.into_iter().map(|choice| choice.of(gpu, &shape, precision, scheme)).collect()
 }

@@ -33,7 +33,7 @@ use crate::backend::gpu::GpuPrecision;
 use crate::cli::device::{GpuChoice, MappingChoice};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
+use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::metadata::machine;
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
 use crate::device::{CompilerFacts, Gpu};
@@ -113,9 +113,8 @@ pub(super) struct Bench {
     /// The microphysics of `physics`, `step` and `scale`
     #[arg(long, value_name = "SCHEME", default_value_t)]
     physics: PhysicsChoice,
-    /// Variant of the sedimentation [default: both]
-    #[arg(long, value_name = "SCHEME")]
-    fallout: Option<VariantChoice>,
+    #[command(flatten)]
+    variants: VariantOptions,
     /// Limiter of the transport [default: all of them, and pd in whole steps]
     #[arg(long, value_name = "LIMITER")]
     limiter: Option<Limiter>,
@@ -241,7 +240,7 @@ impl Bench {
         self.check_ladders()?;
         // Before anything is measured.
         self.schemes()?;
-        self.physics.check_mapping(self.mapping.is_some())?;
+        self.physics.check_mapping(self.mapping)?;
         match self.precision {
             Precision::F32 => self.run_in::<f32>(),
             Precision::F64 => self.run_in::<f64>(),
@@ -320,7 +319,7 @@ impl Bench {
 
     /// The microphysics in the requested variant, or in all of them.
     fn schemes(&self) -> Result<Vec<Box<dyn Scheme>>> {
-        self.physics.all_made(self.fallout)
+        self.physics.all_made(self.variants)
     }
 
     /// The requested limiters.

@@ -226,7 +226,7 @@ impl Scene<'_> {
                 };
                 let curves = vec![
                     curve("vapour", &vapour, series(3)),
-                    curve("clouds, rain and snow", &condensate, series(4)),
+                    curve("hydrometeors", &condensate, series(4)),
                     curve("fallen", &fallen, series(2)),
                     sum,
                 ];

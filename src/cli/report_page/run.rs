@@ -6,6 +6,7 @@ use super::{
     Cell, Page, brief, figure, fixed, items, list, number, paragraph, place, provenance, table,
     text,
 };
+use crate::physics::registry;
 use crate::plot::canvas::Picture;
 
 /// The page of a run, from its `--json` report and its pictures with their names.
@@ -99,10 +100,11 @@ fn what_ran(facts: &Value) -> String {
         _ => String::new(),
     };
     let get = |path: &str| number(facts, path);
-    let microphysics = match text(facts, "fallout") {
-        none if none.is_empty() => text(facts, "physics"),
-        fallout => format!("{}, fall {fallout}", text(facts, "physics")),
-    };
+    let options = registry::descriptions().into_iter().map(|scheme| scheme.variant_option);
+    let variant = options.map(|option| (option, text(facts, option)));
+    let variant = variant.filter(|(_, name)| !name.is_empty());
+    let variant = variant.map(|(option, name)| format!(", {option} {name}"));
+    let microphysics = text(facts, "physics") + &variant.collect::<String>();
     list(&[
         ("grid", format!("{} cells{refined}", grid.join("×"))),
         ("boundaries", text(facts, "boundary")),

@@ -1,5 +1,6 @@
 //! Metadata of every run: program, input, steps and times.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::cli::run::options::RunConfig;
 use crate::error::Result;
 use crate::model::{FrameReport, Outcome, RunInput};
 use crate::os_text::Shown;
+use crate::physics::scheme::Scheme;
 use crate::simd::Instructions;
 use crate::time_steps::Plan;
 
@@ -57,13 +59,18 @@ pub(in crate::cli) struct RunMetadata {
     limiter: String,
     /// The microphysics, and its variant if it has any.
     physics: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fallout: Option<String>,
+    #[serde(flatten)]
+    variant: BTreeMap<&'static str, &'static str>,
     pub(in crate::cli) steps: usize,
     dt: f64,
     max_dt: f64,
     pub(in crate::cli) seconds: f64,
     input_frames: Vec<FrameReport>,
+}
+
+/// The variant of a scheme, if it has any: the option that chooses it, and its name in reports.
+pub(in crate::cli) fn variant(scheme: &dyn Scheme) -> Option<(&'static str, &'static str)> {
+    Some((scheme.about().variant_option, scheme.variant()?.name))
 }
 
 impl RunMetadata {
@@ -95,7 +102,7 @@ impl RunMetadata {
             projection_residual: config.scheme.projection_residual,
             limiter: format!("{:?}", config.scheme.limiter),
             physics: config.scheme.physics.about().title,
-            fallout: config.scheme.physics.variant().map(|variant| variant.name.to_owned()),
+            variant: variant(&*config.scheme.physics).into_iter().collect(),
             steps: plan.past.steps + outcome.steps,
             dt: plan.dt,
             max_dt: plan.max_dt,
@@ -109,8 +116,8 @@ impl RunMetadata {
         let [nx, ny, nz] = self.grid;
         writeln!(out, "\nnwp-mini {} on the {}, {}", self.version, self.device, self.precision)?;
         writeln!(out, "grid           {nx}x{ny}x{nz} cells, boundaries {}", self.boundary)?;
-        let variant = self.fallout.as_ref().map(|fallout| format!(", fall {fallout}"));
-        writeln!(out, "microphysics   {}{}", self.physics, variant.unwrap_or_default())?;
+        let variant = self.variant.iter().map(|(option, name)| format!(", {option} {name}"));
+        writeln!(out, "microphysics   {}{}", self.physics, variant.collect::<String>())?;
         writeln!(
             out,
             "simulated      {:.0} s in {} steps of {:.6} s (longest possible {:.1} s)",

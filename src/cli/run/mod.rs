@@ -69,7 +69,12 @@ impl Run {
 
     /// The configuration, of a continued run if there is a restart file.
     fn config(&self, from: Option<&RestartFile>) -> Result<RunConfig> {
-        let scheme = self.scheme.resolve(self.refine, self.dt, from)?;
+        let scheme = self.scheme.resolve(
+            self.refine,
+            self.dt,
+            self.input.first().map(PathBuf::as_path),
+            from,
+        )?;
         for (option, value) in [
             ("--hours", self.hours),
             ("--dt", self.dt),

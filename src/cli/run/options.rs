@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
-use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
+use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
 use crate::cli::run::storage_options::StorageOptions;
 use crate::cli::{BackendChoice, Precision};
@@ -152,12 +152,11 @@ pub(in crate::cli) struct SchemeOptions {
     /// Precision of the computation and of the output [default: f32]
     #[arg(long, value_name = "PRECISION")]
     pub(in crate::cli) precision: Option<Precision>,
-    /// The microphysics, independent of the scheme of the input [default: wsm5]
+    /// The microphysics [default: wsm6 for an input of it (MP_PHYSICS 6), otherwise wsm5]
     #[arg(long, value_name = "SCHEME")]
     pub(in crate::cli) physics: Option<PhysicsChoice>,
-    /// Sedimentation in WSM5 [default: semi-lagrangian]
-    #[arg(long, value_name = "SCHEME")]
-    pub(in crate::cli) fallout: Option<VariantChoice>,
+    #[command(flatten)]
+    pub(in crate::cli) variants: VariantOptions,
     /// Limiter of the transport of water [default: pd]
     #[arg(long, value_name = "LIMITER")]
     pub(in crate::cli) limiter: Option<Limiter>,

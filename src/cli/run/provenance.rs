@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use crate::backend::Info;
 use crate::cli::FilePrecision;
+use crate::cli::run::metadata::variant;
 use crate::cli::run::options::RunConfig;
 use crate::device::{CompilerFacts, Gpu};
 use crate::domain::Attribute;
@@ -20,8 +21,8 @@ pub(in crate::cli) fn provenance<R: FilePrecision>(
     let names: Vec<_> = config.inputs.iter().map(|path| path.shown_name()).collect();
     let name = names.join(", ");
     let sums = config.inputs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
-    let variant = config.scheme.physics.variant();
-    let fallout = variant.map(|variant| ("fallout", variant.name.to_owned()));
+    let variant = variant(&*config.scheme.physics);
+    let variant = variant.map(|(option, name)| (option, name.to_owned()));
     let facts = [
         ("nwp_mini_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("git_hash", env!("NWP_MINI_COMMIT").to_owned()),
@@ -45,7 +46,7 @@ pub(in crate::cli) fn provenance<R: FilePrecision>(
     let chemistry = config.chemistry.iter().flat_map(|chosen| chosen.kept.iter().cloned());
     let facts = facts
         .into_iter()
-        .chain(fallout)
+        .chain(variant)
         .chain(of_input)
         .chain(tracers)
         .chain(chemistry)

@@ -1,12 +1,15 @@
 //! `--restart` and `--restart-output`: continuing an earlier run.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use tracing::warn;
 
 use crate::advection::Limiter;
 use crate::cli::option_values::{check_positive, value_name};
-use crate::cli::physics_choice::{PhysicsChoice, VariantChoice};
+use crate::cli::physics_choice::{PhysicsChoice, VariantChoice, VariantOptions};
 use crate::cli::run::options::{RunConfig, SchemeOptions, SchemeSettings};
+use crate::cli::run::scheme::of_input;
 use crate::cli::{FilePrecision, Precision};
 use crate::domain::Attribute;
 use crate::error::{Error, Result};
@@ -16,6 +19,7 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::io::wrf::series::Series;
 use crate::model::RunInput;
 use crate::os_text::Shown;
+use crate::physics::registry;
 use crate::projection::RESIDUAL;
 use crate::time_steps::Plan;
 
@@ -26,14 +30,15 @@ impl SchemeOptions {
         self,
         refine: Option<u16>,
         dt: Option<f64>,
+        input: Option<&Path>,
         file: Option<&RestartFile>,
     ) -> Result<SchemeSettings> {
-        let Self { precision, physics, fallout, limiter, boundary, projection_residual } = self;
+        let Self { precision, physics, variants, limiter, boundary, projection_residual } = self;
         check_residual(projection_residual)?;
         let Some(file) = file else {
             return Ok(SchemeSettings {
                 precision: precision.unwrap_or(Precision::F32),
-                physics: physics.unwrap_or_default().made(fallout)?.into(),
+                physics: of_input(physics, variants, input)?.into(),
                 limiter: limiter.unwrap_or(Limiter::PositiveDefinite),
                 boundary,
                 projection_residual: projection_residual.unwrap_or(RESIDUAL),
@@ -46,18 +51,14 @@ impl SchemeOptions {
             return Err(differs(file, "dt", &dt.to_string(), &format!("steps of {its} s")));
         }
         let scheme: PhysicsChoice = kept(file, PHYSICS, physics, value_name, of_name)?;
-        let variant: Option<VariantChoice> = if scheme.has_variants() {
-            Some(kept(file, "fallout", fallout, value_name, of_name)?)
-        } else {
-            fallout
-        };
+        let variant = kept_variant(file, scheme, variants)?;
         let number = |text: &str| text.parse::<f64>().map_err(|e| e.to_string());
         let residual =
             kept(file, PROJECTION_RESIDUAL, projection_residual, f64::to_string, number)?;
         let whole = |text: &str| text.parse::<u16>().map_err(|e| e.to_string());
         Ok(SchemeSettings {
             precision: kept(file, "precision", precision, value_name, of_name)?,
-            physics: scheme.made(variant)?.into(),
+            physics: registry::make(scheme.0.key, variant)?.into(),
             limiter: kept(file, "limiter", limiter, value_name, of_name)?,
             boundary: Some(kept(file, "boundary", boundary, Sides::to_string, str::parse)?),
             projection_residual: residual,
@@ -65,6 +66,27 @@ impl SchemeOptions {
             dt: Some(its),
         })
     }
+}
+
+/// The variant in a restart file, which a given one must equal.
+fn kept_variant(
+    file: &RestartFile,
+    scheme: PhysicsChoice,
+    options: VariantOptions,
+) -> Result<Option<&'static str>> {
+    scheme.check_variants(options)?;
+    if scheme.0.variants.is_empty() {
+        return Ok(None);
+    }
+    let given = options.given().next().map(|(_, variant)| variant);
+    let parse = |name: &str| {
+        let found = scheme.0.variants.iter().find(|variant| variant.key == name);
+        found
+            .map(VariantChoice)
+            .ok_or_else(|| format!("{name} is no variant of {}", scheme.0.title))
+    };
+    let VariantChoice(its) = kept(file, scheme.0.variant_option, given, value_name, parse)?;
+    Ok(Some(its.key))
 }
 
 /// The option of the scheme.
@@ -152,7 +174,8 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
     let is_usual = PhysicsChoice::default().0 == physics.about();
     // The usual scheme is not named, as in files of versions without another one.
     let key = (!is_usual).then(|| (PHYSICS, physics.about().key.to_owned()));
-    let variant = physics.variant().map(|variant| ("fallout", variant.key.to_owned()));
+    let variant =
+        physics.variant().map(|variant| (physics.about().variant_option, variant.key.to_owned()));
     let scheme = key.into_iter().chain(variant);
     let recipe = config.tracers.as_ref().filter(|recipe| !recipe.text.is_empty());
     let tracers = recipe.map(|recipe| ("tracers", recipe.text.clone()));

@@ -14,6 +14,7 @@ use crate::gpu::tuning::{Knob, KnobSetting};
 use crate::grid::Shape;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::physics::device::DeviceColumns;
+use crate::physics::registry::usual_set;
 use crate::real::Real;
 
 /// A grid of repeated columns, for one knob.
@@ -46,7 +47,10 @@ impl<'a, R: FilePrecision + GpuPrecision> TestGrid<'a, R> {
         tile: Replication,
         knob: &'a Knob,
     ) -> Result<Self> {
-        let grid = source.repeated(tile);
+        let grid = match knob {
+            Knob::Transport => source.carrying(&usual_set()).repeated(tile),
+            Knob::Columns(_) => source.repeated(tile),
+        };
         let data = match knob {
             Knob::Columns(scheme) => {
                 TestData::Columns(Box::new(PhysicsArrays::new(gpu, &grid, (&**scheme, false))?))

@@ -18,7 +18,7 @@ use super::chemistry::read_mechanism;
 use super::device::CompilerPlace;
 use super::distinct_files::refuse_one_file_twice;
 use super::option_values::check_positive;
-use super::physics_choice::VariantChoice;
+use super::physics_choice::VariantOptions;
 use crate::backend::gpu::GpuPrecision;
 use crate::chemistry::mechanism::RateCode;
 use crate::cli::FilePrecision;
@@ -64,9 +64,8 @@ pub(super) struct Tune {
     /// The large grid; cut to what fits
     #[arg(long, value_name = "NXxNY", default_value = "1024x1024")]
     large: Replication,
-    /// Variant of the sedimentation [default: both]
-    #[arg(long, value_name = "SCHEME")]
-    fallout: Option<VariantChoice>,
+    #[command(flatten)]
+    variants: VariantOptions,
     /// Mechanism of reactions to tune the chemistry for [default with chemistry: data/chemistry/radm2.kpp]
     #[arg(long, value_name = "FILE.kpp")]
     mechanism: Option<PathBuf>,
@@ -182,7 +181,7 @@ impl Tune {
         let part = match knob {
             Knob::Transport => Part::Advection,
             Knob::Columns(scheme) => {
-                if self.fallout.is_some_and(|VariantChoice(only)| scheme.variant() != Some(only)) {
+                if self.variants.excludes(&**scheme) {
                     return false;
                 }
                 Part::Physics

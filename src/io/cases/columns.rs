@@ -52,10 +52,14 @@ impl<R: Stored> PhysicsCase<R> {
         dimensions: [&str; 2],
     ) -> Result<Self> {
         let fields = Fields::new(reader, group, dimensions, &scheme.levels)?;
-        let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
-            list.iter().map(|field| fields.read(field)).collect()
-        };
         let shape = fields.shape;
+        let all = |list: &[Field]| -> Result<Vec<Array3<R>>> {
+            let is_absent = |name| scheme.optional.contains(&name) && !fields.has(name);
+            let zeros = || Ok(Array3::zeros(shape.centre()));
+            let read =
+                |field: &Field| if is_absent(field.name) { zeros() } else { fields.read(field) };
+            list.iter().map(read).collect()
+        };
         let (tracers, air) = (all(scheme.tracers)?, all(scheme.air)?);
         fields.check_temperature(&tracers[0], scheme.air, &air)?;
         Ok(Self {
@@ -217,10 +221,15 @@ impl<'a> Fields<'a> {
 
     /// The field of this name, if the file has it.
     fn optional<R: Stored>(&self, name: &str, quantity: Quantity) -> Result<Option<Array3<R>>> {
-        if !self.reader.has(&self.inside(name)) {
+        if !self.has(name) {
             return Ok(None);
         }
         self.any(name, quantity).map(Some)
+    }
+
+    /// `true` if the file has a variable of this name.
+    fn has(&self, name: &str) -> bool {
+        self.reader.has(&self.inside(name))
     }
 
     /// The attribute of this name, if the file has it.

@@ -52,8 +52,7 @@ pub(crate) struct Survey {
 }
 
 /// Variables that a run reads if they exist, and its assumption otherwise.
-const OPTIONAL: [(&[&str], &str); 5] = [
-    (&["QCLOUD", "QRAIN", "QICE", "QSNOW"], "zero"),
+const OPTIONAL: [(&[&str], &str); 4] = [
     (&["RDNW", "DNW", "ZNW", "ZNU", "DN", "RDN", "FNM", "FNP"], "derived from the eta levels"),
     (&["C1H", "C2H", "C1F", "C2F"], "those of the classic coordinate, 1 and 0"),
     (&["HGT"], "sea level"),
@@ -90,7 +89,8 @@ pub(crate) fn survey(path: &Path, set: &Constituents) -> Result<Survey> {
     let (vertical, has_lost_hybrid) = coordinate(&source);
     let mut missing = missing(reader);
     missing.extend(has_lost_hybrid.then_some("C1H"));
-    for (names, substitute) in OPTIONAL {
+    let water: Vec<&str> = set.species().iter().skip(1).map(|species| species.variable).collect();
+    for (names, substitute) in std::iter::once((&water[..], "zero")).chain(OPTIONAL) {
         if has_lost_hybrid && names.contains(&"C1H") {
             continue;
         }

@@ -1,8 +1,8 @@
 //! Constants of the scheme, each with its unit, and the factors of its processes.
 
 use crate::constants::Constants;
-use crate::cuda_abi::{shared_constants, shared_struct};
-use crate::real::Real;
+use crate::cuda_abi::shared_constants;
+use crate::physics::factors::factors;
 
 shared_constants! {
     /// Fixed numbers of the scheme, as the Kessler scheme of WRF has them.
@@ -73,46 +73,10 @@ shared_constants! {
     exact TEN_DECIBELS = 10.0, "dB";
 }
 
-macro_rules! factors {
-    ($( $(#[doc = $doc:literal])* $name:ident; )*) => {
-        shared_struct! {
-            /// Factors of the processes: 1 in the scheme itself.
-            ///
-            /// Tests set each to 1.01 and must detect that; ensembles with perturbed physics use other values.
-            #[derive(PartialEq)]
-            pub struct KesslerFactors<R> {
-                $( $(#[doc = $doc])* $name: R, "1"; )*
-            }
-        }
-
-        impl<R: Real> Default for KesslerFactors<R> {
-            /// The scheme itself.
-            fn default() -> Self {
-                Self { $( $name: R::ONE, )* }
-            }
-        }
-
-        impl<R: Copy> KesslerFactors<R> {
-            /// The same factors in another precision.
-            pub fn map<S>(&self, with: impl Fn(R) -> S) -> KesslerFactors<S> {
-                KesslerFactors { $( $name: with(self.$name), )* }
-            }
-
-            /// Names of the processes.
-            pub const NAMES: &'static [&'static str] = &[ $( stringify!($name), )* ];
-
-            /// The factor of a process.
-            pub fn of(&mut self, name: &str) -> Option<&mut R> {
-                match name {
-                    $( stringify!($name) => Some(&mut self.$name), )*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
 factors! {
+    /// Factor of each process.
+    pub struct KesslerFactors;
+
     /// Autoconversion of cloud water to rain.
     autoconversion;
     /// Accretion of cloud water by rain.

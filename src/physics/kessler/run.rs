@@ -13,6 +13,7 @@ use crate::physics::scheme::{
 pub static ABOUT: About = About {
     processes: KesslerFactors::<f64>::NAMES,
     kernels_mirror_cpu: true,
+    is_compared: true,
     ..About::of::<Kessler<f64>>("kessler", "Kessler: cloud water and rain, without ice", 1)
 };
 

@@ -7,8 +7,8 @@ use ndarray::Array3;
 
 use super::reflectivity::Bins;
 use super::scheme::Scheme;
-use super::simd_columns::ColumnBlock;
-use super::simd_load_store::{Call, Vectorised, for_each};
+use super::simd::columns::ColumnBlock;
+use super::simd::load_store::{Call, Vectorised, for_each};
 use super::substepped_sedimentation::SubStepWork;
 use super::{DiagnosticFields, Sedimentation, assert_length, diagnose};
 use crate::grid::Shape;

@@ -10,7 +10,7 @@ use super::reflectivity::{
     z_snow,
 };
 use super::scheme::Scheme;
-use super::simd_load_store::Vectorised;
+use super::simd::load_store::Vectorised;
 use crate::physics::SplitColumns;
 use crate::real::Precision;
 use crate::simd::gather_scatter::{for_stretches, give, take};

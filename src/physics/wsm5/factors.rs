@@ -1,82 +1,45 @@
 //! Factors of the processes: 1 in the scheme itself.
-//!
-//! Other values show the effect of a process. Ensembles with perturbed physics use them, and so do tests, which must
-//! detect a process that is off by one per cent.
 
-use crate::real::Real;
-
-macro_rules! factors {
-    ($( $(#[$doc:meta])* $name:ident, )*) => {
-        /// Factor of the rate, amount or speed of each process, 1.
-        #[derive(Clone, Debug, PartialEq)]
-        pub struct Factors<R> {
-            $( $(#[$doc])* pub $name: R, )*
-        }
-
-        impl<R: Real> Default for Factors<R> {
-            /// The scheme itself.
-            fn default() -> Self {
-                Self { $( $name: R::ONE, )* }
-            }
-        }
-
-        impl<R: Copy> Factors<R> {
-            /// The same factors in another precision.
-            pub fn map<S>(&self, with: impl Fn(R) -> S) -> Factors<S> {
-                Factors { $( $name: with(self.$name), )* }
-            }
-        }
-
-        impl<R: Real> Factors<R> {
-            /// Names of the processes.
-            pub const NAMES: &'static [&'static str] = &[ $( stringify!($name), )* ];
-
-            /// The factor of a process.
-            pub fn of(&mut self, name: &str) -> Option<&mut R> {
-                match name {
-                    $( stringify!($name) => Some(&mut self.$name), )*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
+use crate::physics::factors::factors;
 
 factors! {
+    /// Factor of the rate, amount or speed of each process.
+    pub struct Factors;
+
     /// Autoconversion.
-    praut,
+    praut;
     /// Collection of cloud water by rain.
-    pracw,
+    pracw;
     /// Condensation on rain and evaporation of it.
-    prevp,
+    prevp;
     /// Collection of ice by snow.
-    psaci,
+    psaci;
     /// Collection of cloud water by snow.
-    psacw,
+    psacw;
     /// Deposition on ice.
-    pidep,
+    pidep;
     /// Deposition on snow.
-    psdep,
+    psdep;
     /// Formation of ice.
-    pigen,
+    pigen;
     /// Aggregation of ice.
-    psaut,
+    psaut;
     /// Melting of snow.
-    psmlt,
+    psmlt;
     /// Melting of ice.
-    pimlt,
+    pimlt;
     /// Freezing of cloud water in great cold.
-    pihmf,
+    pihmf;
     /// Freezing of cloud water on nuclei.
-    pihtf,
+    pihtf;
     /// Freezing of rain.
-    psfrz,
+    psfrz;
     /// Condensation.
-    pcond,
+    pcond;
     /// Fall of rain.
-    fall_rain,
+    fall_rain;
     /// Fall of snow.
-    fall_snow,
+    fall_snow;
     /// Fall of ice.
-    fall_ice,
+    fall_ice;
 }

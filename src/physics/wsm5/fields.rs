@@ -54,7 +54,7 @@ pub(super) fn put<R: Real>(
 /// the call left the temperature unchanged, `theta` is unchanged too: converting it back would round it by one ULP of
 /// its full value in every call, and quiet air would drift.
 #[inline(always)]
-pub(super) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R {
+pub(crate) fn theta_after<R: Real>(theta: R, theta_base: R, exner: R, t: R) -> R {
     if t == (theta + theta_base) * exner { theta } else { t / exner - theta_base }
 }
 

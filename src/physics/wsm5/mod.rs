@@ -1,6 +1,6 @@
 //! WSM5 cloud microphysics: vapour, cloud water, rain, cloud ice and snow in columns.
 //!
-//! `simd_columns::ColumnBlock::call` is the table of contents of the scheme: it calls the processes in order. Each rate
+//! `simd::columns::ColumnBlock::call` is the table of contents of the scheme: it calls the processes in order. Each rate
 //! is a pure function of scalars, grouped in files by kind. Signs are in [`balance`] for rates and in [`melt`] for
 //! instantaneous changes.
 //!
@@ -13,7 +13,7 @@
 //!
 //! # Decisions
 //!
-//! **On the CPU 32 columns are computed side by side** (`simd_columns`, [`sedimentation_work`]). This applies to
+//! **On the CPU 32 columns are computed side by side** (`simd::columns`, [`sedimentation_work`]). This applies to
 //! semi-Lagrangian sedimentation in single precision, and to reflectivity and radii (`diagnose`) except in the few cells
 //! of melting snow. The formulas are the same generic functions as everywhere; loops over columns call them. The
 //! compiler vectorises these loops, since everything is inlined, each column writes to its own lane only, and
@@ -65,21 +65,21 @@ pub mod warm;
 mod columns;
 mod diagnose;
 mod fields;
-mod simd_columns;
-mod simd_load_store;
+mod simd;
 
 pub use cell::{Air, Cell, Coefficients, StepStart};
 pub use columns::{Work, instructions};
 pub use diagnose::diagnose;
+pub(crate) use fields::theta_after;
 pub use fields::{DiagnosticFields, block};
 pub use run::{ABOUT, Wsm5};
-pub use simd_load_store::Vectorised;
+pub use simd::load_store::Vectorised;
 pub use step::Precipitation;
 
 use crate::physics::check_length;
 use params::SchemeConstants;
 use scheme::Scheme;
-use simd_columns::ColumnBlock;
+use simd::columns::ColumnBlock;
 use substepped_sedimentation::SubStepWork;
 
 /// Variant of the scheme, named after its sedimentation.
@@ -164,7 +164,7 @@ impl<R: SchemeConstants> Column<R> {
 }
 
 /// Panics on an impossible length of a call, an error of the caller.
-fn assert_length<R: SchemeConstants>(dt: R) {
+pub(crate) fn assert_length<R: SchemeConstants>(dt: R) {
     if let Err(why) = check_length(dt) {
         panic!("{why}");
     }

@@ -310,7 +310,7 @@ impl<R: Copy> Wsm5Params<R> {
 /// 1/Γ(x) = x exp(γ x) Π (1 + x/n) exp(-x/n)
 ///
 /// The missing factors lower it by about x² / 20,000 relative to itself; the scheme was tuned with that value.
-fn gamma(x: f32) -> f32 {
+pub(crate) fn gamma(x: f32) -> f32 {
     const EULER: f32 = 0.577_215_7;
     let mut reciprocal = x * (EULER * x).exp();
     for n in 1..=10_000_u16 {

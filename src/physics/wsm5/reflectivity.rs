@@ -72,8 +72,16 @@ shared_struct! {
 }
 
 impl<R: RadarConstants> Default for Bins<R> {
+    /// The bins of snow.
     fn default() -> Self {
-        let ratio = f64::BIN_MAX / f64::BIN_MIN;
+        Self::up_to(f64::BIN_MAX)
+    }
+}
+
+impl<R: RadarConstants> Bins<R> {
+    /// Bins from the smallest diameter to the `largest` one, m.
+    pub fn up_to(largest: f64) -> Self {
+        let ratio = largest / f64::BIN_MIN;
         let edge = |n: usize| f64::BIN_MIN * ratio.powf(n as f64 / BINS as f64);
         let simpson = |n: usize| match n {
             0 => 1.0 / 3.0,
@@ -216,6 +224,16 @@ pub fn z_snow<R: RadarConstants>(p: &Wsm5Params<R>, target: &Target<R>) -> R {
     R::ICE_DIELECTRIC * packing * packing * intercept * R::GAMMA_7 * seventh_power(length)
 }
 
+/// Sixth moment of an exponential size distribution, over its intercept.
+///
+/// Σ σ D⁶ exp(-D / L) ΔD
+///
+/// Units: `length` L m; returns m⁷.
+pub fn sixth_moment<R: RadarConstants>(bins: &Bins<R>, length: R) -> R {
+    let pairs = bins.diameter.iter().zip(&bins.weight);
+    pairs.map(|(&diameter, &weight)| weight * (-diameter / length).exp()).sum()
+}
+
 /// Reflectivity factor of melting snow.
 ///
 /// Zs = W(φ) / Kw Ns Σ σ D⁶ exp(-D / L) ΔD, φ = 1 - Ms / Ms(melting level)
@@ -230,36 +248,45 @@ pub fn z_melting_snow<R: RadarConstants>(
     let snow = content(target, target.qs);
     let intercept = snow_intercept(p, target.t);
     let length = inverse_slope(snow, R::RHO_SNOW, intercept);
-    let melted = (R::ONE - snow / snow_above).smaller(R::MELTED_MAX).larger(R::MELTED_MIN);
-    let sum: R = bins
-        .diameter
-        .iter()
-        .zip(&bins.weight)
-        .map(|(&diameter, &weight)| weight * (-diameter / length).exp())
-        .sum();
+    let melted = melted_fraction(snow, snow_above);
+    let sum = sixth_moment(bins, length);
     melting_backscatter(melted) / R::WATER_DIELECTRIC * intercept * sum
+}
+
+/// Melted fraction of a species, from its content and that at the melting level.
+///
+/// φ = 1 - M / M(melting level), within bounds
+///
+/// Units: kg m⁻³; returns 1.
+pub fn melted_fraction<R: RadarConstants>(content: R, content_above: R) -> R {
+    (R::ONE - content / content_above).smaller(R::MELTED_MAX).larger(R::MELTED_MIN)
 }
 
 /// Squared dielectric factor of a melting flake times the sixth power of its shrinking, W(φ).
 ///
-/// Ice in water, then air in both, by the mixing rule of Maxwell Garnett.
-///
 /// Units: `melted` fraction 1; returns 1.
 pub fn melting_backscatter<R: RadarConstants>(melted: R) -> R {
-    let rho_snow = R::RHO_SNOW;
+    backscatter_of_melting(R::RHO_SNOW, melted)
+}
+
+/// Squared dielectric factor of a melting particle times the sixth power of its shrinking, W(φ).
+///
+/// Ice in water, then air in both, by the mixing rule of Maxwell Garnett.
+///
+/// Units: `rho` of the dry particle kg m⁻³, `melted` fraction 1; returns 1.
+pub fn backscatter_of_melting<R: RadarConstants>(rho: R, melted: R) -> R {
     let rho_ice = R::RHO_ICE;
     let rho_water = R::RHO_WATER;
     let outside = R::MELT_OUTSIDE + (R::ONE - R::MELT_OUTSIDE) * melted;
-    // Melted fraction at which the flake has collapsed onto its water.
-    let collapse =
-        (rho_ice - rho_snow) / (rho_ice * outside - rho_snow + rho_ice * rho_snow / rho_water);
+    // Melted fraction at which the particle has collapsed onto its water.
+    let collapse = (rho_ice - rho) / (rho_ice * outside - rho + rho_ice * rho / rho_water);
     let volume = if melted <= collapse {
         R::ONE - outside * melted
     } else {
-        rho_snow * ((R::ONE - melted) / rho_ice + melted / rho_water)
+        rho * ((R::ONE - melted) / rho_ice + melted / rho_water)
     };
-    let ice = rho_snow * (R::ONE - melted) / (rho_ice * volume);
-    let water = rho_snow * melted / (rho_water * volume);
+    let ice = rho * (R::ONE - melted) / (rho_ice * volume);
+    let water = rho * melted / (rho_water * volume);
     let air = R::ONE - ice - water;
 
     let water_index = Complex::new(R::WATER_INDEX, -R::WATER_ABSORPTION);
@@ -270,8 +297,8 @@ pub fn melting_backscatter<R: RadarConstants>(melted: R) -> R {
         ice / (ice + water).larger(R::FRACTION_MIN),
     );
     let one = Complex::new(R::ONE, R::ZERO);
-    let flake = mix(wet, one, air);
-    let dielectric = (flake - one) / (flake + one + one);
+    let particle = mix(wet, one, air);
+    let dielectric = (particle - one) / (particle + one + one);
     dielectric.norm_sqr() * volume * volume
 }
 

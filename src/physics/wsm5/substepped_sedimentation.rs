@@ -5,7 +5,7 @@
 
 use crate::physics::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::simd_columns::{
+use crate::physics::wsm5::simd::columns::{
     Cells, ColumnBlock, Level, SedimentationScheme, SemiLagrangian,
 };
 use crate::physics::wsm5::slope::{

@@ -2,25 +2,26 @@
 
 use crate::physics::scheme::Parameter;
 
+/// A struct of parameters with their defaults, units and bounds.
 macro_rules! tuning {
-    ($(
+    ($(#[$about:meta])* $tuning:ident; $(
         #[doc = $doc:literal]
         $name:ident: $number:ident = $value:expr, $units:expr, $bounds:expr;
     )*) => {
-        /// Tunable parameters of the scheme, in the units of their WRF names.
+        $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
-        pub struct Tuning {
+        pub struct $tuning {
             $( #[doc = $doc] pub $name: $number, )*
         }
 
-        impl Default for Tuning {
+        impl Default for $tuning {
             /// The values of WRF 4.
             fn default() -> Self {
                 Self { $( $name: $value, )* }
             }
         }
 
-        impl Tuning {
+        impl $tuning {
             /// All of them, named after the members.
             #[allow(clippy::unnecessary_cast, reason = "numbers of either precision")]
             pub const PARAMETERS: &'static [Parameter] = &[ $( Parameter {
@@ -40,7 +41,7 @@ macro_rules! tuning {
             }
 
             /// The same parameters with one changed, to `value` rounded to its precision. A name that is not in
-            /// [`Tuning::PARAMETERS`] changes nothing.
+            /// `PARAMETERS` changes nothing.
             #[allow(clippy::unnecessary_cast, reason = "numbers of either precision")]
             pub fn with(mut self, name: &str, value: f64) -> Self {
                 match name {
@@ -53,7 +54,11 @@ macro_rules! tuning {
     };
 }
 
+pub(crate) use tuning;
+
 tuning! {
+    /// Tunable parameters of the scheme, in the units of their WRF names.
+    Tuning;
     /// Intercept of the rain size distribution (WRF `n0r`), m⁻⁴.
     n0r: f32 = 8.0e6, Some("m-4"), [1e3, 1e11];
     /// Intercept of the snow size distribution at freezing (WRF `n0s`), m⁻⁴.

@@ -137,7 +137,7 @@ fn the_scheme_is_reported() {
 
     let message = place.run_small(&["--steps", "1", "--output", "a.nc"]).good();
     assert!(
-        message.stdout.contains("\nmicrophysics   WSM5, fall SemiLagrangian\n"),
+        message.stdout.contains("\nmicrophysics   WSM5, fallout SemiLagrangian\n"),
         "{}",
         message.stdout
     );
@@ -226,6 +226,6 @@ fn what_does_not_fit_is_refused() {
         refused.refused(USAGE, words);
         assert_eq!(place.files(), ["small.nc"]);
     }
-    let refused = place.run_small(&["-q", "--physics", "wsm6"]);
-    refused.refused(USAGE, &["wsm6", "wsm5, kessler"]);
+    let refused = place.run_small(&["-q", "--physics", "wsm7"]);
+    refused.refused(USAGE, &["wsm7", "wsm5, kessler, wsm6"]);
 }

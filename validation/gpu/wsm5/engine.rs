@@ -9,7 +9,8 @@ use nwp_mini::device::{Buffer, Element, Gpu, KernelSource};
 use nwp_mini::dry_mass::gpu::LayeredPointers;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::physics::wsm5::ABOUT;
-use nwp_mini::physics::wsm5::gpu::launch::{self, ActiveColumns, DeviceFields, Wsm5Gpu};
+use nwp_mini::physics::wsm5::gpu::kernels::{self, Wsm5Gpu};
+use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields};
 use nwp_mini::physics::wsm5::gpu::{KernelVariant, Mapping, Tile};
 use nwp_mini::physics::wsm5::scheme::Scheme;
 use nwp_mini::physics::wsm5::{Sedimentation, minor_steps};
@@ -29,7 +30,7 @@ impl OnDevice for f64 {}
 const GUARD: usize = 1000;
 
 /// The kernels with a way to share the columns out among threads.
-pub struct GpuBackend<R> {
+pub struct GpuBackend<R: OnDevice> {
     gpu: Gpu,
     scheme: Scheme<R>,
     mapping: Mapping,
@@ -238,9 +239,9 @@ pub fn sources<R: OnDevice>(
         time_steps.iter().map(move |&dt| {
             let is_short = minor_steps(R::of(dt)) == R::ONE;
             let variant = KernelVariant { is_short, tracks_mismatch: false, region: None };
-            launch::source(R::PRECISION, nz, fallout, mapping, variant)
+            kernels::source(R::PRECISION, nz, fallout, mapping, variant)
         })
     };
-    let diagnosis = launch::diagnosis_source(R::PRECISION, nz, fallout);
+    let diagnosis = kernels::diagnosis_source(R::PRECISION, nz, fallout);
     mappings.iter().flat_map(calls).chain([diagnosis]).collect()
 }

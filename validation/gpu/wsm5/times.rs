@@ -4,7 +4,8 @@ use nwp_mini::grid::Shape;
 use nwp_mini::grid::gpu::Layout;
 use nwp_mini::physics::wsm5::ABOUT;
 use nwp_mini::physics::wsm5::Sedimentation;
-use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, Wsm5Gpu, planes_of};
+use nwp_mini::physics::wsm5::gpu::kernels::Wsm5Gpu;
+use nwp_mini::physics::wsm5::gpu::launch::{ActiveColumns, DeviceFields, planes_of};
 use nwp_mini::physics::wsm5::gpu::{Mapping, Tile};
 use nwp_mini::physics::wsm5::scheme::Scheme;
 

@@ -22,6 +22,8 @@ pub struct Yardstick {
     pub robust_max: f64,
     /// Largest 99.9th percentile of all builds.
     pub p999: f64,
+    /// Largest 90th percentile of all builds, 0 in a table without it.
+    pub p90: f64,
     /// 99th percentile, and the share of cells that are off: largest of all builds.
     pub most: Spread,
     /// Errors of the stored build.
@@ -65,6 +67,7 @@ fn parse(text: &str, counts: impl Fn(&str, usize) -> bool) -> HashMap<Key, Yards
         ["case", "dt", "calls", "build", "field", "cells"].map(column);
     let [rms, robust_max, p99, p999, share] =
         ["field_rms", "robust_max", "p99", "p999", "frac_gt"].map(column);
+    let p90 = header.iter().position(|title| *title == "p90");
     let mut table = HashMap::<Key, Yardstick>::new();
     for row in lines {
         let number = |column: usize| row[column].parse::<f64>().unwrap_or(f64::NAN);
@@ -83,6 +86,7 @@ fn parse(text: &str, counts: impl Fn(&str, usize) -> bool) -> HashMap<Key, Yards
         // Empty, and so NaN, for several calls; `max` ignores it.
         entry.robust_max = entry.robust_max.max(number(robust_max));
         entry.p999 = entry.p999.max(number(p999));
+        entry.p90 = entry.p90.max(p90.map_or(f64::NAN, number));
         let spread = Spread { p99: number(p99), share: number(share) };
         entry.most.p99 = entry.most.p99.max(spread.p99);
         entry.most.share = entry.most.share.max(spread.share);

@@ -277,6 +277,12 @@ impl Small {
         assert!(self.fields.remove(name).is_some(), "no {name}");
     }
 
+    /// Adds a variable with the axes and units of another one.
+    pub fn add_like(&mut self, name: &'static str, other: &str, values: ArrayD<f32>) {
+        let field = Field { values, ..self.fields[other].clone() };
+        self.fields.insert(name, field);
+    }
+
     /// Writes the file.
     pub fn write(&self, path: &Path) {
         self.put(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,18 +1,9 @@
 // Results of columns: fields, and precipitation at the ground.
 #pragma once
 
-#include "dry_mass/mismatch.cuh"
-#include "primitives/div_rn.cuh"
-#include "primitives/layered.cuh"
+#include "physics/mapping/results.cuh"
 #include "physics/wsm5/mapping/species.cuh"
 #include "physics/wsm5/step.cuh"
-
-// Stores the potential temperature of a cell with temperature `before` at the start of the call, unless the temperature
-// is unchanged. See theta_after in src/physics/wsm5/fields.rs.
-__device__ inline void store_theta(const Wsm5Args& a, int at, real exner, real before, real t)
-{
-    if (t != before) a.theta[at] = exact_quotient(t, exner) - a.theta_base;
-}
 
 // Adds the precipitation of a minor step, by species in kg m-2, to the sums of the call.
 __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&ground)[FALLING_SPECIES],
@@ -22,13 +13,6 @@ __device__ inline void add_to_sums(real dt_cloud, real depth, const real (&groun
     if (FALLOUT == Sedimentation::Substepped) sum.rainncv = sum.snowncv = sum.sr = 0;
     step::deposit(dt_cloud, depth, ground[int(Species::RAIN)], ground[int(Species::SNOW)],
                        ground[int(Species::ICE)], sum);
-}
-
-// Mass mismatch of a change of water: its mass minus that computed with rho dz, kg m-2; 0 unless TRACK_MISMATCH.
-__device__ inline real mass_mismatch(const Wsm5Args& a, int place, int k, real rho, real dz, real before, real after)
-{
-    if (!TRACK_MISMATCH) return 0;
-    return mismatch::mass_mismatch(layered_at(a.mass, place, k), a.per_area[place], rho, dz, before, after);
 }
 
 // Stores the precipitation of a column, and the mass mismatch of its changes.

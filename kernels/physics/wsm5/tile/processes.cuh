@@ -1,6 +1,7 @@
 // The processes in the cells, one thread for each, which need not be the thread that loaded the cell.
 #pragma once
 
+#include "physics/tile/cells.cuh"
 #include "physics/wsm5/melt.cuh"
 #include "physics/wsm5/tile/load.cuh"
 #include "physics/wsm5/tile/store.cuh"
@@ -50,33 +51,6 @@ __device__ inline void mark_active(const Wsm5Args& a, const Position& at, bool i
     }
 }
 
-// Lists the active cells. Warps with cold levels fill the list from the back, since the processes in cold cells differ
-// from those in warm ones.
-__device__ inline void list_active(unsigned active, const Position& at, Tile& tile)
-{
-    unsigned lanes[CELLS];
-    int count = 0;
-#pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        lanes[m] = __ballot_sync(ALL_LANES, active >> m & 1);
-        count += __popc(lanes[m]);
-    }
-    if (count == 0) return;
-    const bool is_cold = tile.t[min(lowest_level_of_warp(), NZ - 1)][0] < FREEZING;
-    // The cells of a warp are contiguous in the list.
-    int next = 0;
-    if (lane() == 0) next = atomicAdd(is_cold ? &tile.cold_count : &tile.warm_count, count);
-    next = __shfl_sync(ALL_LANES, next, 0);
-    const unsigned before = (1u << lane()) - 1;
-#pragma unroll
-    for (int m = 0; m < CELLS; ++m) {
-        const int n = next + __popc(lanes[m] & before);
-        if (active >> m & 1)
-            tile.active[is_cold ? MOST_ACTIVE - 1 - n : n] = at.level(m) * TILE_COLUMNS + at.column;
-        next += __popc(lanes[m]);
-    }
-}
-
 // Computes the properties of a cell before the processes of a minor step.
 __device__ inline Origin origin_of(const Wsm5Args& a, const Tile& tile, int k, int column)
 {
@@ -112,25 +86,4 @@ __device__ inline void run_processes_in(const Wsm5Args& a, const Origin& origin,
     else put(cell, k, column, tile);
     tile.clipped[k][column] += air.rho * depth * clipped;
     if (clipped != 0) atomicOr(&tile.clips, 1u);
-}
-
-// The processes in the active cells: a thread with one cell only takes its own, otherwise threads take cells of the
-// list.
-__device__ inline void run_processes(const Wsm5Args& a, const Position& at, const Origin& origin, unsigned active,
-                                     bool is_first, bool is_last, Tile& tile)
-{
-    if (!LISTED) {
-        if (active == 0) return;
-        const int k = at.level(0);
-        run_processes_in(a, ORIGIN_KEPT ? origin : origin_of(a, tile, k, at.column), k, at.column, is_first, is_last,
-                         tile);
-        return;
-    }
-    // The cells at the front of the list are processed first, then those at the back from its last entry on.
-    const int gap = MOST_ACTIVE - tile.warm_count - tile.cold_count;
-    for (int n = threadIdx.x; n < MOST_ACTIVE - gap; n += TILE_THREADS) {
-        const int cell = tile.active[n < tile.warm_count ? n : n + gap];
-        const int k = cell / TILE_COLUMNS, column = cell % TILE_COLUMNS;
-        run_processes_in(a, origin_of(a, tile, k, column), k, column, is_first, is_last, tile);
-    }
 }

@@ -5,7 +5,7 @@
 
 #include "physics/wsm5/melt.cuh"
 #include "physics/wsm5/substepped_sedimentation.cuh"
-#include "physics/wsm5/tile/warp.cuh"
+#include "physics/tile/warp.cuh"
 
 __device__ inline Air air_of_sedimentation(const Wsm5Args& a, const Tile& tile, int k, int column)
 {

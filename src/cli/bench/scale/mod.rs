@@ -166,7 +166,7 @@ impl Bench {
         };
         let best = gpu.map(|gpu| self.best::<R>(gpu, record)).transpose()?;
         let device = gpu.zip(best.as_ref());
-        let scheme = self.physics.made(self.fallout)?;
+        let scheme = self.physics.made(self.variants)?;
         let (points, closed, resident) = (Vec::new(), Vec::new(), resident());
         let mut scale = Scale { bench: self, scheme, record, points, closed, resident };
         scale.head::<R>()?;

@@ -1,50 +1,110 @@
-//! The microphysics on the device: its memory and its launches (`nwp_mini::physics::wsm5` on the GPU).
+//! The microphysics on the device: its memory and its launches (`nwp_mini::physics::wsm5` on the GPU), for every scheme
+//! whose kernels have these mappings of columns to threads.
 
 pub use crate::state::gpu::device_fields::{ActiveColumns, DeviceFields, FieldPointers, planes_of};
 pub use crate::state::gpu::member_layout::MemberLayout;
 
+use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
-use super::{prelude, tuning};
-use crate::cuda_abi::DevicePointer;
+use super::tuning::TileMappings;
+use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::{Branch, Buffer, Element, Gpu, Kernel, KernelSource, Launch, Resources};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::{Advice, Error, Result};
 use crate::grid::gpu::Layout;
-use crate::physics::check_length;
+use crate::physics::scheme::About;
 use crate::physics::wsm5::gpu::column_map::Region;
-use crate::physics::wsm5::gpu::{
-    DEVICE_LEVELS, DiagnosisArgs, KernelVariant, Mapping, Tile, Wsm5Args, diagnosis,
-};
+use crate::physics::wsm5::gpu::{DEVICE_LEVELS, KernelVariant, Mapping, Tile, diagnosis};
 use crate::physics::wsm5::minor_steps;
-use crate::physics::wsm5::params::SchemeConstants;
-use crate::physics::wsm5::reflectivity::{Bins, RadarConstants};
-use crate::physics::wsm5::scheme::Scheme;
-use crate::physics::wsm5::{ABOUT, Sedimentation};
+use crate::physics::wsm5::reflectivity::RadarConstants;
+use crate::physics::{ColumnPhysics, check_length};
 use crate::real::Precision;
 use crate::state::gpu::kernel_id;
 use crate::state::gpu::step_in_batch::StepInBatch;
 
-/// Source and settings of the kernel of a call.
-pub fn source(
-    precision: Precision,
-    nz: usize,
-    fallout: Sedimentation,
-    mapping: Mapping,
-    variant: KernelVariant,
-) -> KernelSource {
-    with_settings(
-        mapping.file(),
-        precision,
-        nz,
-        fallout,
-        &mapping.constants(precision, nz, fallout, variant),
-    )
+/// A scheme whose kernels have a thread for a column or a block for a tile of columns.
+pub trait MicrophysicsKernels<R: RadarConstants>:
+    ColumnPhysics<R> + Clone + Debug + Send + 'static
+{
+    /// Arguments of a call, a struct of the prelude.
+    type Args: Copy;
+    /// Arguments of the diagnosis, likewise.
+    type DiagnosisArgs: Copy;
+    /// Size bins of melting particles.
+    type Bins: Clone + Debug + Default + Send + Sync;
+
+    /// Names of the kernels of a call, in the order of their ids.
+    const KERNELS: &'static [&'static str];
+
+    /// Its description.
+    fn about() -> &'static About;
+
+    /// Its mappings of columns to threads.
+    fn mappings(&self) -> &'static TileMappings;
+
+    /// The mapping that the kernel of calls of one minor step, or of several, is compiled for.
+    fn mapping_of_calls(mapping: Mapping, is_short: bool) -> Mapping {
+        let _ = is_short;
+        mapping
+    }
+
+    /// Name of the kernel of a call.
+    fn kernel(mapping: Mapping) -> &'static str;
+
+    /// Source and settings of the kernel of a call.
+    fn source(
+        &self,
+        precision: Precision,
+        nz: usize,
+        mapping: Mapping,
+        variant: KernelVariant,
+    ) -> KernelSource;
+
+    /// Name of the kernel of the diagnosis.
+    const DIAGNOSIS: &'static str;
+
+    /// Source and settings of the kernel of the diagnosis.
+    fn diagnosis_source(&self, precision: Precision, nz: usize) -> KernelSource;
+
+    /// Arguments of a call.
+    fn args(&self, call: &MicrophysicsCall<'_, R>) -> Self::Args;
+
+    /// Arguments of the diagnosis, of the cells of `cloud` into fields in the order of the description.
+    fn diagnosis_args(
+        cloud: Self::Args,
+        bins: &Self::Bins,
+        out: [DevicePointer<R>; 4],
+    ) -> Self::DiagnosisArgs;
 }
 
-/// Source and settings of the kernel of the diagnosis.
-pub fn diagnosis_source(precision: Precision, nz: usize, fallout: Sedimentation) -> KernelSource {
-    with_settings(diagnosis::FILE, precision, nz, fallout, &diagnosis::constants())
+/// A call of a scheme, in the words of the arguments of its kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct MicrophysicsCall<'a, R> {
+    /// The fields and planes that it works on.
+    pub fields: &'a FieldPointers<R>,
+    /// The columns that threads process.
+    pub region: Region,
+    /// Word for the mark of a kernel that has begun; null if marks are off.
+    pub marks: DevicePointer<u64>,
+    /// Word for a note of a value that is not finite; null if notes are off.
+    pub notes: DevicePointer<u64>,
+    /// Dry mass of the cells, kg; null without a mass mismatch.
+    pub mass: LayeredPointers<R>,
+    /// Reciprocal area of the cells, m⁻².
+    pub per_area: ReadPointer<R>,
+    /// Potential temperature less its field, K.
+    pub theta_base: R,
+    /// Length of a minor step, s.
+    pub dt_cloud: R,
+    /// Number of minor steps.
+    pub minor_steps: i32,
+    /// Index of this step in its batch.
+    pub step: i32,
+    /// Index of potential temperature among the fields of all states.
+    pub theta_number: i32,
+    /// Index of vapour among them; the other species follow.
+    pub water_number: i32,
 }
 
 /// Variant of the kernel for calls in a region of a grid.
@@ -70,33 +130,8 @@ fn region_of(
     Region::within(in_memory, rows.clone(), layout.places(columns.clone()), together)
 }
 
-fn with_settings(
-    file: &'static str,
-    precision: Precision,
-    nz: usize,
-    fallout: Sedimentation,
-    constants: &[(String, i32)],
-) -> KernelSource {
-    let prelude = prelude::microphysics(precision, nz, fallout).with_settings(constants);
-    KernelSource::new(file, prelude)
-}
-
-impl Mapping {
-    /// The mapping for a number of columns on a device: the measured one, or the built-in one.
-    pub fn for_device(
-        gpu: &Gpu,
-        columns: usize,
-        precision: Precision,
-        fallout: Sedimentation,
-        nz: usize,
-    ) -> Self {
-        tuning::measured(gpu, precision, fallout, nz, columns)
-            .unwrap_or_else(|| Self::choose(columns, precision, fallout, nz))
-    }
-}
-
 /// Returns `true` if a call of `dt` seconds has one minor step.
-fn is_short<R: SchemeConstants>(dt: R) -> bool {
+fn is_short<R: RadarConstants>(dt: R) -> bool {
     minor_steps(dt) == R::ONE
 }
 
@@ -111,7 +146,7 @@ struct CallKernels {
 
 /// The microphysics of one grid.
 #[derive(Clone, Debug)]
-pub struct Wsm5Gpu<R> {
+pub struct MicrophysicsGpu<R: RadarConstants, S: MicrophysicsKernels<R>> {
     gpu: Gpu,
     calls: Arc<CallKernels>,
     diagnose: Kernel,
@@ -122,8 +157,8 @@ pub struct Wsm5Gpu<R> {
     /// compiled for a region find one from the other.
     fields_adjoin: bool,
     theta_base: R,
-    scheme: Scheme<R>,
-    bins: Bins<R>,
+    scheme: S,
+    bins: S::Bins,
     mass: LayeredPointers<R>,
     per_area: Option<Arc<Buffer<R>>>,
     marks: DevicePointer<u64>,
@@ -131,9 +166,9 @@ pub struct Wsm5Gpu<R> {
     indices: MemberLayout,
 }
 
-impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
+impl<R: RadarConstants + Element, S: MicrophysicsKernels<R>> MicrophysicsGpu<R, S> {
     /// Compiles the kernel of the diagnosis for a grid; kernels of calls are compiled on first use, or by
-    /// [`Wsm5Gpu::prepare`].
+    /// [`MicrophysicsGpu::prepare`].
     ///
     /// `theta_base` is added to the field of potential temperature.
     ///
@@ -145,29 +180,28 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         gpu: &Gpu,
         layout: Layout,
         inside: ActiveColumns,
-        scheme: Scheme<R>,
+        scheme: S,
         mapping: Mapping,
         theta_base: R,
     ) -> Result<Self> {
-        let shape = layout.shape;
+        let (shape, title) = (layout.shape, S::about().title);
         if !DEVICE_LEVELS.contains(&shape.nz) {
             let [least, most] = [DEVICE_LEVELS.start(), DEVICE_LEVELS.end()];
             return Err(Error::Gpu(format!(
-                "the microphysics on the GPU takes {least} to {most} levels, the grid has {}",
+                "{title} on the GPU takes {least} to {most} levels, the grid has {}",
                 shape.nz
             ))
             .advise(Advice::UseCpu));
         }
         if layout.cells() > i32::MAX as usize {
             return Err(Error::Gpu(format!(
-                "a grid of {shape} cells is too large: the WSM5 kernels number at most {}",
+                "a grid of {shape} cells is too large: the {title} kernels number at most {}",
                 i32::MAX
             ))
             .advise(Advice::UseSmallerGridOrCpu));
         }
-        let diagnosis_source = diagnosis_source(R::PRECISION, shape.nz, scheme.fallout);
-        let diagnose = gpu.module(&diagnosis_source)?.kernel(diagnosis::KERNEL)?;
-        let bins = Bins::default();
+        let diagnosis = scheme.diagnosis_source(R::PRECISION, shape.nz);
+        let diagnose = gpu.module(&diagnosis)?.kernel(S::DIAGNOSIS)?;
         let (mass, per_area) = (LayeredPointers::default(), None);
         Ok(Self {
             gpu: gpu.clone(),
@@ -179,12 +213,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
             fields_adjoin: true,
             theta_base,
             scheme,
-            bins,
+            bins: S::Bins::default(),
             mass,
             per_area,
             marks: DevicePointer::default(),
             notes: DevicePointer::default(),
-            indices: MemberLayout::alone(&ABOUT.set()),
+            indices: MemberLayout::alone(&S::about().set()),
         })
     }
 
@@ -204,7 +238,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     pub fn prepare(&self, dt: f64) -> Result<()> {
         self.kernel(is_short(R::of(dt))).map(drop)
     }
@@ -218,12 +252,12 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         let variant = variant_for(*layout, inside, *mapping, is_short, self.per_area.is_some());
         let region = variant.region.filter(|_| self.fields_adjoin);
         let variant = KernelVariant { region, ..variant };
-        let source = source(R::PRECISION, layout.shape.nz, scheme.fallout, *mapping, variant);
-        let kernel = kernel_id::kernel(&gpu.module(&source)?, mapping.kernel())?;
-        let kernel = match mapping {
+        let source = scheme.source(R::PRECISION, layout.shape.nz, *mapping, variant);
+        let kernel = kernel_id::kernel(&gpu.module(&source)?, S::kernel(*mapping))?;
+        let kernel = match S::mapping_of_calls(*mapping, is_short) {
             Mapping::Column => kernel,
             Mapping::Tile(Tile { threads, blocks, .. }) => {
-                kernel.with_blocks(*threads as u32, *blocks as u32)?
+                kernel.with_blocks(threads as u32, blocks as u32)?
             }
         };
         Ok(place.get_or_init(|| kernel))
@@ -234,8 +268,8 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     /// # Panics
     ///
     /// When the other scheme is of another variant, which needs other kernels.
-    pub fn of_state(&self, scheme: Scheme<R>, indices: MemberLayout) -> Self {
-        assert_eq!(scheme.fallout, self.scheme.fallout, "the variant of the kernels");
+    pub fn of_state(&self, scheme: S, indices: MemberLayout) -> Self {
+        assert_eq!(scheme.mappings(), self.scheme.mappings(), "the variant of the kernels");
         Self { scheme, indices, ..self.clone() }
     }
 
@@ -245,7 +279,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     ///
     /// # Panics
     ///
@@ -279,7 +313,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     pub fn resources(&self, dt: f64) -> Result<[Resources; 2]> {
         let [_, threads] = self.mapping.blocks(1);
         let call = self.kernel(is_short(R::of(dt)))?.resources(threads as u32, 0)?;
@@ -296,7 +330,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     ///
     /// # Panics
     ///
@@ -309,11 +343,11 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     ///
     /// # Panics
     ///
-    /// As [`Wsm5Gpu::call`].
+    /// As [`MicrophysicsGpu::call`].
     pub fn call_in(
         &self,
         branch: Branch<'_>,
@@ -321,32 +355,40 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
         place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()> {
-        check_length(R::of(dt))?;
-        self.launch(branch, &self.args_of_call(turn, place, R::of(dt)))
+        let fields = place.pointers(self.layout, self.indices, turn);
+        self.call_on(branch, turn, &fields, dt)
     }
 
     /// For tests: a call that fails on the device.
     #[doc(hidden)]
     pub fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
+        let mut fields = place.pointers(self.layout, self.indices, StepInBatch::ALONE);
         // An invalid address.
-        let theta = DevicePointer::new(16);
-        self.launch(
-            Branch::TRUNK,
-            &Wsm5Args { theta, ..self.args_of_call(StepInBatch::ALONE, place, R::of(dt)) },
-        )
+        fields.state[0] = DevicePointer::new(16);
+        self.call_on(Branch::TRUNK, StepInBatch::ALONE, &fields, dt)
     }
 
-    pub(super) fn launch(&self, branch: Branch<'_>, args: &Wsm5Args<R>) -> Result<()> {
-        let [blocks, threads] = self.mapping.blocks(args.region.count as usize);
+    /// A call on these fields.
+    pub(super) fn call_on(
+        &self,
+        branch: Branch<'_>,
+        turn: StepInBatch,
+        fields: &FieldPointers<R>,
+        dt: f64,
+    ) -> Result<()> {
+        check_length(R::of(dt))?;
+        let region = region_of(self.layout, &self.inside, self.together());
+        let [blocks, threads] = self.mapping.blocks(region.count as usize);
         if blocks == 0 {
             return Ok(());
         }
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         let launch = Launch { grid, block, shared_bytes: 0 };
-        let kernel = self.kernel(args.minor_steps == 1)?;
+        let args = self.args(fields, turn, region, R::of(dt));
+        let kernel = self.kernel(is_short(R::of(dt)))?;
         // SAFETY: the kernel takes this struct; the lengths of all arrays have been checked, and
         // memory is freed only when the device is done with it.
-        unsafe { kernel.launch_on(branch, launch, args) }
+        unsafe { kernel.launch_on(branch, launch, &args) }
     }
 
     /// Reflectivity and effective radii of all columns: writes them as contiguous fields to `out`, from element `first`
@@ -354,7 +396,7 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ///
     /// # Errors
     ///
-    /// As [`Wsm5Gpu::new`].
+    /// As [`MicrophysicsGpu::new`].
     ///
     /// # Panics
     ///
@@ -367,101 +409,50 @@ impl<R: SchemeConstants + RadarConstants + Element> Wsm5Gpu<R> {
     ) -> Result<()> {
         let shape = self.layout.shape;
         let cells = shape.cells();
-        assert!(out.len() >= first + ABOUT.diagnosed.len() * cells, "room for what is diagnosed");
+        let diagnosed = S::about().diagnosed.len();
+        assert!(out.len() >= first + diagnosed * cells, "room for what is diagnosed");
         let region = region_of(self.layout, &ActiveColumns::all(shape), 1);
-        let cloud = self.args(StepInBatch::ALONE, place, region, R::ZERO);
+        let fields = place.pointers(self.layout, self.indices, StepInBatch::ALONE);
+        let cloud = self.args(&fields, StepInBatch::ALONE, region, R::ZERO);
         let [blocks, threads] = diagnosis::blocks(region.count as usize);
         let field = |number: usize| out.pointer_to(first + number * cells);
-        let args = DiagnosisArgs {
-            cloud,
-            refl_10cm: field(0),
-            re_cloud: field(1),
-            re_ice: field(2),
-            re_snow: field(3),
-            bins: self.bins,
-        };
+        let args = S::diagnosis_args(cloud, &self.bins, std::array::from_fn(field));
         let (grid, block) = ([blocks as u32, 1, 1], [threads as u32, 1, 1]);
         // SAFETY: as above.
         unsafe { self.diagnose.launch(Launch { grid, block, shared_bytes: 0 }, &args) }
     }
 
-    pub(super) fn args_of_call(
-        &self,
-        turn: StepInBatch,
-        place: &DeviceFields<'_, R>,
-        dt: R,
-    ) -> Wsm5Args<R> {
-        let region = region_of(self.layout, &self.inside, self.together());
-        self.args(turn, place, region, dt)
-    }
-
-    /// Arguments of a call on these fields.
-    pub(super) fn args_in_place(&self, fields: &FieldPointers<R>, dt: R) -> Wsm5Args<R> {
-        let region = region_of(self.layout, &self.inside, self.together());
-        self.args_of(fields, StepInBatch::ALONE, region, dt)
-    }
-
-    fn args(
-        &self,
-        turn: StepInBatch,
-        place: &DeviceFields<'_, R>,
-        region: Region,
-        dt: R,
-    ) -> Wsm5Args<R> {
-        self.args_of(&place.pointers(self.layout, self.indices, turn), turn, region, dt)
-    }
-
-    fn args_of(
-        &self,
-        fields: &FieldPointers<R>,
-        turn: StepInBatch,
-        region: Region,
-        dt: R,
-    ) -> Wsm5Args<R> {
-        let [theta, qv, qc, qr, qi, qs] = fields.state[..] else { panic!("the fields of WSM5") };
-        let [rho, exner, p, dz] = fields.air[..] else { panic!("the air of WSM5") };
-        let [rain, rainncv, snow, snowncv, sr] = fields.planes[..] else {
-            panic!("the planes of WSM5")
-        };
-        let [fallen, fall_residual, clipped, mass_mismatch] = fields.terms;
+    fn args(&self, fields: &FieldPointers<R>, turn: StepInBatch, region: Region, dt: R) -> S::Args {
         let steps = minor_steps(dt);
-        Wsm5Args {
+        let per_area = self.per_area.as_ref().map(|plane| plane.pointer().read());
+        self.scheme.args(&MicrophysicsCall {
+            fields,
             region,
-            theta,
-            qv,
-            qc,
-            qr,
-            qi,
-            qs,
-            rho,
-            exner,
-            p,
-            dz,
-            rain,
-            fallen,
-            rainncv,
-            snow,
-            snowncv,
-            sr,
-            fall_residual,
-            clipped,
-            mass_mismatch,
-            mass: self.mass,
             marks: self.marks,
             notes: self.notes,
-            per_area: self
-                .per_area
-                .as_ref()
-                .map(|plane| plane.pointer().read())
-                .unwrap_or_default(),
-            params: self.scheme.params,
+            mass: self.mass,
+            per_area: per_area.unwrap_or_default(),
             theta_base: self.theta_base,
             dt_cloud: dt / steps,
             minor_steps: steps.f64() as i32,
             step: turn.number as i32,
             theta_number: self.indices.theta() as i32,
             water_number: self.indices.limited().start as i32,
-            filler: 0,
+        })
+    }
+
+    /// Pointers to these fields, with planes at the ground in an array of their own.
+    pub(super) fn pointers(
+        &self,
+        place: &DeviceFields<'_, R>,
+        surface: &Buffer<R>,
+    ) -> FieldPointers<R> {
+        let mut fields = place.pointers(self.layout, self.indices, StepInBatch::ALONE);
+        let columns = self.layout.columns();
+        assert!(surface.len() >= fields.planes.len() * columns, "all planes of the ground");
+        for (number, plane) in fields.planes.iter_mut().enumerate() {
+            *plane = surface.pointer_to(number * columns);
         }
+        fields
     }
 }

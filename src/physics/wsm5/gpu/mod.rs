@@ -43,20 +43,23 @@
 
 pub mod column_map;
 pub mod column_physics;
+pub(crate) mod in_run;
+pub mod kernels;
 pub mod launch;
 pub(crate) mod prelude;
-pub(crate) mod tuning;
+pub mod tile;
+pub mod tuning;
 
 use std::fmt;
 
 use crate::cuda_abi::{DevicePointer, ReadPointer, shared_constants, shared_struct};
-use crate::device::WARP;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::grid::gpu::SECTOR;
+use crate::physics::wsm5::Sedimentation;
 use crate::physics::wsm5::gpu::column_map::Region;
+pub use crate::physics::wsm5::gpu::tile::{Tile, TileContents};
 use crate::physics::wsm5::params::{SchemeConstants, Wsm5Params};
 use crate::physics::wsm5::reflectivity::Bins;
-use crate::physics::wsm5::{FALLING_SPECIES, Sedimentation};
 use crate::real::Precision;
 
 shared_constants! {
@@ -166,12 +169,6 @@ pub(crate) const KERNELS: [&str; 2] = ["wsm5_column", "wsm5_tile"];
 /// Numbers of levels that the kernels are written and tested for.
 pub const DEVICE_LEVELS: std::ops::RangeInclusive<usize> = 4..=128;
 
-/// Shared memory of a block without opt-in, bytes.
-const SHARED_BYTES: usize = 48 * 1024;
-/// Most threads of a block, and most blocks of a multiprocessor, of any device.
-const MOST_THREADS: usize = 1024;
-const MOST_BLOCKS: usize = 32;
-
 /// Mapping of the columns to the threads of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mapping {
@@ -200,157 +197,21 @@ impl KernelVariant {
     pub const RUN: Self = Self { is_short: true, tracks_mismatch: true, region: None };
 }
 
-/// Launch configuration of the tile mapping: the columns of a tile, and the threads of its block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Tile {
-    /// Columns, a power of two up to 32.
-    pub columns: usize,
-    /// Threads of a block, a multiple of 32.
-    pub threads: usize,
-    /// Blocks that a multiprocessor should hold at a time (launch bounds), which limits the registers of a thread.
-    pub blocks: usize,
-}
-
 /// Threads of a block of the column mapping: few, so that small grids reach all multiprocessors.
 const COLUMN_THREADS: usize = 32;
-
-/// Columns from which on wide tiles are faster: their rows fill memory lines, while narrow ones occupy more
-/// multiprocessors. On an H200 both take the same time at 16 to 32 thousand columns of a storm, and at 8 to 16 thousand
-/// of a cyclone.
-const MANY_COLUMNS: usize = 30_000;
-
-/// Most columns of a narrow tile.
-const NARROW: usize = 8;
 
 /// Columns from which on a region gets a kernel of its own; with fewer it gains nothing.
 const WORTH_A_KERNEL: usize = 1_000;
 
-/// Cells that a thread of a tile prefetches at a time.
-const PREFETCH: usize = 3;
-/// Threads of a multiprocessor that launch bounds of wide tiles allow for, with 32 and with 16 columns: the fastest on
-/// an H200, at 27 and at 50 levels.
-const RESIDENT: [usize; 2] = [1152, 960];
-/// Numbers of members of two structs: `Landing`, the results of a species in a column in a minor step, and
-/// `Precipitation`, the sums of a column.
-const LANDING: usize = 3;
-const SUMS: usize = 7;
-/// Fewest threads of a wide tile, a good number at 27 levels.
-const FEWEST_THREADS: usize = 160;
-
-/// Mapping of sedimentation in a tile.
-#[derive(Clone, Copy, Debug)]
-struct SedimentationMapping {
-    /// Lanes of a column.
-    lanes: usize,
-    /// Species of a column that sediment together: one, or all.
-    kinds: usize,
-}
-
-impl SedimentationMapping {
-    /// Mapping of a tile. If every column has a warp and one level a lane suffices, the warp lets all species sediment
-    /// together, so that their latencies overlap. In other tiles one species of a column has half a warp, with two
-    /// levels a lane, or a warp if there are more than 30 levels. Beside the levels there is an element for the lid and
-    /// one above it.
-    fn new(columns: usize, threads: usize, nz: usize) -> Self {
-        if nz + 2 > WARP {
-            Self { lanes: WARP, kinds: 1 }
-        } else if threads >= WARP * columns {
-            Self { lanes: WARP, kinds: FALLING_SPECIES }
-        } else {
-            Self { lanes: WARP / 2, kinds: 1 }
-        }
-    }
-}
-
-impl Tile {
-    /// Tiles for a number of levels from the widest to the narrowest.
-    fn all(nz: usize) -> [Self; 6] {
-        [
-            Self::wide(32, nz, RESIDENT[0]),
-            Self::wide(16, nz, RESIDENT[1]),
-            Self { columns: NARROW, threads: 256, blocks: 4 },
-            Self { columns: 4, threads: 128, blocks: 4 },
-            Self { columns: 2, threads: 128, blocks: 4 },
-            Self { columns: 2, threads: 64, blocks: 4 },
-        ]
-    }
-
-    /// A tile whose threads prefetch all of their cells at once, with the number of blocks that gives a multiprocessor
-    /// about `resident` threads.
-    fn wide(columns: usize, nz: usize, resident: usize) -> Self {
-        let threads = (columns * nz.div_ceil(PREFETCH))
-            .next_multiple_of(WARP)
-            .clamp(FEWEST_THREADS, MOST_THREADS);
-        Self { columns, threads, blocks: (resident / threads).max(1) }
-    }
-
-    /// The tile for a number of columns: the widest allowed one that fits into shared memory.
-    pub fn choose(columns: usize, precision: Precision, fallout: Sedimentation, nz: usize) -> Self {
-        let widest = if columns < MANY_COLUMNS { NARROW } else { WARP };
-        let fits = |tile: &Self| {
-            tile.columns <= widest && tile.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
-        };
-        let all = Self::all(nz);
-        let tile = all.into_iter().find(fits).unwrap_or(all[all.len() - 1]);
-        match precision {
-            Precision::F32 => tile,
-            // Double-precision values take two registers each.
-            Precision::F64 => Self { blocks: tile.blocks.div_ceil(2), ..tile },
-        }
-    }
-
-    /// Returns `true` if the kernel can be compiled for this tile.
-    pub fn is_possible(self, precision: Precision, fallout: Sedimentation, nz: usize) -> bool {
-        let Self { columns, threads, blocks } = self;
-        let is_shape = columns.is_power_of_two()
-            && columns <= WARP
-            && threads.is_multiple_of(WARP)
-            && (WARP..=MOST_THREADS).contains(&threads)
-            && (1..=MOST_BLOCKS).contains(&blocks);
-        // A word has a bit for each cell of a thread.
-        is_shape
-            && DEVICE_LEVELS.contains(&nz)
-            && nz.div_ceil(threads / columns) <= u32::BITS as usize
-            && self.shared_bytes(precision, fallout, nz) <= SHARED_BYTES
-    }
-
-    /// Shared memory of a block, bytes.
-    pub fn shared_bytes(self, precision: Precision, fallout: Sedimentation, nz: usize) -> usize {
-        let Self { columns, threads, .. } = self;
-        let real = match precision {
-            Precision::F32 => size_of::<f32>(),
-            Precision::F64 => size_of::<f64>(),
-        };
-        let kept = match fallout {
-            Sedimentation::SemiLagrangian => 0,
-            Sedimentation::Substepped => 2,
-        };
-        let field = nz * (columns + 1);
-        // The values of a column in sedimentation are aligned to four elements.
-        let align = 4 * real;
-        let SedimentationMapping { lanes, kinds } = SedimentationMapping::new(columns, threads, nz);
-        let slots = ((nz + 1) / lanes + 1) * lanes;
-        let fall = (real * (4 * (nz + 1) + slots)).next_multiple_of(align);
-        // The depths (before they become heights) and the list of active cells reuse the memory of sedimentation.
-        let either =
-            (threads / lanes * kinds * fall).max(real * field).max(size_of::<u16>() * nz * columns);
-        // An empty struct takes one byte.
-        let fields = real * (10 + kept) * field + usize::from(kept == 0);
-        let listed = FALLING_SPECIES * (size_of::<i32>() + columns);
-        let sums = real * columns * (FALLING_SPECIES * LANDING + SUMS);
-        // Counts of the columns of each species, the list of columns, two counters, and a clipping flag.
-        let integers = [FALLING_SPECIES, columns, 2, 1].map(|n| n * size_of::<i32>());
-        let lists = integers[0] + listed.next_multiple_of(size_of::<i32>());
-        let end = (fields.next_multiple_of(align) + either).next_multiple_of(align) + lists;
-        let end = end.next_multiple_of(real) + sums + integers[1..].iter().sum::<usize>();
-        end.next_multiple_of(align)
-    }
-}
-
 impl Mapping {
     /// The built-in mapping for a number of columns.
-    pub fn choose(columns: usize, precision: Precision, fallout: Sedimentation, nz: usize) -> Self {
-        Self::Tile(Tile::choose(columns, precision, fallout, nz))
+    pub fn choose(
+        columns: usize,
+        precision: Precision,
+        contents: impl Into<TileContents>,
+        nz: usize,
+    ) -> Self {
+        Self::Tile(Tile::choose(columns, precision, contents, nz))
     }
 
     /// Kernel file, below `kernels/`.
@@ -379,20 +240,7 @@ impl Mapping {
     ) -> Vec<(String, i32)> {
         let mut settings = match self {
             Self::Column => vec![("COLUMN_THREADS", COLUMN_THREADS)],
-            Self::Tile(tile) => {
-                let Tile { columns, threads, blocks } = tile;
-                let SedimentationMapping { lanes, kinds } =
-                    SedimentationMapping::new(columns, threads, nz);
-                vec![
-                    ("TILE_COLUMNS", columns),
-                    ("TILE_THREADS", threads),
-                    ("TILE_BLOCKS", blocks),
-                    ("TILE_LANES", lanes),
-                    ("TILE_KINDS", kinds),
-                    ("TILE_PREFETCH", PREFETCH),
-                    ("TILE_BYTES", tile.shared_bytes(precision, fallout, nz)),
-                ]
-            }
+            Self::Tile(tile) => tile.constants(precision, fallout, nz).to_vec(),
         };
         settings.push(("ONE_STEP", usize::from(variant.is_short)));
         settings.push(("TRACK_MISMATCH", usize::from(variant.tracks_mismatch)));
@@ -405,7 +253,7 @@ impl Mapping {
 
     /// Returns `true` if a kernel compiled for a region of `columns` columns pays; with wide tiles it does not.
     pub fn is_made_for(self, columns: usize) -> bool {
-        let is_narrow = matches!(self, Self::Tile(tile) if tile.columns <= NARROW);
+        let is_narrow = matches!(self, Self::Tile(tile) if tile.is_narrow());
         is_narrow && columns >= WORTH_A_KERNEL
     }
 
@@ -460,30 +308,5 @@ pub mod diagnosis {
     /// Blocks and threads of a block for a number of columns.
     pub fn blocks(columns: usize) -> [usize; 2] {
         [columns.div_ceil(BLOCK[0]), BLOCK[0] * BLOCK[1]]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every number of levels, precision and variant gets a tile, and its block fits into shared memory.
-    #[test]
-    fn every_tile_that_is_chosen_fits() {
-        for nz in DEVICE_LEVELS {
-            for (precision, fallout) in [Precision::F32, Precision::F64]
-                .into_iter()
-                .flat_map(|precision| Sedimentation::ALL.map(|fallout| (precision, fallout)))
-            {
-                for columns in [1, usize::MAX] {
-                    let tile = Tile::choose(columns, precision, fallout, nz);
-                    let bytes = tile.shared_bytes(precision, fallout, nz);
-                    assert!(
-                        bytes <= SHARED_BYTES && tile.is_possible(precision, fallout, nz),
-                        "{tile:?}, {precision:?}, {fallout:?}, {nz} levels: {bytes} bytes"
-                    );
-                }
-            }
-        }
     }
 }

@@ -21,18 +21,34 @@ use crate::thermo::{Saturation, TransportConstants};
 
 /// Prelude of the kernels of the microphysics.
 pub(crate) fn microphysics(precision: Precision, nz: usize, fallout: Sedimentation) -> Prelude {
-    let ids = kernel_id::constants_of(&KERNELS);
-    grid(precision, nz).with(&notes()).with(&ids).with(&scheme(precision)).with(&format!(
-        "{}\n{}",
+    let arguments = structs!(precision; Wsm5Args, DiagnosisArgs);
+    formulas(precision, nz, fallout, &KERNELS, FALLING_SPECIES, false).with(&arguments)
+}
+
+/// Prelude of these kernels without their arguments: constants and structs of the formulas, which other schemes have
+/// too, with their number of species that sediment by themselves, and with a correctly rounded quotient in saturation
+/// if asked for.
+pub(crate) fn formulas(
+    precision: Precision,
+    nz: usize,
+    fallout: Sedimentation,
+    kernels: &[&str],
+    falling: usize,
+    exact_saturation: bool,
+) -> Prelude {
+    let ids = kernel_id::constants_of(kernels);
+    let exact = format!("constexpr bool EXACT_SATURATION = {exact_saturation};\n");
+    grid(precision, nz).with(&notes()).with(&ids).with(&scheme(precision, falling)).with(&format!(
+        "{exact}{}\n{}",
         variants(fallout),
         cells(precision)
     ))
 }
 
 /// Constants of the scheme.
-fn scheme(precision: Precision) -> String {
+fn scheme(precision: Precision, falling: usize) -> String {
     let whole = [
-        ("FALLING_SPECIES", FALLING_SPECIES),
+        ("FALLING_SPECIES", falling),
         ("REACH_ABOVE", REACH_ABOVE),
         ("REACH_MIN", REACH_MIN),
         ("BINS", BINS),
@@ -60,6 +76,5 @@ fn cells(precision: Precision) -> String {
         Wsm5Params, Saturation, Slope, Cell, Air, StepStart, Coefficients, WarmRates, IceRates, Growth, LayerProfile,
         Precipitation, Target, Bins,
     );
-    let arguments = structs!(precision; Wsm5Args, DiagnosisArgs);
-    [values, Region::cuda_text(), arguments].join("\n")
+    [values, Region::cuda_text()].join("\n")
 }

@@ -1,7 +1,9 @@
 //! Launch configurations of the microphysics, as settings that can be tuned without changing results.
 
+use super::tile::TileContents;
 use super::{Mapping, Tile};
 use crate::device::{Gpu, WARP};
+use crate::physics::device::Mappings;
 use crate::physics::wsm5::Sedimentation;
 use crate::real::Precision;
 
@@ -13,27 +15,88 @@ const TILES: [[usize; 3]; 5] =
 /// Launch bounds to try: blocks of a multiprocessor.
 const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
 
-/// Name of the knob in files, for a variant of sedimentation.
-pub(crate) fn name(fallout: Sedimentation) -> &'static str {
-    match fallout {
-        Sedimentation::SemiLagrangian => "wsm5",
-        Sedimentation::Substepped => "wsm5 sub-stepped",
+/// The mappings of a scheme's kernels, of one variant of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileMappings {
+    /// Name of the choice in files of settings.
+    pub knob: &'static str,
+    /// What a tile holds.
+    pub contents: TileContents,
+    /// `true` if there is a kernel with a thread for a column.
+    pub has_columns: bool,
+}
+
+impl From<Sedimentation> for &'static TileMappings {
+    fn from(fallout: Sedimentation) -> Self {
+        static SEMI_LAGRANGIAN: TileMappings = TileMappings {
+            knob: "wsm5",
+            contents: TileContents::of(Sedimentation::SemiLagrangian),
+            has_columns: true,
+        };
+        static SUBSTEPPED: TileMappings = TileMappings {
+            knob: "wsm5 sub-stepped",
+            contents: TileContents::of(Sedimentation::Substepped),
+            has_columns: true,
+        };
+        match fallout {
+            Sedimentation::SemiLagrangian => &SEMI_LAGRANGIAN,
+            Sedimentation::Substepped => &SUBSTEPPED,
+        }
     }
 }
 
-/// Reads a mapping as [`Mapping::text`] writes it; `None` if the text is not one, or not for this number of levels.
-pub(crate) fn parse(
-    text: &str,
-    precision: Precision,
-    fallout: Sedimentation,
-    nz: usize,
-) -> Option<Mapping> {
-    let mapping = parse_mapping(text)?;
-    let is_possible = match mapping {
-        Mapping::Column => true,
-        Mapping::Tile(tile) => tile.is_possible(precision, fallout, nz),
-    };
-    is_possible.then_some(mapping)
+impl TileMappings {
+    /// Reads a mapping as [`Mapping::text`] writes it; `None` if the text is not one, or not for this number of levels.
+    pub(crate) fn parse(&self, text: &str, precision: Precision, nz: usize) -> Option<Mapping> {
+        let mapping = parse_mapping(text)?;
+        let is_possible = match mapping {
+            Mapping::Column => self.has_columns,
+            Mapping::Tile(tile) => tile.is_possible(precision, self.contents, nz),
+        };
+        is_possible.then_some(mapping)
+    }
+
+    /// Returns `true` if a tile can be compiled and leaves its threads enough registers.
+    fn is_worth_a_trial(&self, tile: Tile, precision: Precision, nz: usize) -> bool {
+        let [registers, least] = REGISTERS;
+        let of_a_thread = registers / (tile.threads * tile.blocks);
+        of_a_thread >= least && tile.is_possible(precision, self.contents, nz)
+    }
+}
+
+impl Mappings for TileMappings {
+    fn knob(&self) -> &'static str {
+        self.knob
+    }
+
+    fn is_possible(&self, text: &str, precision: Precision, nz: usize) -> bool {
+        self.parse(text, precision, nz).is_some()
+    }
+
+    fn built_in(&self, precision: Precision, nz: usize, columns: usize) -> String {
+        Mapping::choose(columns, precision, self.contents, nz).text()
+    }
+
+    fn candidates(&self, precision: Precision, nz: usize) -> Vec<String> {
+        let built_in = Tile::choose(1, precision, self.contents, nz);
+        // For each shape the launch bounds allow about as many threads on a multiprocessor as the built-in one.
+        let blocks = |threads: usize| (built_in.threads * built_in.blocks / threads).max(1);
+        let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
+            let sizes = (least..=most).step_by(WARP);
+            sizes.map(move |threads| Tile { columns, threads, blocks: blocks(threads) })
+        });
+        let tiles = shapes.filter(|tile| self.is_worth_a_trial(*tile, precision, nz));
+        let columns = self.has_columns.then_some(Mapping::Column);
+        columns.into_iter().chain(tiles.map(Mapping::Tile)).map(Mapping::text).collect()
+    }
+
+    fn variants(&self, text: &str, precision: Precision, nz: usize) -> Vec<String> {
+        let Some(Mapping::Tile(tile)) = self.parse(text, precision, nz) else { return Vec::new() };
+        let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
+        let others = others.map(|blocks| Tile { blocks, ..tile });
+        let others = others.filter(|tile| self.is_worth_a_trial(*tile, precision, nz));
+        others.map(|tile| Mapping::Tile(tile).text()).collect()
+    }
 }
 
 impl Mapping {
@@ -58,45 +121,33 @@ impl Mapping {
     }
 }
 
-/// The mapping measured to be the fastest on this GPU; `None` if none has been measured.
-pub(crate) fn measured(
-    gpu: &Gpu,
-    precision: Precision,
-    fallout: Sedimentation,
-    nz: usize,
-    columns: usize,
-) -> Option<Mapping> {
-    let choice = gpu.tuning()?.choice(name(fallout), precision, nz, columns)?;
-    parse(&choice.setting, precision, fallout, nz)
-}
+impl Mapping {
+    /// The mapping for a number of columns on a device: that of a text if it is one, or the measured one, or the
+    /// built-in one.
+    pub(crate) fn chosen(
+        text: Option<&str>,
+        gpu: &Gpu,
+        columns: usize,
+        precision: Precision,
+        mappings: &TileMappings,
+        nz: usize,
+    ) -> Self {
+        let read = text.and_then(|text| mappings.parse(text, precision, nz));
+        read.unwrap_or_else(|| Self::for_device(gpu, columns, precision, mappings, nz))
+    }
 
-/// First candidates, of all shapes.
-pub(crate) fn candidates(precision: Precision, fallout: Sedimentation, nz: usize) -> Vec<Mapping> {
-    let Mapping::Tile(built_in) = Mapping::choose(1, precision, fallout, nz) else {
-        return vec![Mapping::Column];
-    };
-    // For each shape the launch bounds allow about as many threads on a multiprocessor as the built-in one.
-    let blocks = |threads: usize| (built_in.threads * built_in.blocks / threads).max(1);
-    let shapes = TILES.into_iter().flat_map(|[columns, least, most]| {
-        let sizes = (least..=most).step_by(WARP);
-        sizes.map(move |threads| Tile { columns, threads, blocks: blocks(threads) })
-    });
-    let tiles = shapes.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
-    [Mapping::Column].into_iter().chain(tiles.map(Mapping::Tile)).collect()
-}
-
-/// Further candidates: the same shape with other launch bounds.
-pub(crate) fn variants(
-    mapping: Mapping,
-    precision: Precision,
-    fallout: Sedimentation,
-    nz: usize,
-) -> Vec<Mapping> {
-    let Mapping::Tile(tile) = mapping else { return Vec::new() };
-    let others = RESIDENT.into_iter().filter(|blocks| *blocks != tile.blocks);
-    let others = others.map(|blocks| Tile { blocks, ..tile });
-    let others = others.filter(|tile| is_worth_a_trial(*tile, precision, fallout, nz));
-    others.map(Mapping::Tile).collect()
+    /// The mapping for a number of columns on a device: the measured one, or the built-in one.
+    pub fn for_device(
+        gpu: &Gpu,
+        columns: usize,
+        precision: Precision,
+        mappings: &TileMappings,
+        nz: usize,
+    ) -> Self {
+        let fastest = mappings.fastest(gpu, precision, nz, columns);
+        let fastest = mappings.parse(&fastest, precision, nz);
+        fastest.unwrap_or_else(|| Self::choose(columns, precision, mappings.contents, nz))
+    }
 }
 
 /// Reads a mapping from its text.
@@ -110,11 +161,4 @@ fn parse_mapping(text: &str) -> Option<Mapping> {
     };
     let (columns, threads, blocks) = (number("columns")?, number("threads")?, number("blocks")?);
     words.next().is_none().then_some(Mapping::Tile(Tile { columns, threads, blocks }))
-}
-
-/// Returns `true` if a tile can be compiled and leaves its threads enough registers.
-fn is_worth_a_trial(tile: Tile, precision: Precision, fallout: Sedimentation, nz: usize) -> bool {
-    let [registers, least] = REGISTERS;
-    let of_a_thread = registers / (tile.threads * tile.blocks);
-    of_a_thread >= least && tile.is_possible(precision, fallout, nz)
 }

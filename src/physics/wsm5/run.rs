@@ -1,17 +1,16 @@
 //! WSM5 as the object that a run holds.
 
-#[cfg(feature = "gpu")]
-mod on_device;
-
 use super::diagnose::diagnose;
 use super::factors::Factors;
+#[cfg(feature = "gpu")]
+use super::gpu::{in_run, kernels::diagnosis_source, tuning::TileMappings};
 use super::reflectivity::Bins;
 use super::scheme::Scheme;
 use super::tuning::Tuning;
 use super::{DiagnosticFields, Sedimentation, Vectorised, instructions, minor_steps};
 use crate::error::Result;
 #[cfg(feature = "gpu")]
-use crate::physics::device;
+use crate::physics::device::{self, DevicePhysics};
 use crate::physics::scheme::{
     self, About, AdaptedColumns, CpuColumns, Diagnosis, PhysicsPrecision, SchemeIn, Variant, lacks,
 };
@@ -21,8 +20,14 @@ use crate::state::{CloudDiagnostics, Environment, State};
 /// Operations of a call in a cell, the mean of a storm of which a third is cloudy.
 const OPERATIONS: f64 = 240.0;
 
+/// Allowed register spills in calls of several minor steps, bytes: they keep a little more between the steps than wide
+/// tiles have registers for. As many as NVRTC 13.0 makes for an H200.
+#[cfg(feature = "gpu")]
+const LONG_CALLS_SPILLED: u32 = 64;
+
 /// Description of the scheme.
 pub static ABOUT: About = About {
+    variant_option: "fallout",
     variants: &VARIANTS,
     parameters: Tuning::PARAMETERS,
     processes: Factors::<f64>::NAMES,
@@ -112,7 +117,7 @@ impl scheme::Scheme for Wsm5 {
         precision: crate::real::Precision,
         at: &device::DeviceGrid<'_>,
     ) -> Vec<crate::device::KernelSource> {
-        on_device::sources(self.fallout, precision, at)
+        in_run::sources(&self.scheme::<f32>(), precision, at)
     }
 
     #[cfg(feature = "gpu")]
@@ -122,12 +127,30 @@ impl scheme::Scheme for Wsm5 {
         nz: usize,
         grids: [crate::grid::Shape; 2],
     ) -> Vec<device::ListedKernel> {
-        on_device::all_kernels(precision, nz, grids)
+        let mut kernels = Vec::new();
+        for (fallout, name) in Sedimentation::ALL.into_iter().zip(["", ", sub-steps"]) {
+            let scheme = Self::from(fallout).scheme::<f32>();
+            kernels.extend(in_run::tile_kernels(
+                &scheme,
+                name,
+                (precision, nz),
+                grids,
+                LONG_CALLS_SPILLED,
+            ));
+        }
+        // The mapping of 2008 keeps its columns in local memory by design.
+        let of_columns = <Scheme<f32> as DevicePhysics<f32>>::sources(precision, nz);
+        kernels
+            .extend(of_columns.into_iter().map(|(source, variant)| in_run::cold(source, variant)));
+        let diagnosis = diagnosis_source(precision, nz, Sedimentation::default());
+        kernels.push(in_run::cold(diagnosis, ""));
+        kernels
     }
 
     #[cfg(feature = "gpu")]
     fn mappings(&self) -> Option<&dyn device::Mappings> {
-        Some(self)
+        let mappings: &TileMappings = self.fallout.into();
+        Some(mappings)
     }
 }
 
@@ -152,7 +175,7 @@ impl<R: Vectorised + PhysicsPrecision> SchemeIn<R> for Wsm5 {
         run: &device::DeviceRun<'_, R>,
         other: Option<&dyn device::DeviceColumns<R>>,
     ) -> Result<Box<dyn device::DeviceColumns<R>>> {
-        on_device::columns(self, gpu, run, other)
+        in_run::columns(self.scheme::<R>(), gpu, run, other)
     }
 
     #[cfg(feature = "gpu")]
@@ -163,7 +186,7 @@ impl<R: Vectorised + PhysicsPrecision> SchemeIn<R> for Wsm5 {
         places: device::ColumnLayout,
         mapping: Option<&str>,
     ) -> Result<Box<dyn device::Launcher<R>>> {
-        on_device::launcher(self, gpu, (nz, places), mapping)
+        in_run::launcher(self.scheme::<R>(), gpu, (nz, places), mapping)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::physics::wsm5::{
 use crate::simd::{Row, any, each};
 
 /// Sedimentation in a variant of the scheme, with its work space.
-pub(super) trait SedimentationScheme<R, const N: usize> {
+pub(in crate::physics::wsm5) trait SedimentationScheme<R, const N: usize> {
     /// Sedimentation and melting of snow in a minor step of `dt_cloud` seconds.
     ///
     /// Returns the precipitation as rain, snow and ice at the ground, kg m⁻².
@@ -34,7 +34,7 @@ pub(super) trait SedimentationScheme<R, const N: usize> {
 }
 
 /// Semi-Lagrangian sedimentation ([`SedimentationWork`]).
-pub(super) struct SemiLagrangian;
+pub(in crate::physics::wsm5) struct SemiLagrangian;
 
 impl<R: SchemeConstants, const N: usize> SedimentationScheme<R, N> for SemiLagrangian {
     #[inline(always)]
@@ -60,19 +60,19 @@ impl<R: SchemeConstants, const N: usize> SedimentationScheme<R, N> for SemiLagra
 /// Contents of the cells of a level.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct Cells<R, const N: usize> {
+pub(in crate::physics::wsm5) struct Cells<R, const N: usize> {
     /// Temperature, K.
-    pub(super) t: Row<R, N>,
+    pub(in crate::physics::wsm5) t: Row<R, N>,
     /// Vapour, kg kg⁻¹.
-    pub(super) qv: Row<R, N>,
+    pub(in crate::physics::wsm5) qv: Row<R, N>,
     /// Cloud water, kg kg⁻¹.
-    pub(super) qc: Row<R, N>,
+    pub(in crate::physics::wsm5) qc: Row<R, N>,
     /// Rain, kg kg⁻¹.
-    pub(super) qr: Row<R, N>,
+    pub(in crate::physics::wsm5) qr: Row<R, N>,
     /// Cloud ice, kg kg⁻¹.
-    pub(super) qi: Row<R, N>,
+    pub(in crate::physics::wsm5) qi: Row<R, N>,
     /// Snow, kg kg⁻¹.
-    pub(super) qs: Row<R, N>,
+    pub(in crate::physics::wsm5) qs: Row<R, N>,
 }
 
 impl<R: SchemeConstants, const N: usize> Cells<R, N> {
@@ -83,7 +83,7 @@ impl<R: SchemeConstants, const N: usize> Cells<R, N> {
     }
 
     #[inline(always)]
-    pub(super) fn at(&self, l: usize) -> Cell<R> {
+    pub(in crate::physics::wsm5) fn at(&self, l: usize) -> Cell<R> {
         Cell {
             t: self.t[l],
             qv: self.qv[l],
@@ -95,7 +95,7 @@ impl<R: SchemeConstants, const N: usize> Cells<R, N> {
     }
 
     #[inline(always)]
-    pub(super) fn put(&mut self, l: usize, cell: &Cell<R>) {
+    pub(in crate::physics::wsm5) fn put(&mut self, l: usize, cell: &Cell<R>) {
         self.t[l] = cell.t;
         self.qv[l] = cell.qv;
         self.qc[l] = cell.qc;
@@ -107,19 +107,19 @@ impl<R: SchemeConstants, const N: usize> Cells<R, N> {
 
 /// A level of the columns.
 #[derive(Clone, Debug)]
-pub(super) struct Level<R, const N: usize> {
+pub(in crate::physics::wsm5) struct Level<R, const N: usize> {
     /// Contents of its cells.
-    pub(super) cells: Cells<R, N>,
+    pub(in crate::physics::wsm5) cells: Cells<R, N>,
     /// Potential temperature less a base, before and after a call, K.
-    pub(super) theta: Row<R, N>,
+    pub(in crate::physics::wsm5) theta: Row<R, N>,
     /// Density of dry air, kg m⁻³.
-    pub(super) rho: Row<R, N>,
+    pub(in crate::physics::wsm5) rho: Row<R, N>,
     /// Pressure, Pa.
-    pub(super) p: Row<R, N>,
+    pub(in crate::physics::wsm5) p: Row<R, N>,
     /// Depth of the layer, m.
-    pub(super) dz: Row<R, N>,
+    pub(in crate::physics::wsm5) dz: Row<R, N>,
     /// Exner function, 1.
-    pub(super) exner: Row<R, N>,
+    pub(in crate::physics::wsm5) exner: Row<R, N>,
     density_factor: Row<R, N>,
     heat_capacity: Row<R, N>,
     latent_heat: Row<R, N>,
@@ -127,7 +127,7 @@ pub(super) struct Level<R, const N: usize> {
     qsw: Row<R, N>,
     qsi: Row<R, N>,
     /// Rain content whose drop size sets the freezing rate, kg kg⁻¹.
-    pub(super) qr_for_slope: Row<R, N>,
+    pub(in crate::physics::wsm5) qr_for_slope: Row<R, N>,
     n0s_factor: Row<R, N>,
 }
 
@@ -153,7 +153,7 @@ impl<R: SchemeConstants, const N: usize> Level<R, N> {
     }
 
     #[inline(always)]
-    pub(super) fn air(&self, l: usize) -> Air<R> {
+    pub(in crate::physics::wsm5) fn air(&self, l: usize) -> Air<R> {
         Air {
             rho: self.rho[l],
             p: self.p[l],
@@ -257,13 +257,13 @@ impl<R: SchemeConstants, const N: usize> Level<R, N> {
 
 /// Work space of `N` columns side by side, from the ground up.
 #[derive(Clone, Debug)]
-pub(super) struct ColumnBlock<R, const N: usize> {
+pub(in crate::physics::wsm5) struct ColumnBlock<R, const N: usize> {
     /// The levels.
-    pub(super) levels: Vec<Level<R, N>>,
+    pub(in crate::physics::wsm5) levels: Vec<Level<R, N>>,
     /// Offset of a potential temperature, K.
-    pub(super) theta_base: R,
+    pub(in crate::physics::wsm5) theta_base: R,
     /// Precipitation and sums of the call.
-    pub(super) sums: [Precipitation<R>; N],
+    pub(in crate::physics::wsm5) sums: [Precipitation<R>; N],
     clipped: Row<R, N>,
     residual: Row<R, N>,
     fall: SedimentationWork<R, N>,
@@ -271,7 +271,7 @@ pub(super) struct ColumnBlock<R, const N: usize> {
 
 impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
     /// Work space of columns of `nz` layers.
-    pub(super) fn new(nz: usize) -> Self {
+    pub(in crate::physics::wsm5) fn new(nz: usize) -> Self {
         Self {
             levels: vec![Level::new(); nz],
             theta_base: R::ZERO,
@@ -283,7 +283,7 @@ impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
     }
 
     /// Fills the unused lanes, from `count` on, with copies of the first column.
-    pub(super) fn fill_unused_lanes(&mut self, count: usize) {
+    pub(in crate::physics::wsm5) fn fill_unused_lanes(&mut self, count: usize) {
         for level in &mut self.levels {
             let Level { cells: Cells { qv, qc, qr, qi, qs, .. }, theta, rho, p, dz, exner, .. } =
                 level;
@@ -298,7 +298,7 @@ impl<R: SchemeConstants, const N: usize> ColumnBlock<R, N> {
     // With `black_box` one level at a time: otherwise the compiler would vectorise over levels, one lane of several, and
     // compute both sides of branches.
     #[inline(always)]
-    pub(super) fn call(
+    pub(in crate::physics::wsm5) fn call(
         &mut self,
         p: &Scheme<R>,
         dt: R,

@@ -6,8 +6,9 @@
 // since any lane may need any layer.
 #pragma once
 
+#include "physics/tile/warp.cuh"
+#include "physics/tile/work.cuh"
 #include "physics/wsm5/sedimentation.cuh"
-#include "physics/wsm5/tile/warp.cuh"
 
 // The level of a slot of a lane; NZ or more above the top of the grid.
 __device__ inline int level_of(int m) { return member() * SLOTS + m; }
@@ -70,6 +71,7 @@ __device__ inline void set_heights(const Depths& depths, int column, Grid& grid)
 }
 
 // Grid of a column for sedimentation.
+template <class Tile>
 __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
 {
     set_heights(tile.layering, column, grid);
@@ -78,14 +80,17 @@ __device__ inline void set_grid(const Tile& tile, int column, Grid& grid)
         grid.air[m] = air_of(tile.rho[min(level_of(m), NZ - 1)][column], grid.depth[m]);
 }
 
-// The species of a task in the layers of a lane. Loops over the species are the innermost ones, so that their latencies
-// overlap.
-struct Layers {
-    real content[KINDS][SLOTS];  // density
-    real arrival[KINDS][SLOTS];  // height at which the interface below arrives
-    real thickness[KINDS][SLOTS];
-    real density[KINDS][SLOTS];  // after arrival
+// COUNT species in the layers of a lane. Loops over the species are the innermost ones, so that their latencies overlap.
+template <int COUNT>
+struct LayersOf {
+    real content[COUNT][SLOTS];  // density
+    real arrival[COUNT][SLOTS];  // height at which the interface below arrives
+    real thickness[COUNT][SLOTS];
+    real density[COUNT][SLOTS];  // after arrival
 };
+
+// Those of a task.
+typedef LayersOf<KINDS> Layers;
 
 // Largest value of the slots above each slot; computed only if a value exceeds that of the slot below it, since
 // otherwise no interface is limited.
@@ -154,13 +159,14 @@ __device__ inline void arrive(real dt_cloud, const Grid& grid, const real (&u)[K
 }
 
 // Stores the arrived layers for all lanes.
-__device__ inline void write_down(const Layers& layers, SedimentationWork (&work)[KINDS])
+template <int COUNT>
+__device__ inline void write_down(const LayersOf<COUNT>& layers, SedimentationWork (&work)[KINDS])
 {
-    real rise[KINDS][SLOTS];
+    real rise[COUNT][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s)
+        for (int s = 0; s < COUNT; ++s)
             rise[s][m] =
                 sedimentation::rise(layers.density[s][m], from_above(layers.density[s], m), layers.thickness[s][m],
                            from_above(layers.thickness[s], m));
@@ -168,7 +174,7 @@ __device__ inline void write_down(const Layers& layers, SedimentationWork (&work
     for (int m = 0; m < SLOTS; ++m) {
         const int k = level_of(m);
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s) {
+        for (int s = 0; s < COUNT; ++s) {
             // The gradient below the lowest layer is set to zero, which makes its density uniform.
             const real rise_below = from_below(rise[s], m);
             const LayerProfile profile = sedimentation::profile(layers.density[s][m], layers.thickness[s][m],
@@ -184,49 +190,51 @@ __device__ inline void write_down(const Layers& layers, SedimentationWork (&work
 // Index of the first arrived interface, from the second on, that is not below the bottom of a layer of the grid: that
 // bottom is in the arrived layer below it. Since no interface moves up, the index is at least that of the layer, and
 // does not decrease with height.
-__device__ inline void find_next(const SedimentationWork (&work)[KINDS], const Layers& layers, int m, real height,
-                                 int (&next)[KINDS][SLOTS])
+template <int COUNT>
+__device__ inline void find_next(const SedimentationWork (&work)[KINDS], const LayersOf<COUNT>& layers, int m,
+                                 real height, int (&next)[COUNT][SLOTS])
 {
     const int k = level_of(m);
 #pragma unroll
-    for (int s = 0; s < KINDS; ++s) {
+    for (int s = 0; s < COUNT; ++s) {
         // Starts one before the first candidate.
         int start = min(k, NZ);
         if (!(layers.arrival[s][m] < height)) start = max(start - 1, 0);
         next[s][m] = m > 0 ? max(start, next[s][m > 0 ? m - 1 : 0] - 1) : start;
     }
-    if constexpr (KINDS == 1) {
+    if constexpr (COUNT == 1) {
 #pragma unroll 1
         do ++next[0][m];
         while (work[0].arrival[next[0][m]] < height);
     } else {
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s) ++next[s][m];
+        for (int s = 0; s < COUNT; ++s) ++next[s][m];
         bool is_found;
 #pragma unroll 1
         do {
             is_found = true;
 #pragma unroll
-            for (int s = 0; s < KINDS; ++s)
+            for (int s = 0; s < COUNT; ++s)
                 if (work[s].arrival[next[s][m]] < height) ++next[s][m], is_found = false;
         } while (!is_found);
     }
 }
 
 // Remaps the arrived layers to the layers of the grid.
-__device__ inline void remap(const Grid& grid, const Layers& layers, const SedimentationWork (&work)[KINDS],
-                             real (&content)[KINDS][SLOTS])
+template <int COUNT>
+__device__ inline void remap(const Grid& grid, const LayersOf<COUNT>& layers, const SedimentationWork (&work)[KINDS],
+                             real (&content)[COUNT][SLOTS])
 {
     // Height of the bottom of a layer above the bottom of the arrived layer it is in, and the mass of that arrived
     // layer below it.
-    int next[KINDS][SLOTS];
-    real z[KINDS][SLOTS], mass_below[KINDS][SLOTS];
-    Arrived arrived[KINDS][SLOTS];
+    int next[COUNT][SLOTS];
+    real z[COUNT][SLOTS], mass_below[COUNT][SLOTS];
+    Arrived arrived[COUNT][SLOTS];
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
         find_next(work, layers, m, grid.height[m], next);
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s) {
+        for (int s = 0; s < COUNT; ++s) {
             const Arrived& here = arrived[s][m] = work[s].arrived[next[s][m] - 1];
             z[s][m] = grid.height[m] - here.arrival;
             mass_below[s][m] = sedimentation::mass_up_to(here.profile, z[s][m]);
@@ -235,7 +243,7 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Sedim
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m) {
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s) {
+        for (int s = 0; s < COUNT; ++s) {
             const Arrived& here = arrived[s][m];
             const int next_above = from_above(next[s], m);
             const real within = sedimentation::mean_within(here.profile, z[s][m], from_above(z[s], m));
@@ -252,85 +260,24 @@ __device__ inline void remap(const Grid& grid, const Layers& layers, const Sedim
     }
 }
 
-// Terminal velocities of a species in the layers of a lane.
-template <Species KIND>
-__device__ inline void set_speeds(const Wsm5Params& p, const Air (&air)[SLOTS], const real (&q)[SLOTS],
-                                  const real (&n0s_factor)[SLOTS], real (&speed)[SLOTS])
+// Remaps COUNT species to the grid, and stores them in the fields of the tile (`field_of`), with what has reached the ground. `kind` has the species
+// of each.
+template <int COUNT, class Tile, class Kind>
+__device__ inline void land(Tile& tile, const Grid& grid, const LayersOf<COUNT>& layers, const Kind& kind, int column,
+                            bool is_own)
 {
-#pragma unroll
-    for (int m = 0; m < SLOTS; ++m) speed[m] = fall_speed<KIND>(p, air[m], q[m], n0s_factor[m]);
-}
-
-// Terminal velocities of a species that may be a run-time value, so that the code of sedimentation exists once.
-__device__ inline void set_speeds(const Wsm5Params& p, Species kind, const Air (&air)[SLOTS],
-                                  const real (&q)[SLOTS], const real (&n0s_factor)[SLOTS],
-                                  real (&speed)[SLOTS])
-{
-    if (kind == Species::RAIN) set_speeds<Species::RAIN>(p, air, q, n0s_factor, speed);
-    else if (kind == Species::SNOW) set_speeds<Species::SNOW>(p, air, q, n0s_factor, speed);
-    else set_speeds<Species::ICE>(p, air, q, n0s_factor, speed);
-}
-
-// The field of a species.
-__device__ inline Field& field_of(Tile& tile, Species kind)
-{
-    return kind == Species::RAIN ? tile.qr : kind == Species::SNOW ? tile.qs : tile.qi;
-}
-
-// Sedimentation of the species of a task in a column for a minor step: all of them, or `only`. A group without a column
-// of its own repeats that of another group without storing results.
-__device__ inline void sediment(const Wsm5Args& a, Tile& tile, Species only, int column, bool is_own)
-{
-    const auto kind = [&](int s) { return KINDS == 1 ? only : Species(s); };
     SedimentationWork(&work)[KINDS] = tile.fall[group()];
-    Grid grid;
-    set_grid(tile, column, grid);
-    Layers layers;
-    real here[KINDS][SLOTS], speed[KINDS][SLOTS], n0s_factor[SLOTS];
-#pragma unroll
-    for (int m = 0; m < SLOTS; ++m) {
-        const int k = min(level_of(m), NZ - 1);
-#pragma unroll
-        for (int s = 0; s < KINDS; ++s) {
-            const real q = field_of(tile, kind(s))[k][column];
-            here[s][m] = has_level(m) ? q : real(0);
-            layers.content[s][m] = grid.air[m].rho * here[s][m];
-        }
-        n0s_factor[m] = 0;
-    }
-    if (KINDS > 1 || only == Species::SNOW) {
-#pragma unroll
-        for (int m = 0; m < SLOTS; ++m)
-            n0s_factor[m] = slope::snow_intercept_factor(a.params, tile.t[min(level_of(m), NZ - 1)][column]);
-    }
-#pragma unroll
-    for (int s = 0; s < KINDS; ++s) set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, speed[s]);
-    arrive<KINDS>(a.dt_cloud, grid, speed, layers);
-    // Ice, the last species, keeps its speed at departure.
-    if (KINDS > 1 || only != Species::ICE) {
-        constexpr int COUNT = KINDS > 1 ? KINDS - 1 : 1;
-#pragma unroll
-        for (int s = 0; s < COUNT; ++s) {
-            real then[SLOTS];
-#pragma unroll
-            for (int m = 0; m < SLOTS; ++m) here[s][m] = layers.density[s][m] / grid.air[m].rho;
-            set_speeds(a.params, kind(s), grid.air, here[s], n0s_factor, then);
-#pragma unroll
-            for (int m = 0; m < SLOTS; ++m) speed[s][m] = sedimentation::mean_speed(speed[s][m], then[m]);
-        }
-        arrive<COUNT>(a.dt_cloud, grid, speed, layers);
-    }
     write_down(layers, work);
-    real content[KINDS][SLOTS];
+    real content[COUNT][SLOTS];
     remap(grid, layers, work, content);
 
     // Budget terms of all species are added up together.
-    real residual = 0, clipped = 0, ground[KINDS] = {};
+    real residual = 0, clipped = 0, ground[COUNT] = {};
     bool is_below_zero = false;
 #pragma unroll
     for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s) {
+        for (int s = 0; s < COUNT; ++s) {
             residual += (content[s][m] - layers.content[s][m]) * grid.depth[m];
             is_below_zero |= content[s][m] < 0;
             if (has_level(m) && is_own)
@@ -338,7 +285,7 @@ __device__ inline void sediment(const Wsm5Args& a, Tile& tile, Species only, int
         }
     residual = group_sum(residual);
 #pragma unroll
-    for (int s = 0; s < KINDS; ++s) {
+    for (int s = 0; s < COUNT; ++s) {
         // Arrived interfaces are in ascending order: without one below the ground at the lowest level, nothing reaches
         // the ground.
         if (__any_sync(ALL_LANES, member() == 0 && layers.arrival[s][0] < 0)) {
@@ -359,57 +306,13 @@ __device__ inline void sediment(const Wsm5Args& a, Tile& tile, Species only, int
 #pragma unroll
         for (int m = 0; m < SLOTS; ++m)
 #pragma unroll
-            for (int s = 0; s < KINDS; ++s) clipped += sedimentation::store_content(grid.air[m], content[s][m], landed);
+            for (int s = 0; s < COUNT; ++s) clipped += sedimentation::store_content(grid.air[m], content[s][m], landed);
         clipped = group_sum(clipped);
     }
     if (member() == 0 && is_own) {
 #pragma unroll
-        for (int s = 0; s < KINDS; ++s)
+        for (int s = 0; s < COUNT; ++s)
             tile.landing[int(kind(s))][column] = {ground[s], s == 0 ? residual : 0, s == 0 ? clipped : 0};
     }
     __syncwarp();  // the next task uses the same work space, and shuffles do not order memory accesses
-}
-
-// Lists the columns with a species, each by the thread of the column, which is faster than a search by every task.
-__device__ inline void list_columns(Tile& tile, int column)
-{
-#pragma unroll
-    for (int s = 0; s < FALLING_SPECIES; ++s) {
-        const unsigned columns = tile.falling.species[s], before = (1u << column) - 1;
-        if (columns >> column & 1) tile.listed.column[s][__popc(columns & before)] = column;
-        if (column == 0) tile.listed.count[s] = __popc(columns);
-    }
-}
-
-// Number of tasks of a species, or of all species if a task has all of them.
-__device__ inline int tasks_of(const Tile& tile, Species kind)
-{
-    const int columns = COLUMNS_LISTED ? tile.listed.count[int(kind)] : __popc(columns_of(tile, kind));
-    return (columns + GROUPS - 1) / GROUPS;
-}
-
-// Sedimentation for one task of a species: the next columns that contain it, one for each group of the warp.
-__device__ inline void fall_in_columns(const Wsm5Args& a, Tile& tile, Species kind, int task)
-{
-    if (!COLUMNS_LISTED) return sediment(a, tile, kind, nth_set_bit(columns_of(tile, kind), task), true);
-    const int first = task * GROUPS, mine = first + lane() / GROUP;
-    // If no columns are left, a group repeats the first one without storing results.
-    const bool is_own = mine < tile.listed.count[int(kind)];
-    sediment(a, tile, kind, tile.listed.column[int(kind)][is_own ? mine : first], is_own);
-}
-
-// Sedimentation in the tile: the tasks of one species after another, or of all together, are assigned to the warps in
-// round-robin order.
-__device__ inline void fall_in(const Wsm5Args& a, Tile& tile)
-{
-    // Uniform over the warp, which the shuffle tells the compiler.
-    int task = __shfl_sync(ALL_LANES, warp(), 0);
-#pragma unroll 1
-    for (int kind = 0; kind < FALLING_SPECIES / KINDS; ++kind) {
-        const int tasks = tasks_of(tile, Species(kind));
-#pragma unroll 1
-        for (; task < tasks; task += WARPS) fall_in_columns(a, tile, Species(kind), task);
-        // The round-robin order continues with the first task of the next species.
-        task -= tasks;
-    }
 }

@@ -1,7 +1,7 @@
 // Operations over the lanes of a warp. All lanes take part; the order of additions is fixed.
 #pragma once
 
-#include "physics/wsm5/tile/tile.cuh"
+#include "physics/tile/shape.cuh"
 
 // Largest number of all lanes, in every lane.
 __device__ inline int warp_max(int x)
