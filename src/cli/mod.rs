@@ -36,6 +36,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::time::uptime;
 
 pub use device::BackendChoice;
+pub use run::host::RunHost;
 
 use crate::error::{Error, Result};
 use crate::io::store::writer::Stored;
@@ -123,9 +124,15 @@ enum Command {
 /// Factor of the hidden option --perturb.
 const ONE_PER_CENT_MORE: f64 = 1.01;
 
-/// Parses the command line, runs the command, and turns its result into an exit code.
+/// Runs the command of the command line of this process.
 pub fn main() -> ExitCode {
-    let result = config::with_file(std::env::args_os().collect()).and_then(|arguments| {
+    ExitCode::from(call(std::env::args_os().collect()))
+}
+
+/// Parses a command line, of which the first word is the name of the program, runs the command, and turns its result into
+/// an exit code. Ends the process where the command line is wrong or asks for help.
+pub fn call(arguments: Vec<OsString>) -> u8 {
+    let result = config::with_file(arguments).and_then(|arguments| {
         let cli = parse(&arguments)?;
         start_log(&cli.common);
         ignore_file_size_signal()?;
@@ -133,14 +140,33 @@ pub fn main() -> ExitCode {
         run(&cli)
     });
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => {
             if !matches!(error, Error::BrokenPipe) {
                 // Nothing can be done if standard error is closed too.
                 let _ = writeln!(io::stderr(), "error: {}", advice::message(&error));
             }
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
+    }
+}
+
+/// Runs a command inside another program, without a log: `run` under the eyes of a host, or `plot`. The arguments are
+/// those after the name of the program.
+///
+/// # Errors
+///
+/// [`Error::Usage`] for wrong arguments, with the text of the parser, and for other commands; otherwise those of the
+/// command.
+pub fn call_within(arguments: Vec<OsString>, host: RunHost) -> Result<()> {
+    let own = [OsString::from("nwp-mini")].into_iter();
+    let arguments = config::with_file(own.chain(arguments).collect())?;
+    let wrong = |error: clap::Error| Error::Usage(error.render().to_string());
+    Instructions::check().map_err(Error::Usage)?;
+    match Cli::try_parse_from(arguments).map_err(wrong)?.command {
+        Command::Run(command) => command.run_within(Some(host)),
+        Command::Plot(command) => command.run(),
+        _ => Err(Error::Usage("only run and plot are commands for another program".to_owned())),
     }
 }
 

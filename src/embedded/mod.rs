@@ -56,6 +56,7 @@ use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::physics::scheme::{About, CpuColumns, PhysicsPrecision, Scheme};
 use crate::physics::{Block, check_length};
+use crate::simd::LANES;
 use crate::threads;
 #[cfg(feature = "gpu")]
 use on_device::{OnDevice, Prepared};
@@ -82,6 +83,10 @@ const CONSTANTS: [(&str, f64); 18] = [
     ("rhowater", f64::RHO_WATER),
     ("rhosnow", f64::RHO_SNOW),
 ];
+
+/// Most columns of a call that stays in the calling thread although there are others: a thread takes as many at a time,
+/// and waking one costs more than it could save.
+const FEW_COLUMNS: usize = 5 * LANES;
 
 /// A scheme of the registry, ready for calls on arrays of a host.
 #[derive(Debug)]
@@ -231,14 +236,15 @@ impl Microphysics {
             return Ok(());
         }
         let block = Block { theta_base: R::ZERO, ..block };
+        let (_, rows, row) = block.dim();
         match &self.place {
-            Place::Caller => {
-                let columns = self.columns::<R>(nz);
-                threads::alone(|| columns.call(R::of(dt), block));
-            }
-            Place::Pool(pool) => {
+            Place::Pool(pool) if rows * row > FEW_COLUMNS => {
                 let columns = self.columns::<R>(nz);
                 pool.install(|| columns.call(R::of(dt), block));
+            }
+            Place::Caller | Place::Pool(_) => {
+                let columns = self.columns::<R>(nz);
+                threads::alone(|| columns.call(R::of(dt), block));
             }
             #[cfg(feature = "gpu")]
             Place::Device(device) => {

@@ -1,8 +1,8 @@
 //! Arrays of a host as views.
 
-use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3, Axis, Ix3, RawArrayViewMut, ShapeBuilder};
-
+use ndarray::{ArrayView3, ArrayViewMut2, ArrayViewMut3};
 use nwp_mini::error::Result;
+use nwp_mini_host::strided::{self, Side, check_distinct};
 
 use crate::call::refused;
 
@@ -30,9 +30,6 @@ pub struct Block {
     pub plane_j: i64,
 }
 
-/// An axis: its length, and elements from one to the next.
-type Side = (usize, i64);
-
 /// Shape and strides that were checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
@@ -54,37 +51,13 @@ impl Block {
         let field = [(levels, stride_k), (rows, stride_j), (columns, stride_i)];
         let plane = [(rows, plane_j), (columns, plane_i)];
         if rows * columns > 0 {
-            check_distinct(&field, ["stride_k", "stride_j", "stride_i"], bytes)?;
-            check_distinct(&plane, ["plane_j", "plane_i"], bytes)?;
+            let of_block = |text| refused(format!("block: {text}"));
+            check_distinct(&field, ["stride_k", "stride_j", "stride_i"], bytes)
+                .map_err(of_block)?;
+            check_distinct(&plane, ["plane_j", "plane_i"], bytes).map_err(of_block)?;
         }
         Ok(Places { field, plane })
     }
-}
-
-/// Fails if two cells share an element, or memory cannot hold all of them.
-fn check_distinct<const N: usize>(sides: &[Side; N], names: [&str; N], bytes: usize) -> Result<()> {
-    let mut long: Vec<(u64, usize, &str)> = sides
-        .iter()
-        .zip(names)
-        .filter(|((count, _), _)| *count > 1)
-        .map(|((count, stride), name)| (stride.unsigned_abs(), *count, name))
-        .collect();
-    long.sort_unstable();
-    // Elements that the shorter strides reach, the first one included.
-    let mut reach: u64 = 1;
-    for (stride, count, name) in long {
-        if stride < reach {
-            return Err(refused(format!(
-                "block: {name} is {stride}, but the axes inside it take {reach} elements; cells would share memory"
-            )));
-        }
-        let more = stride.checked_mul(count as u64 - 1).and_then(|more| reach.checked_add(more));
-        let most = isize::MAX as u64 / bytes as u64;
-        reach = more.filter(|reach| *reach <= most).ok_or_else(|| {
-            refused(format!("block: {count} times {name} = {stride} is more than memory holds"))
-        })?;
-    }
-    Ok(())
 }
 
 impl Places {
@@ -104,7 +77,7 @@ impl Places {
     /// As [`Places::field_mut`], without changes while the view lives.
     pub(crate) unsafe fn field<'a, T>(&self, pointer: *const T) -> ArrayView3<'a, T> {
         // SAFETY: promised by the caller; a view for reading is made of it.
-        unsafe { self.raw(pointer.cast_mut()).deref_into_view() }
+        unsafe { strided::volume(pointer.cast_mut(), &self.field).deref_into_view() }
     }
 
     /// A field to be read and written.
@@ -114,7 +87,7 @@ impl Places {
     /// All cells lie in memory that stays as long as the view, and nobody else reads or writes them meanwhile.
     pub(crate) unsafe fn field_mut<'a, T>(&self, pointer: *mut T) -> ArrayViewMut3<'a, T> {
         // SAFETY: promised by the caller.
-        unsafe { self.raw(pointer).deref_into_view_mut() }
+        unsafe { strided::volume(pointer, &self.field).deref_into_view_mut() }
     }
 
     /// A plane to be read and written.
@@ -123,46 +96,9 @@ impl Places {
     ///
     /// As [`Places::field_mut`].
     pub(crate) unsafe fn plane_mut<'a, T>(&self, pointer: *mut T) -> ArrayViewMut2<'a, T> {
-        let (lowest, [rows, columns]) = spread(&self.plane);
-        let shape = (rows.0, columns.0).strides((rows.1, columns.1));
-        // SAFETY: promised by the caller; strides are positive, and all cells were found to be different elements.
-        unsafe {
-            let mut view = RawArrayViewMut::from_shape_ptr(shape, pointer.offset(lowest));
-            turn(&self.plane, |axis| view.invert_axis(axis));
-            view.deref_into_view_mut()
-        }
+        // SAFETY: promised by the caller; all cells were found to be different elements.
+        unsafe { strided::plane(pointer, &self.plane).deref_into_view_mut() }
     }
-
-    /// # Safety
-    ///
-    /// As [`Places::field_mut`].
-    unsafe fn raw<T>(&self, pointer: *mut T) -> RawArrayViewMut<T, Ix3> {
-        let (lowest, [levels, rows, columns]) = spread(&self.field);
-        let shape = (levels.0, rows.0, columns.0).strides((levels.1, rows.1, columns.1));
-        // SAFETY: as above.
-        let mut view = unsafe { RawArrayViewMut::from_shape_ptr(shape, pointer.offset(lowest)) };
-        turn(&self.field, |axis| view.invert_axis(axis));
-        view
-    }
-}
-
-/// Calls `invert` with the axes whose strides are negative.
-fn turn(sides: &[Side], mut invert: impl FnMut(Axis)) {
-    for (axis, (count, stride)) in sides.iter().enumerate() {
-        if *stride < 0 && *count > 1 {
-            invert(Axis(axis));
-        }
-    }
-}
-
-/// Elements from the first cell to that with the lowest address, and lengths and strides from there. An axis of a single
-/// cell has stride 1, whatever the host says.
-fn spread<const N: usize>(sides: &[Side; N]) -> (isize, [(usize, usize); N]) {
-    let back = sides.iter().filter(|(_, stride)| *stride < 0);
-    let lowest = back.map(|(count, stride)| *stride as isize * (*count as isize - 1).max(0)).sum();
-    let shape = sides
-        .map(|(count, stride)| (count, if count > 1 { stride.unsigned_abs() as usize } else { 1 }));
-    (lowest, shape)
 }
 
 #[cfg(test)]

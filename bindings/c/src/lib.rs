@@ -1,7 +1,7 @@
 //! nwp-mini for C, and for languages that call C: the functions of `include/nwp_mini.h`.
 //!
 //! `physics` has the column physics on arrays of a host and of a device, `chemistry` the reactions in cells. A call runs
-//! within `call`: with the floating-point settings that the library needs (`floating_point`), errors and panics as a
+//! within `call`: with the floating-point settings that the library needs (`nwp_mini_host`), errors and panics as a
 //! status, and the text of the last error (`last_error`). Arrays are views (`arrays`), texts of descriptions live with
 //! their handle (`texts`).
 
@@ -12,7 +12,6 @@ pub mod arrays;
 mod call;
 pub mod chemistry;
 pub mod description;
-mod floating_point;
 mod last_error;
 pub mod log;
 pub mod physics;

@@ -58,7 +58,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     gpu: Option<&Gpu>,
 ) -> Result<()> {
     let start = Instant::now();
-    let stop = interruptible()?;
+    let stop = interruptible(config.host.as_ref())?;
     let Run { json, force, output_interval, dry_run, .. } = &config.options;
     let output = AtomicFile::new(&config.output, *force)?;
     let json = AtomicFile::if_asked(json.as_deref(), *force)?;
@@ -82,7 +82,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     let table = member_table(ensemble, &*config.scheme.physics)?;
     let output = EnsembleOutput::<R>::create(output, header, table.clone())?;
     let frames = Frames { interval: *output_interval, ..Frames::default() };
-    let mut progress = Progress::new(plan.steps);
+    let mut progress = Progress::new(plan.steps, config.host.as_ref());
     let result = run_members(
         &mut case,
         &plan,

@@ -4,6 +4,7 @@ mod aux_outputs;
 mod chemistry_report;
 mod coupled;
 mod ensemble;
+pub(in crate::cli) mod host;
 pub(in crate::cli) mod metadata;
 pub(in crate::cli) mod options;
 pub(in crate::cli) mod pair;
@@ -31,6 +32,7 @@ use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::run::aux_outputs::{AuxRequest, AuxWriter};
+use crate::cli::run::host::RunHost;
 use crate::cli::run::options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
 use crate::cli::run::progress::Progress;
 use crate::cli::run::report::Facts;
@@ -58,8 +60,13 @@ use crate::time_steps::{HOUR, Length, Plan};
 
 impl Run {
     pub(in crate::cli) fn run(&self) -> Result<()> {
+        self.run_within(None)
+    }
+
+    /// A run inside another program, if there is one.
+    pub(in crate::cli) fn run_within(&self, host: Option<RunHost>) -> Result<()> {
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
-        let config = self.config(from.as_ref())?;
+        let config = RunConfig { host, ..self.config(from.as_ref())? };
         let gpu = self.backend.open(&self.gpu)?;
         match config.scheme.precision {
             Precision::F32 => run::<f32>(config, gpu.as_ref(), from.as_ref()),
@@ -109,6 +116,7 @@ impl Run {
         }
         let config = RunConfig {
             options: self.clone(),
+            host: None,
             inputs,
             output,
             restart_output,
@@ -186,7 +194,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let start = Instant::now();
     // From here on an interrupt must leave complete files: before the first step the output ends with the initial
     // state.
-    let stop = interruptible()?;
+    let stop = interruptible(config.host.as_ref())?;
     // Errors about output files come before anything is read or computed. From here on no other run can write these
     // files.
     let force = config.options.force;
@@ -358,7 +366,7 @@ impl<R: FilePrecision + Value> Job<'_, R> {
     ) -> Result<(Outcome, Option<ComparisonReport>)> {
         let Self { config, plan, frames, stop, .. } = *self;
         let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
-        let mut progress = Progress::new(long_runs * plan.steps);
+        let mut progress = Progress::new(long_runs * plan.steps, config.host.as_ref());
         let on_step = &mut |step| progress.at(step);
         let result = if let Some(start) = compared {
             let case = &mut *self.case;

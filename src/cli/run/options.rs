@@ -9,6 +9,7 @@ use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
 use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
+use crate::cli::run::host::RunHost;
 use crate::cli::run::storage_options::StorageOptions;
 use crate::cli::{BackendChoice, Precision};
 use crate::ensemble::Ensemble;
@@ -112,6 +113,8 @@ pub(in crate::cli) struct Run {
 pub(in crate::cli) struct RunConfig {
     /// The options; those with a default that depends on a file are below.
     pub(in crate::cli) options: Run,
+    /// The program that the run is made in; `None` if it is the command.
+    pub(in crate::cli) host: Option<RunHost>,
     /// Input files in the order of their times, at least one.
     pub(in crate::cli) inputs: Vec<PathBuf>,
     pub(in crate::cli) output: PathBuf,

@@ -13,6 +13,7 @@ use crate::calendar;
 use crate::cli::FilePrecision;
 use crate::cli::run::aux_outputs;
 use crate::cli::run::aux_outputs::{AuxOutputs, AuxRequest};
+use crate::cli::run::host::RunHost;
 use crate::cli::run::options::RunConfig;
 use crate::cli::run::provenance::provenance;
 use crate::cli::run::refine::refined;
@@ -237,8 +238,12 @@ pub(in crate::cli) fn log_projection<R>(case: &RunInput<R>) {
     }
 }
 
-/// A flag that an interrupt sets; a second interrupt ends the program at once.
-pub(in crate::cli) fn interruptible() -> Result<Arc<AtomicBool>> {
+/// A flag that an interrupt sets; a second interrupt ends the program at once. Inside another program it is that of the
+/// host.
+pub(in crate::cli) fn interruptible(host: Option<&RunHost>) -> Result<Arc<AtomicBool>> {
+    if let Some(RunHost { stop, .. }) = host {
+        return Ok(Arc::clone(stop));
+    }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))

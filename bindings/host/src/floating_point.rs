@@ -5,7 +5,8 @@
 use std::arch::asm;
 
 /// The settings of a host, restored when this value goes.
-pub(crate) struct HostSettings(Word);
+#[derive(Debug)]
+pub struct HostSettings(Word);
 
 #[cfg(target_arch = "x86_64")]
 type Word = u32;
@@ -24,7 +25,8 @@ compile_error!("the floating-point settings of this processor are not known");
 
 impl HostSettings {
     /// Keeps the settings of the host, and sets those of the library.
-    pub(crate) fn replace() -> Self {
+    #[must_use = "the settings of the host come back when this value goes"]
+    pub fn replace() -> Self {
         let host = Self(settings());
         set(USUAL);
         host
