@@ -17,7 +17,8 @@ BY_FILE = {"hdf5-metno-src": "HDF5", "netcdf-src": "BSD-3-Clause"}
 HEAD = """\
 # Licences of what nwp-mini is made of
 
-Every package of `Cargo.lock`, by where it goes: into the program, only into its building (macros, compilers of the
+Every package of `Cargo.lock`, by where it goes: into the program, only into the
+Python module (which has all of the program besides), only into its building (macros, compilers of the
 C libraries), only into tests, or only into programs for other systems than Linux. Written by
 `validation/licences.py`; `cargo test --release --test tidy` fails where this list and `Cargo.lock` differ, and
 `cargo deny check` holds the licences to those that `deny.toml` admits. The texts of the licences stand in the packages
@@ -65,7 +66,7 @@ def main():
         for package in whole["packages"]
         if any("proc-macro" in target["kind"] for target in package["targets"])
     }
-    program, building, tests = set(), set(), set()
+    program, python, building, tests = set(), set(), set(), set()
     for platform in LINUX:
         graph = metadata("--filter-platform", platform)
         root = [graph["resolve"]["root"]]
@@ -75,6 +76,9 @@ def main():
         nodes = {node["id"]: node for node in graph["resolve"]["nodes"]}
         own = [d["pkg"] for d in nodes[root[0]]["deps"] if any(k["kind"] == "dev" for k in d["dep_kinds"])]
         tests |= set(own) | reached(graph, macros, own, {"normal", "build"})
+        module = [p["id"] for p in whole["packages"] if p["name"] == "nwp-mini-python"]
+        python |= reached(graph, macros, module, {"normal"})
+        building |= reached(graph, macros, module, {"normal", "build"})
     lines = []
     for package in sorted(whole["packages"], key=lambda p: (p["name"], p["version"])):
         # The packages of this project have no source.
@@ -83,7 +87,12 @@ def main():
         where = next(
             (
                 words
-                for words, places in (("program", program), ("building", building), ("tests", tests))
+                for words, places in (
+                    ("program", program),
+                    ("Python module", python),
+                    ("building", building),
+                    ("tests", tests),
+                )
                 if package["id"] in places
             ),
             "other systems",
