@@ -9,6 +9,7 @@ Arrays are changed in place; an xarray.Dataset is left as it is, and a new one r
 """
 
 from nwp_mini import _fork as _fork
+from nwp_mini import _schemes
 from nwp_mini._advection import Advection, Grid
 from nwp_mini._chemistry import Chemistry
 from nwp_mini._core import __version__
@@ -24,13 +25,9 @@ from nwp_mini._errors import (
     NwpMiniError,
 )
 from nwp_mini._runs import Picture, Pictures, plot, read, run
-from nwp_mini._schemes import CLASSES as _CLASSES
-from nwp_mini._schemes import Scheme
-
-globals().update(_CLASSES)
+from nwp_mini._schemes import *
 
 __all__ = [
-    *_CLASSES,
     "Advection",
     "Chemistry",
     "Fault",
@@ -45,9 +42,9 @@ __all__ = [
     "NwpMiniError",
     "Picture",
     "Pictures",
-    "Scheme",
     "__version__",
     "plot",
     "read",
     "run",
 ]
+__all__ += _schemes.__all__

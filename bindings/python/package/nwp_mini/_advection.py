@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class Advection:
             raise FieldError(f"the Dataset has no {', '.join(missing)}; read it with fluxes=True")
         air = ("rho", "exner", "p", "dz", "w")
         names = [n for n, v in dataset.data_vars.items() if v.dims == ("k", "j", "i") and n not in air]
-        copies: Sequence[Any] = [_datasets.writable(dataset[name]) for name in names]
+        copies = [_datasets.writable(dataset[name]) for name in names]
         self._core.step(copies, [np.asarray(dataset[name].values) for name in FLUXES], dt)
         return dataset.assign(
             {name: (dataset[name].dims, values, dataset[name].attrs) for name, values in zip(names, copies)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import warnings
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
@@ -24,8 +25,21 @@ def _xarray() -> Any:
 
 def _by_argument(error: NwpMiniError) -> NwpMiniError:
     """The same with the names of arguments in the place of options."""
-    text = re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), str(error))
+    text = re.split(r"\n\n(?:Usage:|For more)", str(error))[0].removeprefix("error: ")
+    text = text.replace("\n\n  tip: ", "; ")
+    text = re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)
     return type(error)(text)
+
+
+def _opened(xarray: Any, file: str, load: bool) -> Any:
+    """A Dataset of a file, in memory if `load`."""
+    with warnings.catch_warnings():
+        # Dates of idealized cases precede those that NumPy has; they are cftime's then.
+        warnings.simplefilter("ignore", xarray.SerializationWarning)
+        if not load:
+            return xarray.open_dataset(file)
+        with xarray.open_dataset(file) as made:
+            return made.load()
 
 
 def read(
@@ -42,7 +56,7 @@ def read(
     if dtype not in ("f4", "f8", "float32", "float64"):
         raise FieldTypeError(f"dtype={dtype!r}: f4 or f8 is needed")
     found = _core.read(os.fspath(file), physics, dtype in ("f8", "float64"))
-    variables = {}
+    variables: dict[str, Any] = {}
     for name, values in found["fields"].items():
         units, about = _OF_FIELDS.get(name, ("", name))
         variables[name] = (("k", "j", "i"), values, {"units": units, "long_name": about})
@@ -63,7 +77,9 @@ def _file_of(source: Any, folder: str) -> Iterator[str]:
     """A file: the source itself, or a Dataset written to one."""
     if _datasets.is_dataset(source):
         path = os.path.join(folder, "input.nc")
-        source.to_netcdf(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", _xarray().SerializationWarning)
+            source.to_netcdf(path)
         yield path
     else:
         yield os.fspath(source)
@@ -139,10 +155,7 @@ def run(
                 _core.call(words, on_step, threads)
             except NwpMiniError as error:
                 raise _by_argument(error) from None
-        if output is not None:
-            return xarray.open_dataset(target)
-        with xarray.open_dataset(target) as made:
-            return made.load()
+        return _opened(xarray, target, load=output is None)
 
 
 class Picture:

@@ -227,3 +227,5 @@ others during a call, which releases Python's lock.
 
 #: The classes of the schemes by their names.
 CLASSES: dict[str, type[Scheme]] = {made.__name__: made for made in map(_class, _core.schemes())}
+globals().update(CLASSES)
+__all__ = ["CLASSES", "Scheme", *CLASSES]
