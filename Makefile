@@ -38,7 +38,7 @@ unexport MAKEFLAGS MFLAGS
 SHELL := /bin/sh
 .SHELLFLAGS := -euc
 .DEFAULT_GOAL := help
-.PHONY: help run test gpu-test emulated-gpu-test kernels build c-library fortran lint tools
+.PHONY: help run test gpu-test emulated-gpu-test kernels build c-library fortran python wheel lint tools
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -49,7 +49,10 @@ run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.n
 test: tools ## run all tests that need no GPU
 	$(CARGO) test --release --target-dir target $(TESTS)
 	# By itself: another member would turn on features that the library has not.
-	if [ -z "$(TESTS)" ]; then $(CARGO) test --release --target-dir target --package nwp-mini-c; fi
+	if [ -z "$(TESTS)" ]; then
+		$(CARGO) test --release --target-dir target --package nwp-mini-host
+		$(CARGO) test --release --target-dir target --package nwp-mini-c
+	fi
 
 gpu-test: tools ## run the tests of the GPU; without one they say that they are skipped
 	$(CARGO) test --release --target-dir target --test gpu
@@ -78,6 +81,32 @@ fortran: c-library ## compile the module nwp_mini and WRF's WSM5 and WSM6 to tar
 		(cd target/fortran && $(FC) $(FFLAGS) -c $${source%.*}.f90)
 	done
 
+# Packages for building and testing the Python package, apart from those of the machine.
+PYTHON_PLACE := target/python/venv
+PYTHON_NEEDS := maturin pytest numpy xarray netCDF4 h5py tqdm mypy types-tqdm nbconvert ipykernel
+with_python = VIRTUAL_ENV=$(CURDIR)/$(PYTHON_PLACE) PATH="$(CURDIR)/$(PYTHON_PLACE)/bin:$$PATH" \
+	CARGO_TARGET_DIR=$(CURDIR)/target
+
+.PHONY: python-place
+python-place:
+	@if [ ! -e $(PYTHON_PLACE)/ready ]; then
+		$(PYTHON) -m venv --clear $(PYTHON_PLACE) || { echo "error: install python3-venv" >&2; exit 1; }
+		$(PYTHON_PLACE)/bin/python -m pip install --quiet $(PYTHON_NEEDS)
+		touch $(PYTHON_PLACE)/ready
+	fi
+
+python: tools python-place ## build the Python package on what make build has built, and test it
+	$(with_python) pip install --quiet --no-build-isolation --force-reinstall --no-deps .
+	$(with_python) python -m pytest $(TESTS)
+	$(with_python) mypy
+	$(with_python) python -m mypy.stubtest --allowlist bindings/python/stubtest_allowlist.txt \
+		nwp_mini._schemes nwp_mini._core
+	$(with_python) jupyter nbconvert --log-level WARN --to html --execute --output-dir target/python \
+		bindings/python/storm.ipynb
+
+wheel: tools python-place ## build a wheel for Python 3.10 and later in target/wheels
+	$(with_python) maturin build --release --out target/wheels
+
 lint: tools ## check formatting, clippy and documentation; no warning passes
 	@for part in fmt clippy; do
 		if ! $(CARGO) $$part --version >/dev/null 2>&1; then
@@ -88,7 +117,7 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 	set -x
 	$(CARGO) fmt --all --check
 	# Members one by one: together they would turn on features of the library that some of them have not.
-	for member in nwp-mini nwp-mini-support nwp-mini-outsider nwp-mini-c; do
+	for member in nwp-mini nwp-mini-support nwp-mini-outsider nwp-mini-host nwp-mini-c nwp-mini-python; do
 		$(CARGO) clippy --release --target-dir target --package $$member --all-targets -- -D warnings
 	done
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \

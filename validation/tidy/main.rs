@@ -184,11 +184,12 @@ fn rates_change_nothing() {
 const MOST_RECORDED: u64 = 3_000_000;
 
 /// Pages beside those of the records whose links lead somewhere.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "ARCHITECTURE.md",
     "benches/README.md",
     "bindings/README.md",
+    "bindings/python/README.md",
     "benches/wilson.md",
     "data/README.md",
     "data/chemistry/README.md",

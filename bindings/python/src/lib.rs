@@ -5,6 +5,7 @@
 //! become exceptions of the package (`errors`), and objects with threads know their process (`process`).
 
 #![allow(unsafe_code, reason = "memory of arrays that belong to Python")]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 hands over arguments as values")]
 
 mod chemistry;
 mod command;
@@ -14,6 +15,7 @@ mod input;
 mod memory;
 mod microphysics;
 mod names;
+mod older_libraries;
 mod process;
 mod transport;
 

@@ -172,7 +172,7 @@ impl Memory {
 fn of_numpy(name: &str, array: &Bound<'_, PyUntypedArray>) -> Result<Memory> {
     let py = array.py();
     let found = array.dtype();
-    let kind = if found.is(&dtype::<f32>(py)) || same(&found, &dtype::<f32>(py)) {
+    let kind = if same(&found, &dtype::<f32>(py)) {
         Kind::F4
     } else if same(&found, &dtype::<f64>(py)) {
         Kind::F8

@@ -104,7 +104,9 @@ impl Physics {
         let order = Order::parse(order)?;
         let objects: Vec<Bound<'_, PyAny>> = fields.iter().collect();
         let mut arguments = self.fields(&objects, None)?;
-        arguments.iter_mut().for_each(|argument| argument.is_changed = false);
+        for argument in &mut arguments {
+            argument.is_changed = false;
+        }
         let wanted = by_name(out, self.about.diagnosed, "diagnosed")?;
         let mut found: Vec<Option<Memory>> = Vec::new();
         for (field, object) in self.about.diagnosed.iter().zip(&wanted) {
