@@ -91,7 +91,9 @@ def test_an_interrupt_ends_a_run_with_a_complete_file(tmp_path):
     xarray = pytest.importorskip("xarray")
     result = tmp_path / "out.nc"
     program = (
-        "import nwp_mini as nm, sys\n"
+        "import nwp_mini as nm, signal, sys\n"
+        # A test that runs in the background of a shell has inherited that interrupts are ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"try: nm.run({str(STORM)!r}, steps=1000000, dt=10, backend='cpu', output={str(result)!r}, progress=False)\n"
         "except KeyboardInterrupt: sys.exit(42)\n"
     )
