@@ -33,9 +33,9 @@ __device__ inline real mixing_ratio(real p, real e, real cap)
     return max(EPSILON * e / (p - e), Q_MIN);
 }
 
-// Saturation over water and over ice. The exponent of the vapour pressure multiplies an error of the quotient, by 22 over
-// ice, and so does evaporation that leaves little of a species: with EXACT_SATURATION it is correctly rounded. See
-// src/thermo.rs.
+// Saturation over water and over ice. The exponent of the vapour pressure multiplies an error of the quotient, by 22
+// over ice, and so does evaporation that leaves little of a species: with EXACT_SATURATION it is correctly rounded.
+// See src/thermo.rs.
 __device__ inline Saturation saturation(real t, real p, real cap)
 {
     const real triple_point = FREEZING + TRIPLE_POINT_EXCESS;

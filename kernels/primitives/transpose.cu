@@ -98,10 +98,11 @@ transpose_diagonal(const __grid_constant__ TransposeArgs args)
 }
 
 // The version in use if rows and columns are many and multiples of sixteen bytes, and the matrices of double precision
-// not small; otherwise `transpose_unrolled` is or, if either are few, `transpose_thin_rows` or `transpose_thin_columns`. A thread transposes squares of 4 x 4 numbers (2
-// x 2 in double precision) in its registers, at no cost, and all accesses have sixteen bytes: rows of squares from
-// memory, their columns through shared memory, lines of the result to memory. Blocks traverse strips of tiles
-// downwards, so that those that run together access a compact part of both matrices.
+// not small; otherwise `transpose_unrolled` is or, if either are few, `transpose_thin_rows` or
+// `transpose_thin_columns`. A thread transposes squares of 4 x 4 numbers (2 x 2 in double precision) in its registers,
+// at no cost, and all accesses have sixteen bytes: rows of squares from memory, their columns through shared memory,
+// lines of the result to memory. Blocks traverse strips of tiles downwards, so that those that run together access a
+// compact part of both matrices.
 //
 // The tile stores each of its columns as a line of HEIGHT wide numbers. Eight threads that write together have adjacent
 // squares, that is eight columns at one height, in the same banks. The numbers of a line are therefore permuted,
@@ -157,8 +158,9 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
     }
 }
 
-// The versions in use if a matrix has few rows or few columns, where tiles of squares would be mostly empty. A block takes all of the short side and THIN_LENGTH of the long one; its loads or stores are
-// then contiguous across the ends of rows. See `thin_tile`.
+// The versions in use if a matrix has few rows or few columns, where tiles of squares would be mostly empty. A block
+// takes all of the short side and THIN_LENGTH of the long one; its loads or stores are then contiguous across the ends
+// of rows. See `thin_tile`.
 extern "C" __global__ void __launch_bounds__(THIN_THREADS)
 transpose_thin_rows(const __grid_constant__ TransposeArgs args)
 {

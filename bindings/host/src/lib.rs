@@ -1,4 +1,4 @@
-//! What the libraries for other languages share: a call from a host, and arrays of a host.
+//! Calls from a host and arrays of a host, which the libraries for other languages share.
 //!
 //! A call computes with the floating-point settings that the library needs (`floating_point`), and a panic becomes a text
 //! (`guard`). Arrays are views of memory with strides (`strided`).

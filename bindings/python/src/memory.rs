@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// Where an array is.
+/// The memory that holds an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Host,

@@ -260,8 +260,8 @@ __device__ inline void remap(const Grid& grid, const LayersOf<COUNT>& layers, co
     }
 }
 
-// Remaps COUNT species to the grid, and stores them in the fields of the tile (`field_of`), with what has reached the ground. `kind` has the species
-// of each.
+// Remaps COUNT species to the grid, and stores them in the fields of the tile (`field_of`), with the water that has
+// reached the ground. `kind` has the species of each.
 template <int COUNT, class Tile, class Kind>
 __device__ inline void land(Tile& tile, const Grid& grid, const LayersOf<COUNT>& layers, const Kind& kind, int column,
                             bool is_own)

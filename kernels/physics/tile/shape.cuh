@@ -1,4 +1,4 @@
-// Shape of a tile of columns, and the mapping of the threads of its block: see src/physics/tile.rs.
+// Shape of a tile of columns, and the mapping of the threads of its block: see src/physics/wsm5/gpu/tile.rs.
 //
 // A scheme with such tiles has a kernel with the settings of the tile, its species that sediment (`enum class Species`,
 // FALLING_SPECIES of them), and a struct `Tile` in shared memory with the members that the functions here use.

@@ -16,7 +16,7 @@ use crate::thermo::{conductivity, diffusivity, saturation_water, ventilation, vi
 ///
 /// q += x, qr -= x, t += lf / cpm x with x ≤ 0 of [`psmlt`] and [`pgmlt`]
 ///
-/// Whether anything melts, and the ventilation, are by the temperature before; the rest of [`pgmlt`] is by the
+/// The temperature before decides if anything melts, and gives the ventilation; the rest of [`pgmlt`] is by the
 /// temperature after snow has melted. Units: `dt_cloud` s.
 #[inline(always)]
 pub fn melt<R: Wsm6Constants>(p: &Scheme<R>, dt_cloud: R, air: &Air<R>, cell: &mut Wsm6Cell<R>) {

@@ -50,7 +50,7 @@ use self::shared::radii::RadiusConstants;
 use super::{Block, ColumnPhysics, Field};
 use crate::real::{Precision, Real};
 use crate::simd::{Instructions, LANES};
-// What both schemes have; named once.
+// The parts that both schemes have; named once.
 use crate::physics::wsm5 as shared;
 
 /// A precision in which the scheme and its diagnostics can run, one by one or side by side.

@@ -28,7 +28,7 @@ impl<R: Wsm6Constants> Default for MeltingBins<R> {
 shared_struct! {
     /// A level of a column as the radar sees it.
     pub struct Wsm6Target<R> {
-        /// What WSM5 has.
+        /// That of WSM5.
         common: Target<R>, "1";
         /// Graupel.
         qg: R, "kg kg⁻¹";

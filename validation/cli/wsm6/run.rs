@@ -9,7 +9,7 @@ use nwp_mini_support::run::small::Small;
 /// Exit code of wrong usage, as `--help` lists it.
 const USAGE: i32 = 2;
 const SCHEME: [&str; 2] = ["--physics", "wsm6"];
-/// What the output has beside that of WSM5.
+/// Variables of the output that WSM5 does not have.
 const OF_GRAUPEL: [&str; 3] = ["GRAUPELNC", "QGRAUP", "QGRAUP_PATH"];
 /// The precisions and the parts of all water that may stay unexplained.
 const PROMISED: [(&str, f64); 2] = [("f32", 1e-6), ("f64", 1e-10)];

@@ -21,7 +21,7 @@ __device__ inline bool has_snow(Species only) { return KINDS > 1 || only == Spec
 // Index of snow among the species of a task.
 constexpr int SNOW = KINDS > 1 ? int(Species::SNOW) : 0;
 
-// What the speeds of a task depend on, in the layers of a lane.
+// Quantities that the speeds of a task depend on, in the layers of a lane.
 struct Speeds {
     real n0s_factor[SLOTS];
     real departed[SLOTS];  // mixing ratio of graupel, kg kg-1

@@ -22,7 +22,7 @@ pub struct Tile {
     pub blocks: usize,
 }
 
-/// What a tile holds of a scheme.
+/// Contents of a tile in shared memory, counted for a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileContents {
     /// Fields of all cells.

@@ -20,7 +20,7 @@ const RESIDENT: [usize; 6] = [2, 3, 4, 5, 6, 8];
 pub struct TileMappings {
     /// Name of the choice in files of settings.
     pub knob: &'static str,
-    /// What a tile holds.
+    /// Contents of a tile.
     pub contents: TileContents,
     /// `true` if there is a kernel with a thread for a column.
     pub has_columns: bool,

@@ -135,7 +135,7 @@ const DIAGNOSIS: [&str; 2] = ["physics/wsm6/diagnose.cu", "wsm6_diagnose"];
 /// Species that reach the ground: those that sediment by themselves, and graupel.
 const LANDING_SPECIES: usize = FALLING_SPECIES + 1;
 
-/// What a tile holds of the scheme.
+/// Contents of a tile.
 pub const CONTENTS: TileContents = TileContents {
     fields: 11,
     empty: 0,
