@@ -73,6 +73,21 @@ def test_a_run_has_the_bits_of_the_command(tmp_path):
     assert np.array_equal(again["QVAPOR"], made["QVAPOR"])
 
 
+def test_several_datasets_are_the_times_of_one_run(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    times = tmp_path / "times.nc"
+    nm.run(STORM, steps=4, dt=60, output_interval=120, backend="cpu", output=times, progress=False).close()
+    more = {"steps": 5, "dt": 60, "backend": "cpu", "progress": False}
+    expected = nm.run(times, **more)
+    with xarray.open_dataset(times, decode_times=False) as all_times:
+        apart = [all_times.isel(Time=[time]) for time in range(all_times.sizes["Time"])]
+        made = nm.run(apart, **more)
+        first = nm.run(apart[0], **more)
+    assert len(apart) == 3
+    assert np.array_equal(made["QVAPOR"], expected["QVAPOR"])
+    assert not np.array_equal(made["QVAPOR"], first["QVAPOR"])
+
+
 def test_progress_is_told_and_errors_name_arguments(tmp_path, capsys):
     pytest.importorskip("tqdm")
     nm.run(STORM, steps=2, backend="cpu", progress=True)

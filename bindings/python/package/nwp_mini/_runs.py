@@ -73,10 +73,10 @@ def read(
 
 
 @contextmanager
-def _file_of(source: Any, folder: str) -> Iterator[str]:
-    """A file: the source itself, or a Dataset written to one."""
+def _file_of(source: Any, folder: str, number: int = 0) -> Iterator[str]:
+    """A file: the source itself, or a Dataset written to one, whose name has its number among several."""
     if _datasets.is_dataset(source):
-        path = os.path.join(folder, "input.nc")
+        path = os.path.join(folder, f"input{number}.nc")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", _xarray().SerializationWarning)
             source.to_netcdf(path)
@@ -129,10 +129,10 @@ def run(
     threads: int | None = None,
     **options: Any,
 ) -> Any:
-    """Run transport and microphysics from a WRF file, a list of files, or a Dataset in their form.
+    """Run transport and microphysics from a WRF file, a Dataset in its form, or a list of them, one for each time.
 
-    Options are those of the command `nwp-mini run` by name: hours, steps, dt, output_interval, physics, fallout, precision,
-    backend, limiter, boundary, tracers, chemistry, ensemble, ... Returns the output as an xarray.Dataset: in memory, or
+    Options are those of the command `nwp-mini run` by name: hours, steps, dt, output_interval, physics, fallout, graupel,
+    precision, backend, limiter, boundary, tracers, chemistry, ensemble, ... Returns the output as an xarray.Dataset: in memory, or
     with `output` opened from that file. Results have the bits of the command. `progress` shows a bar if tqdm is
     installed. Ctrl-C ends the run after its present step, with a complete file of `output` if it was asked for.
     """
@@ -147,7 +147,7 @@ def run(
         many = source if isinstance(source, (list, tuple)) else [source]
         words = ["run"]
         for number, one in enumerate(many):
-            with _file_of(one, folder) as path:
+            with _file_of(one, folder, number) as path:
                 words += ["--input", path] if number == 0 else [path]
         words += [f"--output={target}", *_arguments(options)]
         with _progress(progress) as on_step:
