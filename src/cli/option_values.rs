@@ -65,6 +65,11 @@ impl ValueEnum for Kind {
             Self::SevenPoint => "Each cell of a box and the six that it shares a face with",
             Self::TwentySevenPoint => "Each cell of a box and the 26 around it",
             Self::Skewed => "One row in 64 has 256 entries, far apart; all others have three",
+            Self::Projection => {
+                "Each column of a grid and the four beside it, as in the wind projection"
+            }
+            Self::LongRow => "One row has a million entries, all others have one",
+            Self::EmptyRows => "One row in four has four entries, all others none",
         };
         Some(possible((self.name(), help)))
     }

@@ -1,8 +1,7 @@
 //! Sparse matrices of the kinds that weather models use, of any size, for measuring products.
 //!
 //! Values and vectors are small multiples of powers of two: all sums of their products are exact, in any order and in
-//! both precisions, so that every correct product has the same bits. The programs in `validation/peers` define the same
-//! matrices in `matrices.h`, and a test compares the two.
+//! both precisions, so that every correct product has the same bits.
 
 use super::csr::Csr;
 use crate::error::Result;
@@ -19,6 +18,12 @@ pub enum Kind {
     TwentySevenPoint,
     /// One row in 64 has 256 entries, far apart; the others have three.
     Skewed,
+    /// Each column of a grid and the four beside it: the pattern of the wind projection.
+    Projection,
+    /// One row has a million entries, all others one.
+    LongRow,
+    /// One row in four has four entries, the others are empty.
+    EmptyRows,
 }
 
 /// Rows between two long rows of the skewed matrix.
@@ -27,11 +32,22 @@ const PERIOD: usize = 64;
 const ENTRIES: [usize; 2] = [256, 3];
 /// Distance between the columns of a long row.
 const APART: usize = 37;
+/// The columns of the longest row: so many of every so many, those whose operand is least, so that its sum is exact.
+const OF_THE_LONGEST: [usize; 2] = [2, 16];
+/// Rows from one that is not empty to the next, and its entries.
+const FILLED: usize = 4;
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::Interpolation, Self::SevenPoint, Self::TwentySevenPoint, Self::Skewed];
+    pub const ALL: [Self; 7] = [
+        Self::Interpolation,
+        Self::SevenPoint,
+        Self::TwentySevenPoint,
+        Self::Skewed,
+        Self::Projection,
+        Self::LongRow,
+        Self::EmptyRows,
+    ];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -40,10 +56,13 @@ impl Kind {
             Self::SevenPoint => "stencil-7",
             Self::TwentySevenPoint => "stencil-27",
             Self::Skewed => "skewed",
+            Self::Projection => "projection",
+            Self::LongRow => "long-row",
+            Self::EmptyRows => "empty-rows",
         }
     }
 
-    /// The matrix of the size for measurements: 2 or 4 Mi rows.
+    /// The matrix of the size for measurements: 1 to 8 Mi rows.
     ///
     /// # Errors
     ///
@@ -54,6 +73,9 @@ impl Kind {
             Self::SevenPoint => stencil([256, 128, 128], false),
             Self::TwentySevenPoint => stencil([128, 128, 128], true),
             Self::Skewed => skewed(1 << 22),
+            Self::Projection => stencil([1024, 1024, 1], false),
+            Self::LongRow => long_row(1 << 23),
+            Self::EmptyRows => empty_rows(1 << 22),
         }
     }
 }
@@ -144,4 +166,41 @@ pub fn skewed<R: Real>(rows: usize) -> Result<Csr<R>> {
         let first = row.saturating_sub(entries / 2 * apart).min(last);
         column_of.extend((0..entries).map(|n| (first + n * apart) as u32));
     })
+}
+
+/// A square matrix with an entry in every row but the first, which has one in eight columns.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+pub fn long_row<R: Real>(rows: usize) -> Result<Csr<R>> {
+    let [of, every] = OF_THE_LONGEST;
+    matrix(rows, rows, |row, column_of| {
+        let all = if row == 0 { 0..rows } else { row..row + 1 };
+        column_of.extend(all.filter(|column| row > 0 || column % every < of).map(|c| c as u32));
+    })
+}
+
+/// A square matrix of which one row in four has four entries, or fewer at the end, and the others none.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+pub fn empty_rows<R: Real>(rows: usize) -> Result<Csr<R>> {
+    matrix(rows, rows, |row, column_of| {
+        if row.is_multiple_of(FILLED) {
+            column_of.extend((row..rows.min(row + FILLED)).map(|column| column as u32));
+        }
+    })
+}
+
+/// The pattern of a matrix, with values whose sums are exact.
+///
+/// # Errors
+///
+/// As [`Kind::large`].
+pub fn of_pattern<R: Real>(of: &Csr<f64>) -> Result<Csr<R>> {
+    let (starts, column_of) = (of.starts().to_vec(), of.column_of().to_vec());
+    let values = (0..of.nonzeros()).map(value).collect();
+    Csr::from_parts(of.columns(), starts, column_of, values)
 }

@@ -15,7 +15,6 @@ mod falls;
 mod kessler;
 mod mutants;
 mod pair;
-mod peers;
 mod program;
 mod rates;
 mod thermo;

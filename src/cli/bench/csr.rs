@@ -1,14 +1,18 @@
 //! The ladder of the product of a sparse matrix and a vector.
 
+use std::path::Path;
+
 use super::ladder::{Ladder, LadderDevice, Rung, Subject};
 use super::record::Record;
 use super::table::counted;
 use super::{Bench, Site};
 use crate::device::{Buffer, Element};
 use crate::error::Result;
+use crate::io::weights::WeightFile;
+use crate::os_text::Shown;
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::csr::{DeviceCsr, Rung as Kernel};
-use crate::primitives::matrices::{Kind, operand};
+use crate::primitives::matrices::{Kind, of_pattern, operand};
 use crate::real::Real;
 
 /// Number of vectors in the example with several.
@@ -41,7 +45,10 @@ impl Bench {
         site: &Site,
         record: &mut Record,
     ) -> Result<()> {
-        let kinds = if self.matrix.is_empty() { &Kind::ALL[..] } else { &self.matrix };
+        let kinds = match &self.matrix[..] {
+            [] if self.weights.is_none() => &Kind::ALL[..],
+            given => given,
+        };
         for &kind in kinds {
             let name = kind.name().to_owned();
             let mut product = Product { name, matrix: kind.large::<R>()?, vectors: 1 };
@@ -55,6 +62,11 @@ impl Bench {
                 product.name = format!("{} transposed", kind.name());
                 Self::product(&product, site, record)?;
             }
+        }
+        if let Some(path) = &self.weights {
+            let matrix: Csr<R> = of_pattern(&WeightFile::read(path)?.weights.matrix)?;
+            let name = Path::new(path.file_name().unwrap_or_default()).shown().into_owned();
+            Self::product(&Product { name, matrix, vectors: 1 }, site, record)?;
         }
         Ok(())
     }
@@ -99,8 +111,12 @@ impl Bench {
                 Ok(Copy { matrix, x: gpu.upload(&x)?, y: gpu.zeros(vectors * rows)? })
             };
             let copies = (0..slots).map(copy).collect::<Result<Vec<_>>>()?;
+            let fastest = copies[0].matrix.fastest(*vectors);
             for kernel in Kernel::ALL {
-                let is_used = kernel == copies[0].matrix.fastest(*vectors);
+                let is_used = kernel == fastest;
+                if site.peers.is_some() && !is_used {
+                    continue;
+                }
                 let rung = Rung {
                     name: &format!("{}{}", kernel.name(), if is_used { " (in use)" } else { "" }),
                     is_step: true,
@@ -111,7 +127,17 @@ impl Bench {
                     invalidate: &|slot| copies[slot].y.poison(),
                     fault: &|slot| Ok(difference(&copies[slot].y.to_vec()?, &expected)),
                 };
-                ladder.rung(&rung, record)?;
+                match site.peers {
+                    None => ladder.rung(&rung, record)?,
+                    Some(_) if *vectors > 1 => {}
+                    Some(library) => {
+                        let peers = copies
+                            .iter()
+                            .map(|c| c.matrix.peers(gpu, library, matrix, [&c.x, &c.y]))
+                            .collect::<Result<Vec<_>>>()?;
+                        ladder.pairs(&rung, &peers, record)?;
+                    }
+                }
             }
         }
         Ok(())

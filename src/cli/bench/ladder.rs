@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::Site;
 use super::gpu_times::graph_time;
-use super::measurement::{Measured, Processor, Timing};
+use super::measurement::{Measured, Processor, Timing, median};
 use super::record::Record;
 use super::table::{cpu_with, digits};
-use crate::device::Gpu;
+use crate::device::{ForeignKernel, Gpu};
 use crate::error::Result;
 
 /// Calls of a graph: enough to make its own start negligible.
@@ -114,6 +114,8 @@ pub(super) struct Row {
     bytes: usize,
     /// Copies of the data for rotating calls.
     slots: usize,
+    /// Of another library: the time of the rung in use divided by the time of this one, median of pairs.
+    ratio: Option<f64>,
 }
 
 impl Row {
@@ -139,6 +141,7 @@ impl Row {
             is_right,
             bytes: *bytes,
             slots: 1,
+            ratio: None,
             measured,
         }
     }
@@ -181,6 +184,14 @@ impl<'a> Ladder<'a> {
             )?;
         }
         writeln!(out)?;
+        if site.peers.is_some() {
+            let way = |place, timing| format!("{:>17}", format!("{place} {timing}, ratio"));
+            let ways =
+                [("hot", "call"), ("hot", "graph"), ("rotating", "call"), ("rotating", "graph")];
+            let ways = ways.map(|(place, timing)| way(place, timing)).join("  ");
+            writeln!(out, "{:<34} {ways}", "us; ours divided by theirs")?;
+            return Ok(Self { subject, site, device, before: [None; 4] });
+        }
         let half = format!(
             "{:>10} {:>10} {:>8} {:>6} {:>7} {:>6}",
             "single us", "graph us", "GB/s", "step", "total", "% copy"
@@ -277,6 +288,65 @@ impl<'a> Ladder<'a> {
         Ok(())
     }
 
+    /// Times the rung in use and what other libraries have for the same, by turns; `peers` are those for each copy of the
+    /// data. A line for each, with the ratios of the times of the rung to its own.
+    pub(super) fn pairs(
+        &mut self,
+        rung: &Rung<'_>,
+        peers: &[Vec<ForeignKernel<'_>>],
+        record: &mut Record,
+    ) -> Result<()> {
+        let device = self.device.expect("rungs are for the GPU");
+        let processor = Processor::gpu(device.gpu, device.copy);
+        let launches: Vec<Box<Launch<'_>>> =
+            std::iter::once(Box::new(rung.launch) as Box<Launch<'_>>)
+                .chain((0..peers[0].len()).map(|n| -> Box<Launch<'_>> {
+                    Box::new(move |slot: usize| peers[slot][n].launch())
+                }))
+                .collect();
+        let names = std::iter::once(rung.name).chain(peers[0].iter().map(ForeignKernel::name));
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        let mut rights = Vec::new();
+        for (name, launch) in names.iter().zip(&launches) {
+            (rung.invalidate)(0)?;
+            launch(0)?;
+            rights.push(self.judge(name, (rung.fault)(0)?, record));
+        }
+        let mut rows: Vec<Vec<Row>> = vec![Vec::new(); names.len()];
+        for (place, timing) in WAYS {
+            let times = device.times_by_turns(&launches, place, timing)?;
+            for (n, own) in times.iter().enumerate() {
+                let ratios = times[0].iter().zip(own).map(|(ours, theirs)| ours / theirs).collect();
+                let mut row = Row::new(
+                    &self.subject,
+                    names[n].clone(),
+                    (&processor, timing),
+                    own.clone(),
+                    rights[n],
+                );
+                row.place = place;
+                row.slots = device.slots_of(place);
+                row.ratio = (n > 0).then(|| median(ratios));
+                rows[n].push(row);
+            }
+        }
+        for (name, rows) in names.iter().zip(rows) {
+            let figure = |row: &Row| {
+                let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+                format!("{:>10.2} {ratio:>6}", row.measured.median_s * 1e6)
+            };
+            let figures: Vec<String> = rows.iter().map(figure).collect();
+            let is_behind = rows.iter().any(|row| row.ratio.is_some_and(|ratio| ratio > 1.0));
+            let mark = if is_behind { "  !" } else { "" };
+            let verdict = verdict(rows[0].is_right);
+            writeln!(record.out, "{name:<34} {}{mark}{verdict}", figures.join("  "))?;
+            for row in rows {
+                record.add(&row);
+            }
+        }
+        Ok(())
+    }
+
     fn judge(&self, variant: &str, fault: Option<String>, record: &mut Record) -> bool {
         let is_right = fault.is_none();
         let Subject { bench, title, .. } = &self.subject;
@@ -300,12 +370,55 @@ impl LadderDevice<'_> {
             (0..WARM_UP).try_for_each(|_| launch())?;
             return repeated_times(self.runs, || self.gpu.elapsed(&mut launch));
         }
-        let one = self.gpu.elapsed(|| (rung.launch)(0))?;
-        // As many as time allows, and all copies equally often.
-        let calls = CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots;
+        let calls = self.calls(&rung.launch, slots)?;
         patient_graph(self.gpu, self.runs, calls, |n| (rung.launch)(n % slots))
     }
+
+    /// Number of calls of a graph: as many as time allows, and all copies equally often.
+    fn calls(&self, launch: &Launch<'_>, slots: usize) -> Result<usize> {
+        let one = self.gpu.elapsed(|| launch(0))?;
+        Ok(CALLS.min((GRAPH_TIME / one) as usize).max(2).div_ceil(slots) * slots)
+    }
+
+    /// Times of a call of each, s, taken by turns.
+    fn times_by_turns(
+        &self,
+        launches: &[Box<Launch<'_>>],
+        place: DataPlacement,
+        timing: Timing,
+    ) -> Result<Vec<Vec<f64>>> {
+        let slots = self.slots_of(place);
+        let mut times = vec![Vec::new(); launches.len()];
+        let mut graphs = Vec::new();
+        let calls = self.calls(&launches[0], slots)?;
+        for launch in launches {
+            (0..WARM_UP).try_for_each(|n| launch(n % slots))?;
+            if timing == Timing::Graph {
+                let mut graph =
+                    self.gpu.capture(|| (0..calls).try_for_each(|n| launch(n % slots)))?;
+                graph.launch()?;
+                graphs.push((graph, calls as f64));
+            }
+        }
+        let start = Instant::now();
+        for run in 0..self.runs {
+            if run >= ENOUGH && start.elapsed() > PATIENCE {
+                break;
+            }
+            let slot = run as usize % slots;
+            for (n, launch) in launches.iter().enumerate() {
+                times[n].push(match graphs.get_mut(n) {
+                    Some((graph, calls)) => graph_time(self.gpu, graph)? / *calls,
+                    None => self.gpu.elapsed(|| launch(slot))?,
+                });
+            }
+        }
+        Ok(times)
+    }
 }
+
+/// Queues the work on a copy of the data.
+type Launch<'a> = dyn Fn(usize) -> Result<()> + 'a;
 
 /// Times of a call, s: in a graph of `calls` calls, each with its number, as often as patience allows.
 pub(super) fn patient_graph(

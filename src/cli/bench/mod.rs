@@ -36,7 +36,7 @@ use crate::cli::option_values::check_positive;
 use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::metadata::machine;
 use crate::cli::{BackendChoice, FilePrecision, Precision, report_page};
-use crate::device::{CompilerFacts, Gpu};
+use crate::device::{CompilerFacts, ForeignLibrary, Gpu};
 use crate::error::{Error, Result};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::lattice::Extents;
@@ -132,6 +132,9 @@ pub(super) struct Bench {
     /// Kind of matrix of `csr`; may be given several times [default: all]
     #[arg(long, value_name = "KIND")]
     matrix: Vec<Kind>,
+    /// Let `csr` also multiply the matrix of a file of weights, with other values
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
     /// Mechanism of `chemistry`
     #[arg(long, value_name = "FILE", default_value = "data/chemistry/radm2.kpp")]
     mechanism: PathBuf,
@@ -149,6 +152,10 @@ pub(super) struct Bench {
     /// Also measure the best kernel of `wilson` by occupancy, and draw the result to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     occupancy: Option<PathBuf>,
+    /// Time the rungs in use of `reduce`, `transpose` and `csr` by turns with the functions of a library of kernels, as
+    /// validation/peers/run.sh builds one of CUB, cuBLAS and cuSPARSE, instead of all rungs
+    #[arg(long, value_name = "FILE.so")]
+    peers: Option<PathBuf>,
     #[command(flatten)]
     range: scale::Range,
     /// Timed calls of each part
@@ -260,6 +267,12 @@ impl Bench {
             _ => self.backend.open(&self.gpu)?,
         };
         let gpu = gpu.as_ref();
+        let peers = self.peers.as_deref().map(ForeignLibrary::open).transpose()?;
+        if peers.is_some() && gpu.is_none() {
+            return Err(Error::Usage(
+                "--peers needs a GPU, on which its kernels are timed beside ours".to_owned(),
+            ));
+        }
         let mut out = io::stdout().lock();
         let mut record = Record { out: &mut out, rows: Vec::new(), faults: Vec::new() };
         let mut growth = None;
@@ -267,7 +280,7 @@ impl Bench {
             self.steps::<R>(gpu, &mut record)?;
         }
         if LADDERS.iter().any(|part| self.wants(*part)) {
-            let site = Site::new(self, gpu, &mut record)?;
+            let site = Site { peers: peers.as_ref(), ..Site::new(self, gpu, &mut record)? };
             if self.wants(Part::Reduce) {
                 self.reductions::<R>(&site, &mut record)?;
             }
@@ -435,19 +448,23 @@ struct Site<'a> {
     /// The GPU, and the bandwidth of a copy there, bytes a second.
     device: Option<(&'a Gpu, f64)>,
     pools: Vec<Pool>,
+    /// Kernels to compare with.
+    peers: Option<&'a ForeignLibrary>,
     /// Timed calls.
     runs: u32,
 }
 
 impl<'a> Site<'a> {
     fn new(bench: &Bench, gpu: Option<&'a Gpu>, record: &mut Record) -> Result<Self> {
-        let (pools, runs) = (bench.pools(record)?, bench.runs);
+        // Pairs are of the GPU alone.
+        let pools = if bench.peers.is_some() { Vec::new() } else { bench.pools(record)? };
+        let runs = bench.runs;
         let Some(gpu) = gpu else {
             writeln!(record.out, "without a GPU: lines of the CPU only")?;
-            return Ok(Self { device: None, pools, runs });
+            return Ok(Self { device: None, pools, peers: None, runs });
         };
         let copy = Self::copy_speed(gpu, runs, record)?;
-        Ok(Self { device: Some((gpu, copy)), pools, runs })
+        Ok(Self { device: Some((gpu, copy)), pools, peers: None, runs })
     }
 
     /// Measures the bandwidth of a copy on the GPU, bytes a second.

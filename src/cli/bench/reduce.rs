@@ -36,6 +36,17 @@ const ASIDES: [(&str, Operation); 6] = [
     ("  all of these and the smallest", Operation::Statistics),
 ];
 
+/// Lengths for comparisons with other libraries, powers of two, and of fields in one launch: the levels of six fields of
+/// a storm and of a large grid.
+const POWERS_OF_PAIRS: [u32; 8] = [16, 18, 20, 22, 24, 26, 28, 30];
+const FIELDS: [Segments; 2] = [
+    Segments { first: 0, length: 71 * 58, count: 6 * 27, stride: 71 * 58 },
+    Segments { first: 0, length: 1 << 20, count: 27, stride: 1 << 20 },
+];
+/// Operations for comparisons, as the table names them.
+const OF_PAIRS: [(&str, Operation); 3] =
+    [("sum", Operation::Sum), ("largest", Operation::Max), ("scalar product", Operation::Dot)];
+
 /// A pseudorandom integer from -[`MOST`] to [`MOST`] that depends on its position only.
 fn whole(at: u64) -> i32 {
     ((mixed(at) >> 1) as i64 % (2 * MOST + 1) - MOST) as i32
@@ -51,6 +62,9 @@ impl Bench {
         let powers: &[u32] = if site.device.is_some() { &POWERS } else { &POWERS_ON_CPU };
         let usual = powers.iter().map(|power| Elements(1 << power)).collect();
         let sizes = if self.elements.is_empty() { usual } else { self.elements.clone() };
+        if site.peers.is_some() {
+            return self.reduction_pairs::<R>(site, record);
+        }
         sizes.into_iter().try_for_each(|size| {
             if self.integers {
                 Self::reduction(size, |x| x, site, record)
@@ -58,6 +72,99 @@ impl Bench {
                 Self::reduction(size, |x| R::of(f64::from(x)), site, record)
             }
         })
+    }
+
+    /// Times reductions by turns with those of another library, on all requested lengths.
+    fn reduction_pairs<R: Real + Reducible>(&self, site: &Site, record: &mut Record) -> Result<()> {
+        let usual = POWERS_OF_PAIRS.iter().map(|power| 1 << power).collect();
+        let lengths: Vec<usize> = match &self.elements[..] {
+            [] => usual,
+            given => given.iter().map(|elements| elements.0).collect(),
+        };
+        let arrays = lengths.into_iter().map(Segments::whole);
+        for segments in arrays.chain(FIELDS) {
+            for (name, operation) in OF_PAIRS {
+                if self.integers {
+                    Self::reduction_pair::<i32>((name, operation), segments, |x| x, site, record)?;
+                } else {
+                    let of = |x| R::of(f64::from(x));
+                    Self::reduction_pair((name, operation), segments, of, site, record)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reduction_pair<T: Reducible>(
+        (name, operation): (&str, Operation),
+        segments: Segments,
+        of: impl Fn(i32) -> T + Sync,
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<()> {
+        let Segments { length, count, .. } = segments;
+        let sums_only = T::IS_WHOLE || count > 1;
+        if operation == Operation::Dot && sums_only || operation == Operation::Max && count > 1 {
+            return Ok(());
+        }
+        let all = segments.end();
+        let arrays = 1 + usize::from(operation.takes_two());
+        let size =
+            if count > 1 { format!("{count}x{length}") } else { Elements(length).to_string() };
+        let subject = Subject {
+            bench: "reduce",
+            title: format!("{name} of {size} values of {}", T::TYPE_NAME),
+            size,
+            elements: all,
+            bytes: arrays * all * size_of::<T>(),
+            precision: T::TYPE_NAME,
+        };
+        let mut ladder = Ladder::new(subject, site, record)?;
+        let (Some(LadderDevice { gpu, slots, .. }), Some(library)) = (ladder.device, site.peers)
+        else {
+            return Ok(());
+        };
+        let whole_at = |at: u64| (whole(at), whole(!at));
+        let values = |second: bool| -> Vec<T> {
+            let one = |at| if second { of(whole_at(at).1) } else { of(whole_at(at).0) };
+            (0..all as u64).into_par_iter().map(one).collect()
+        };
+        let expected: Vec<f64> = (0..count)
+            .map(|segment| {
+                let range = segments.range(segment);
+                let range = (range.start as u64..range.end as u64).into_par_iter().map(whole_at);
+                match operation {
+                    Operation::Dot => range.map(|(x, y)| i64::from(x * y)).sum::<i64>() as f64,
+                    Operation::Max => range.map(|(x, _)| i64::from(x)).max().unwrap_or(0) as f64,
+                    _ => range.map(|(x, _)| i64::from(x)).sum::<i64>() as f64,
+                }
+            })
+            .collect();
+        let x = copies_of(gpu, &values(false), slots)?;
+        let y =
+            if operation.takes_two() { Some(copies_of(gpu, &values(true), slots)?) } else { None };
+        let pair = [&x, y.as_ref().unwrap_or(&x)];
+        let results = gpu.zeros(count)?;
+        let stride = all.next_multiple_of(BOUNDARY);
+        let at = |slot: usize| Segments { first: slot * stride, ..segments };
+        let reducer = Reducer::new(gpu)?;
+        let rung = Rung {
+            name: "wide loads, one launch",
+            is_step: true,
+            launch: &|slot| match operation.takes_two() {
+                true => reducer.reduce_pair(operation, pair, at(slot), &results),
+                false => reducer.reduce(operation, &x, at(slot), &results),
+            },
+            invalidate: &|_| results.poison(),
+            fault: &|_| {
+                let found = results.to_vec()?.into_iter().map(|word| T::of_word(word).wide());
+                Ok(found.zip(&expected).find_map(|(found, &expected)| wrong(name, found, expected)))
+            },
+        };
+        let peers = (0..slots)
+            .map(|slot| reducer.peers(library, operation, pair, at(slot), &results))
+            .collect::<Result<Vec<_>>>()?;
+        ladder.pairs(&rung, &peers, record)
     }
 
     fn reduction<T: Reducible>(

@@ -20,7 +20,10 @@ fn usual(has_gpu: bool) -> Vec<Matrices> {
     let fields = [Matrices::levels(6, 27, 58, 71), Matrices::levels(6, 27, 1024, 1024)];
     let fields = fields.into_iter().flat_map(|fields| [fields, fields.transposed()]);
     let squares = SIDES.map(|side| Matrices::one(side, side));
-    let all = squares.into_iter().chain(fields);
+    // Columns of one field, and few numbers of many places.
+    let thin = [[71 * 58, 27], [1 << 20, 4]].map(|[long, short]| Matrices::one(long, short));
+    let thin = thin.into_iter().flat_map(|thin| [thin, thin.transposed()]);
+    let all = squares.into_iter().chain(thin).chain(fields);
     all.filter(|m| has_gpu || m.len() <= LARGEST_ON_CPU).collect()
 }
 
@@ -97,6 +100,9 @@ impl Bench {
                 copies.push([other, gpu.zeros(count)?]);
             }
             for kernel in Kernel::ALL {
+                if site.peers.is_some() && kernel != Kernel::Best {
+                    continue;
+                }
                 let rung = Rung {
                     name: kernel.name(),
                     // The bound is not a rung of the ladder.
@@ -112,7 +118,16 @@ impl Bench {
                         Ok((faults > 0).then(|| format!("{faults} of {count} elements are wrong")))
                     },
                 };
-                ladder.rung(&rung, record)?;
+                match site.peers {
+                    None => ladder.rung(&rung, record)?,
+                    Some(library) => {
+                        let peers = copies
+                            .iter()
+                            .map(|[from, to]| transpose.peers(gpu, library, [from, to]))
+                            .collect::<Result<Vec<_>>>()?;
+                        ladder.pairs(&rung, &peers, record)?;
+                    }
+                }
             }
         }
         Ok(())

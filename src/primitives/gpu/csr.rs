@@ -7,7 +7,10 @@ use rung::{Rows, SHORT_ROW};
 
 use crate::cuda_abi::DevicePointer;
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, WARP};
+use crate::device::{
+    Buffer, Element, ForeignKernel, ForeignLibrary, ForeignTask, Gpu, Kernel, KernelSource, Launch,
+    Prelude, WARP,
+};
 use crate::error::{Error, Result};
 use crate::primitives::csr::Csr;
 use crate::primitives::gpu::arguments::CsrArgs;
@@ -365,6 +368,40 @@ impl<R: Real + Element> DeviceCsr<R> {
         assert!(rows == 0 || x.pointer() != y.pointer(), "a product cannot replace its vector");
         // SAFETY: the lengths were checked, and memory is freed only after the device is done.
         unsafe { self.launch(rung, x.pointer(), y.pointer(), vectors) }
+    }
+
+    /// What another library has for the product of a matrix, of which this is the copy on the device, and a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceCsr::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`DeviceCsr::multiply`], and for another matrix.
+    pub fn peers<'a>(
+        &'a self,
+        gpu: &Gpu,
+        library: &'a ForeignLibrary,
+        matrix: &Csr<R>,
+        [x, y]: [&'a Buffer<R>; 2],
+    ) -> Result<Vec<ForeignKernel<'a>>> {
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.nonzeros());
+        assert_eq!([x.len(), y.len()], [columns, rows], "vectors for a {rows} x {columns} matrix");
+        assert_eq!([self.columns, self.size.rows], [columns, rows], "a copy of the matrix");
+        assert!(entries <= self.held.values.len(), "a copy of the matrix");
+        let CsrArgs { starts, columns: column_of, values, .. } = self.args;
+        let arrays =
+            [starts.address(), column_of.address(), values.address(), x.pointer().address()];
+        let task = ForeignTask {
+            operation: "csr",
+            precision: R::NAME,
+            arrays,
+            result: y.pointer().address(),
+            sizes: [rows, columns, entries, 0],
+        };
+        // SAFETY: the sizes were checked, and all arrays are lent as long as the kernels.
+        unsafe { library.kernels(gpu, &task) }
     }
 
     /// Products with vectors at an address, as [`DeviceCsr::multiply_by`].

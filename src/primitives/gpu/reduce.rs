@@ -9,7 +9,10 @@
 pub mod ladder;
 
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
+use crate::device::{
+    Buffer, Element, ForeignKernel, ForeignLibrary, ForeignTask, Gpu, Kernel, KernelSource, Launch,
+    Prelude,
+};
 use crate::error::Result;
 use crate::primitives::gpu::arguments::ReduceArgs;
 use crate::primitives::reduce::{Extrema, Number, Segments, Statistics};
@@ -368,6 +371,45 @@ impl<T: Reducible> Reducer<T> {
         // have room for as many. A caller that records the launch in a graph keeps the buffers and this value as long
         // as the graph.
         unsafe { kernel.launch(launch, &args) }
+    }
+
+    /// What another library has for a reduction, with its results in the places of ours; nothing for operations that it
+    /// does not know.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reducer::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Reducer::reduce`].
+    pub fn peers<'a>(
+        &self,
+        library: &'a ForeignLibrary,
+        operation: Operation,
+        [x, y]: [&'a Buffer<T>; 2],
+        segments: Segments,
+        results: &'a Buffer<u64>,
+    ) -> Result<Vec<ForeignKernel<'a>>> {
+        let Segments { first, length, count, stride } = segments;
+        assert!(segments.end() <= x.len().min(y.len()) && count <= results.len(), "{segments:?}");
+        let operation = match (operation, count) {
+            (Operation::Sum, 1) => "sum",
+            (Operation::Sum, _) => "segmented sum",
+            (Operation::Max, 1) => "max",
+            (Operation::Dot, 1) => "dot",
+            _ => return Ok(Vec::new()),
+        };
+        let arrays = [x.pointer_to(first).address(), y.pointer_to(first).address(), 0, 0];
+        let task = ForeignTask {
+            operation,
+            precision: T::TYPE_NAME,
+            arrays,
+            result: results.pointer().address(),
+            sizes: [length, count, stride, 0],
+        };
+        // SAFETY: the sizes were checked, and the arrays are lent as long as the kernels.
+        unsafe { library.kernels(&self.gpu, &task) }
     }
 
     /// The statistics of each segment. Waits for the device.

@@ -2,7 +2,10 @@
 
 use crate::cuda_abi::{DevicePointer, ReadPointer};
 use crate::device::structs;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude};
+use crate::device::{
+    Buffer, Element, ForeignKernel, ForeignLibrary, ForeignTask, Gpu, Kernel, KernelSource, Launch,
+    Prelude,
+};
 use crate::error::{Error, Result};
 use crate::primitives::gpu::arguments::TransposeArgs;
 use crate::primitives::transpose::Matrices;
@@ -271,6 +274,37 @@ impl<R: Real + Element> Transpose<R> {
         // SAFETY: both arrays have the elements of the matrices and begin at multiples of sixteen bytes, as all device
         // memory does; they are freed only after the device is done.
         unsafe { self.kernels[rung as usize].launch(launch, &args) }
+    }
+
+    /// What another library has for the transpose of one matrix.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transpose::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Transpose::run`].
+    pub fn peers<'a>(
+        &self,
+        gpu: &Gpu,
+        library: &'a ForeignLibrary,
+        [from, to]: [&'a Buffer<R>; 2],
+    ) -> Result<Vec<ForeignKernel<'a>>> {
+        let Matrices { count, rows, columns } = self.matrices;
+        let args = self.args(from, to);
+        if count != 1 {
+            return Ok(Vec::new());
+        }
+        let task = ForeignTask {
+            operation: "transpose",
+            precision: R::NAME,
+            arrays: [args.from.address(), 0, 0, 0],
+            result: args.to.address(),
+            sizes: [rows, columns, 0, 0],
+        };
+        // SAFETY: the lengths were checked, and both arrays are lent as long as the kernels.
+        unsafe { library.kernels(gpu, &task) }
     }
 
     /// Arguments for two arrays, whose lengths are checked.

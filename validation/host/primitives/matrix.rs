@@ -155,8 +155,13 @@ fn matrices_of_the_bench_are_what_they_are_called() {
     for small in [1, 2, 100] {
         assert_eq!(matrices::skewed::<f64>(small).expect("a matrix").rows(), small);
     }
+    let long: Csr<f32> = matrices::long_row(160).expect("a matrix");
+    assert!(lengths(&long).iter().enumerate().all(|(row, &n)| n == if row == 0 { 20 } else { 1 }));
+    let empty: Csr<f32> = matrices::empty_rows(10).expect("a matrix");
+    assert_eq!(lengths(&empty), [4, 0, 0, 0, 4, 0, 0, 0, 2, 0]);
     let names = Kind::ALL.map(Kind::name);
-    assert_eq!(names, ["interpolation", "stencil-7", "stencil-27", "skewed"]);
+    let known = "interpolation stencil-7 stencil-27 skewed projection long-row empty-rows";
+    assert_eq!(names.join(" "), known);
 }
 
 /// Sums are exact: they come out alike in single and in double precision, and backwards.
