@@ -1,5 +1,7 @@
 //! Arguments to call both twins with.
 
+use std::sync::OnceLock;
+
 use nwp_mini::advection::flux::FluxConstants;
 use nwp_mini::cuda_abi::Bytes;
 use nwp_mini::physics::kessler::params::KesslerConstants;
@@ -7,7 +9,8 @@ use nwp_mini::physics::wsm5::radii::RadiusConstants;
 use nwp_mini::physics::wsm5::reflectivity::{RadarConstants, Target};
 use nwp_mini::physics::wsm5::slope::Slope;
 use nwp_mini::physics::wsm5::{Air, Cell, Coefficients, StepStart};
-use nwp_mini::physics::wsm6::params::Wsm6Constants;
+use nwp_mini::physics::wsm6::params::{RimedIce, Wsm6Constants};
+use nwp_mini::physics::wsm6::scheme::Scheme;
 
 use super::random::Random;
 
@@ -19,6 +22,8 @@ pub(crate) trait Precision:
     fn neighbour(self, up: bool) -> Self;
     fn to_bytes(values: &[Self]) -> Vec<u8>;
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+    /// WSM6 with graupel and with hail, made once: its parameters take longer to make than a rate.
+    fn wsm6() -> &'static [Scheme<Self>; 2];
 }
 
 macro_rules! precision {
@@ -36,6 +41,11 @@ macro_rules! precision {
                 let chunks = bytes.chunks_exact(size_of::<Self>());
                 assert!(chunks.remainder().is_empty(), "{} bytes are no numbers", bytes.len());
                 chunks.map(|chunk| Self::from_ne_bytes(chunk.try_into().unwrap())).collect()
+            }
+
+            fn wsm6() -> &'static [Scheme<Self>; 2] {
+                static BOTH: OnceLock<[Scheme<$type>; 2]> = OnceLock::new();
+                BOTH.get_or_init(|| [RimedIce::Graupel, RimedIce::Hail].map(Scheme::from))
             }
         }
     };

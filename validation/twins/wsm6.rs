@@ -7,7 +7,7 @@ use nwp_mini::physics::wsm6::balance::{self, Targets};
 use nwp_mini::physics::wsm6::cell::{self, Wsm6Cell, Wsm6Coefficients};
 use nwp_mini::physics::wsm6::collection::{self, Collision};
 use nwp_mini::physics::wsm6::ice::{self, Wsm6IceRates};
-use nwp_mini::physics::wsm6::params::{RimedIce, Wsm6Constants, Wsm6Params};
+use nwp_mini::physics::wsm6::params::{Wsm6Constants, Wsm6Params};
 use nwp_mini::physics::wsm6::reflectivity::{self, Wsm6Target};
 use nwp_mini::physics::wsm6::scheme::Scheme;
 use nwp_mini::physics::wsm6::step::{self, Wsm6Precipitation};
@@ -19,16 +19,12 @@ use super::values::{Draw, Precision};
 
 /// The parameters with graupel, or with hail.
 fn params<R: Precision>(d: &mut Draw<R>) -> Wsm6Params<R> {
-    scheme(if d.chance(2) { RimedIce::Graupel } else { RimedIce::Hail }).params
-}
-
-fn scheme<R: Precision>(kind: RimedIce) -> Scheme<R> {
-    Scheme::from(kind)
+    R::wsm6()[usize::from(!d.chance(2))].params
 }
 
 /// The scheme with these parameters.
 fn with<R: Precision>(params: Wsm6Params<R>) -> Scheme<R> {
-    Scheme { params, ..Scheme::default() }
+    Scheme { params, ..R::wsm6()[0] }
 }
 
 fn density_factor<R: Precision>(d: &mut Draw<R>) -> R {
