@@ -3,6 +3,7 @@
 //! Programs are compiled here, and their results are those of `nwp-mini columns`, bit for bit.
 
 mod c;
+mod chemistry;
 mod fortran;
 mod library;
 mod samples;
