@@ -184,13 +184,18 @@ fn rates_change_nothing() {
 const MOST_RECORDED: u64 = 3_000_000;
 
 /// Pages beside those of the records whose links lead somewhere.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 18] = [
     "README.md",
     "ARCHITECTURE.md",
     "benches/README.md",
+    "benches/ladders/README.md",
+    "benches/ladders/memory.md",
+    "benches/ladders/sparse_products.md",
+    "benches/ladders/sum.md",
+    "benches/ladders/transpose.md",
+    "benches/ladders/wilson.md",
     "bindings/README.md",
     "bindings/python/README.md",
-    "benches/wilson.md",
     "data/README.md",
     "data/chemistry/README.md",
     "src/DECISIONS.md",
