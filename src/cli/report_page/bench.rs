@@ -7,12 +7,20 @@ use super::{
 };
 use crate::plot::bars::{Bar, Group, bars};
 
-/// The ladders, by the names of their parts.
-const LADDERS: [(&str, &str); 3] = [
-    ("reduce", "the sum over an array"),
-    ("transpose", "the transpose"),
-    ("csr", "the product of a sparse matrix and a vector"),
+/// The ladders: names of their parts, what they compute, and pages of `benches/ladders` about them.
+const LADDERS: [(&str, &str, &str); 4] = [
+    ("reduce", "the sum over an array", "sum"),
+    ("transpose", "the transpose", "transpose"),
+    ("csr", "the product of a sparse matrix and a vector", "sparse_products"),
+    ("wilson", "the Wilson operator", "wilson"),
 ];
+
+/// Says where a ladder is explained.
+fn explained(page: &str) -> String {
+    paragraph(&format!(
+        "What changes from rung to rung, what was to be expected of it, and what chips say: benches/ladders/{page}.md"
+    ))
+}
 
 /// The page of a measurement, from its `--json` rows, with the picture of `scale` if that was measured.
 pub(in crate::cli) fn page(rows: &[Value], scale: Option<&str>) -> String {
@@ -75,7 +83,7 @@ fn summary(rows: &[Value]) -> Vec<(String, String)> {
 }
 
 fn is_ladder(row: &Value) -> bool {
-    LADDERS.iter().any(|(name, _)| row["bench"] == *name)
+    LADDERS.iter().any(|(name, ..)| row["bench"] == *name)
 }
 
 fn timed_by(row: &Value) -> String {
@@ -119,7 +127,7 @@ fn parts(rows: &[Value]) -> String {
 /// The rungs of every ladder as bars and as a table.
 fn ladders(rows: &[Value]) -> String {
     let mut html = String::new();
-    for (name, words) in LADDERS {
+    for (name, words, page) in LADDERS {
         let rungs: Vec<&Value> = rows.iter().filter(|row| row["bench"] == name).collect();
         if rungs.is_empty() {
             continue;
@@ -148,6 +156,7 @@ fn ladders(rows: &[Value]) -> String {
         let title = format!("The ladder of {words}");
         let below = "each form of the kernel below the one before; longer is faster";
         html += &figure(&bars([&title, below], "GB/s that have to be moved", &groups).svg(name));
+        html += &explained(page);
         html += &rung_table(&rungs);
     }
     html
@@ -172,7 +181,10 @@ fn rung_table(rungs: &[&Value]) -> String {
 
 fn memory(rows: &[Value]) -> String {
     let is_experiment = |row: &&Value| row["bench"] == "memory" && row["median_s"].is_number();
-    table(rows.iter().filter(is_experiment).map(|row| {
+    if !rows.iter().any(|row| is_experiment(&row)) {
+        return String::new();
+    }
+    let html = table(rows.iter().filter(is_experiment).map(|row| {
         let us = number(row, "median_s").map(|seconds| seconds * 1e6);
         [
             ("experiment", text(row, "variant").into()),
@@ -181,5 +193,6 @@ fn memory(rows: &[Value]) -> String {
             ("GB/s", fixed(number(row, "gb_per_s"), 1).into()),
             ("% of a copy", fixed(number(row, "percent_of_copy"), 1).into()),
         ]
-    }))
+    }));
+    explained("memory") + &html
 }
