@@ -19,6 +19,7 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS)
 csr_thread(const __grid_constant__ CsrArgs args)
 {
     const long long row = static_cast<long long>(blockIdx.x) * CSR_THREADS + threadIdx.x;
+    wait_and_admit_next();
     if (row >= args.rows) return;
     const real* x = args.x + blockIdx.y * args.x_stride;
     real sum = 0;
@@ -37,6 +38,7 @@ csr_cached(const __grid_constant__ CsrArgs args)
     __shared__ real products[CSR_CACHE];
     const int first = blockIdx.x * CSR_THREADS, end = min(first + CSR_THREADS, args.rows);
     const int row = min(first + static_cast<int>(threadIdx.x), end);
+    wait_and_admit_next();
     const int begin_row = args.starts[row], end_row = args.starts[min(row + 1, end)];
     const int last = args.starts[end];
     const real* x = args.x + blockIdx.y * args.x_stride;
@@ -82,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_lanes_16(const __g
 // with one thread for each row.
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_bins(const __grid_constant__ CsrArgs args)
 {
+    wait_and_admit_next();
     constexpr int WARPS = CSR_THREADS / WARP;
     const int blocks_of_long = (args.long_count + WARPS - 1) / WARPS;
     if (static_cast<int>(blockIdx.x) < blocks_of_long) {
@@ -123,6 +126,7 @@ csr_tiles_several(const __grid_constant__ CsrArgs args)
 extern "C" __global__ void __launch_bounds__(CSR_THREADS) csr_join(const __grid_constant__ CsrArgs args)
 {
     const int number = (blockIdx.x * CSR_THREADS + threadIdx.x) / WARP;
+    wait_and_admit_next();
     if (number >= args.cut_rows) return;
     const int lane = threadIdx.x % WARP;
     const int* cut = args.cuts + CUT_WORDS * number;

@@ -2,6 +2,7 @@
 // bytes, best in cache lines of 128; an access to 4 bytes of a sector costs as much as one to all of it. A
 // transposition reads along rows and writes along columns, so that one of the two is not contiguous unless a block
 // transposes a tile in shared memory. The matrices of a batch follow one another. See src/primitives/gpu/transpose.rs.
+#include "primitives/pdl_wait.cuh"
 #include "primitives/transpose/thin.cuh"
 #include "primitives/transpose/tile.cuh"
 #include "primitives/vector_load.cuh"
@@ -85,6 +86,7 @@ transpose_padded(const __grid_constant__ TransposeArgs args)
 extern "C" __global__ void __launch_bounds__(UNROLLED_TILE * UNROLLED_LINES)
 transpose_unrolled(const __grid_constant__ TransposeArgs args)
 {
+    wait_and_admit_next();
     transpose_tile(args, tile_in_order(args, UNROLLED_TILE));
 }
 
@@ -123,6 +125,7 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
     const TilePlace place =
         tile_at(args, number, strip * WIDE_STRIP + in_strip % lines, in_strip / lines, WIDE_TILE);
 
+    wait_and_admit_next();
     Wide<real> squares[SQUARES][W];
 #pragma unroll
     for (int s = 0; s < SQUARES; ++s) {
@@ -167,6 +170,7 @@ transpose_thin_rows(const __grid_constant__ TransposeArgs args)
     const ThinTile tile = thin_tile(args.rows, args.columns);
     __shared__ real kept[THIN_MOST * THIN_PITCH];
     const real* from = args.from + tile.matrix + tile.first;
+    wait_and_admit_next();
     for (int n = threadIdx.x; n < args.rows * THIN_LENGTH; n += THIN_THREADS) {
         const int row = n / THIN_LENGTH, column = n % THIN_LENGTH;
         if (column < tile.length) kept[row * THIN_PITCH + column] = from[at(row, column, args.columns)];
@@ -186,6 +190,7 @@ transpose_thin_columns(const __grid_constant__ TransposeArgs args)
     __shared__ real kept[THIN_MOST * THIN_PITCH];
     const real* from = args.from + tile.matrix + at(tile.first, 0, args.columns);
     ThinWalk walk(args.columns);
+    wait_and_admit_next();
     for (int n = threadIdx.x; n < args.columns * tile.length; n += THIN_THREADS, walk.step(args.columns))
         kept[walk.side * THIN_PITCH + walk.along] = from[n];
     __syncthreads();

@@ -6,7 +6,7 @@ use crate::constituents::Constituents;
 use crate::device::{AsyncDownload, Buffer, Element, Gpu};
 use crate::error::Result;
 use crate::grid::Shape;
-use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible};
+use crate::primitives::gpu::reduce::{Operation, ReduceConfig, Reducer, Reducible};
 use crate::primitives::gpu::transpose::Transpose;
 use crate::primitives::reduce::Segments;
 use crate::primitives::transpose::Matrices;
@@ -65,7 +65,8 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
             turn: [turn(fields)?, turn(diagnosed)?],
             turned: [gpu.zeros(fields * cells)?, gpu.zeros(diagnosed * cells)?],
             weights: gpu.upload(&weights.repeat(water.end))?,
-            reducer: Reducer::new(gpu)?,
+            // Of segments alone.
+            reducer: Reducer::with_shape(gpu, ReduceConfig::default())?,
             words,
             profiles: AsyncDownload::new(gpu, (fields + diagnosed) * cells)?,
             results: AsyncDownload::new(gpu, (water.len() + 1) * columns)?,

@@ -78,19 +78,24 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             transpose::TransposeConfig::choose(precision, Matrices::levels(1, nz, 1, columns));
         entries.push(entry(shape.source(precision), name, true));
     }
-    let shape = reduce::ReduceConfig::default();
+    for (size, config) in ["short", "long"].into_iter().zip(reduce::ReduceConfig::both()) {
+        match precision {
+            Precision::F32 => {
+                entries.push(entry(reduce::source::<f32>(config), &format!("f32, {size}"), true));
+                entries.push(entry(reduce::source::<i32>(config), &format!("i32, {size}"), true));
+            }
+            Precision::F64 => {
+                entries.push(entry(reduce::source::<f64>(config), &format!("f64, {size}"), true));
+            }
+        }
+    }
     entries.extend(match precision {
         Precision::F32 => vec![
-            entry(reduce::source::<f32>(shape), "f32", true),
-            entry(reduce::source::<i32>(shape), "i32", true),
             entry(reduce::ladder::source::<f32>(), "f32", true),
             entry(memory::source(), "f32", true),
             entry(reduce::ladder::source::<i32>(), "i32", true),
         ],
-        Precision::F64 => vec![
-            entry(reduce::source::<f64>(shape), "f64", true),
-            entry(reduce::ladder::source::<f64>(), "f64", true),
-        ],
+        Precision::F64 => vec![entry(reduce::ladder::source::<f64>(), "f64", true)],
     });
     entries.extend(of_microphysics(precision, nz));
     for limiter in [Limiter::PositiveDefinite, Limiter::Monotonic, Limiter::None] {

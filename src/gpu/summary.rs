@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gpu::arguments::{ContentsArgs, OutflowArgs};
 use crate::grid::Shape;
 use crate::grid::gpu::Layout;
-use crate::primitives::gpu::reduce::{Operation, Reducer, Reducible, statistics_of};
+use crate::primitives::gpu::reduce::{Operation, ReduceConfig, Reducer, Reducible, statistics_of};
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
 use crate::state::gpu::prelude;
@@ -75,7 +75,8 @@ impl<R: Reducible> SummaryKernels<R> {
             layout,
             contents: module.kernel("summary_contents_acc64")?,
             outflow: module.kernel("summary_outflow_acc64")?,
-            reducer: Reducer::new(gpu)?,
+            // Of segments alone.
+            reducer: Reducer::with_shape(gpu, ReduceConfig::default())?,
             mass: LayeredPointers {
                 with_mu: mass.with_mu.offset(layout.first),
                 without_mu: mass.without_mu.offset(layout.first),

@@ -152,6 +152,28 @@ fn small_products_are_right() {
     rungs_agree::<f64>(&gpu);
 }
 
+/// Subnormal products count, and what is infinite or no number goes where it belongs and nowhere else.
+#[test]
+fn unusual_numbers_are_multiplied() {
+    let Some(gpu) = gpu(true) else { return };
+    let tiny = f32::from_bits(3);
+    // A matrix is finite; a vector may hold anything.
+    let values = vec![1.0, tiny, 2.0, 0.0, -1.0, 1.0, -1.0];
+    let (starts, columns) = (vec![0, 2, 4, 4, 5, 7], vec![0, 1, 1, 2, 3, 2, 3]);
+    let matrix = Csr::from_parts(4, starts, columns, values).unwrap();
+    let x = gpu.upload(&[tiny, 1.0, f32::INFINITY, f32::INFINITY]).unwrap();
+    let y = gpu.zeros(matrix.rows()).unwrap();
+    let device = DeviceCsr::new(&gpu, &matrix).unwrap();
+    for rung in Rung::ALL {
+        device.multiply_by(rung, &x, &y, 1).unwrap();
+        let found = y.to_vec().unwrap();
+        assert_eq!(found[0], f32::from_bits(6), "{rung:?}: subnormal numbers");
+        // 0 x infinity, and infinity - infinity.
+        assert!(found[1].is_nan() && found[4].is_nan(), "{rung:?}: {found:?}");
+        assert_eq!([found[2], found[3]], [0.0, f32::NEG_INFINITY], "{rung:?}");
+    }
+}
+
 /// The tiles cover every entry once, in order, and none is larger than it may be.
 #[test]
 fn tiles_cover_the_rows() {

@@ -1,16 +1,17 @@
 //! Reductions on the device against those of the CPU.
 
 use nwp_mini::cuda_abi::DevicePointer;
-use nwp_mini::device::{Buffer, Gpu};
+use nwp_mini::device::{Buffer, Element, Gpu};
 use nwp_mini::primitives::gpu::arguments::ReduceArgs;
 use nwp_mini::primitives::gpu::reduce::ladder::{self, Ladder, RUNGS};
 use nwp_mini::primitives::gpu::reduce::{
     Operation, ReduceConfig, Reducer, Reducible, located, source,
 };
 use nwp_mini::primitives::reduce::{self, Segments};
+use nwp_mini::real::Real;
 
 use crate::random::Random;
-use crate::{gpu, prepare, seed};
+use crate::{IT_IS_LARGE, gpu, prepare, real_gpu, seed};
 
 /// Lengths around those of a load, a block and a grid, and one that fills the device.
 const LENGTHS: [usize; 9] = [0, 1, 3, 5, 1021, 65_537, 270_343, 1_000_003, 9_000_001];
@@ -22,17 +23,13 @@ const SMALL_BLOCKS: [ReduceConfig; 2] = [
 ];
 
 fn prepare_all(gpu: &Gpu) {
-    let shape = ReduceConfig::default();
+    let both = ReduceConfig::both().into_iter();
+    let sources = both.flat_map(|c| [source::<f32>(c), source::<f64>(c), source::<i32>(c)]);
     prepare(
         gpu,
-        vec![
-            source::<f32>(shape),
-            source::<f64>(shape),
-            source::<i32>(shape),
-            ladder::source::<f32>(),
-            ladder::source::<f64>(),
-            ladder::source::<i32>(),
-        ],
+        sources
+            .chain([ladder::source::<f32>(), ladder::source::<f64>(), ladder::source::<i32>()])
+            .collect(),
     );
 }
 
@@ -143,7 +140,7 @@ fn each_kernel_once() {
 
 fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
     let mut random = Random::new(seed);
-    let configs = SMALL_BLOCKS.into_iter().chain([ReduceConfig::default()]);
+    let configs = SMALL_BLOCKS.into_iter().chain(ReduceConfig::both());
     let reducers: Vec<_> =
         configs.map(|config| Reducer::<T>::with_shape(gpu, config).unwrap()).collect();
     for (count, length, gap, first) in [
@@ -238,6 +235,66 @@ fn sums_have_the_same_bits_in_every_run() {
     );
 }
 
+/// The numbers that are no usual ones: zeros of both signs, subnormal and infinite numbers, and NaN.
+fn unusual<R: Real + Element>(gpu: &Gpu) {
+    let tiny = R::of(f64::from_bits(1).max(if R::NAME == "f32" { 1e-45 } else { 0.0 }));
+    let (nan, infinite, zero) = (R::of(f64::NAN), R::of(f64::INFINITY), R::ZERO);
+    let reducer = Reducer::<R>::new(gpu).unwrap();
+    let of = |operation: Operation, x: &[R]| {
+        let (x, results) = (gpu.upload(x).unwrap(), gpu.zeros(1).unwrap());
+        let segments = Segments::whole(x.len());
+        let found = words(&results, || match operation.takes_two() {
+            true => reducer.reduce_pair(operation, [&x, &x], segments, &results),
+            false => reducer.reduce(operation, &x, segments, &results),
+        });
+        R::of_word(found[0])
+    };
+    let count = 5000;
+    // Subnormal numbers are not lost.
+    assert_eq!(of(Operation::Sum, &vec![tiny; count]).f64(), count as f64 * tiny.f64());
+    assert_eq!(of(Operation::Max, &[zero, tiny, -tiny]), tiny);
+    assert_eq!(of(Operation::Min, &[zero, tiny, -tiny]), -tiny);
+    // The sum of negative zeros is zero, and of two zeros either is the largest.
+    assert_eq!(of(Operation::Sum, &vec![-zero; count]), zero);
+    assert_eq!(of(Operation::Max, &[-zero, zero]), zero);
+    assert_eq!(of(Operation::Sum, &[infinite, R::ONE]), infinite);
+    assert!(of(Operation::Sum, &[infinite, -infinite]).is_nan());
+    assert!(of(Operation::Dot, &[nan, R::ONE]).is_nan());
+    assert_eq!(of(Operation::Dot, &[-infinite, R::ONE]), infinite);
+    // Extrema leave NaN out, unless there is nothing else.
+    assert_eq!(of(Operation::Max, &[nan, -infinite, -R::ONE, nan, nan]), -R::ONE);
+    assert_eq!(of(Operation::Min, &[nan, -infinite, -R::ONE]), -infinite);
+    assert!(of(Operation::Max, &[nan; 3]).is_nan());
+}
+
+#[test]
+fn unusual_numbers_are_reduced() {
+    let Some(gpu) = gpu(true) else { return };
+    unusual::<f32>(&gpu);
+    unusual::<f64>(&gpu);
+}
+
+/// Arrays with more elements than 32 bits count.
+#[test]
+fn long_arrays_are_reduced() {
+    let Some(gpu) = real_gpu(true, IT_IS_LARGE) else { return };
+    let length = (1_usize << 32) + 5;
+    if gpu.memory().unwrap()[0] < 5 * length {
+        println!("left out: the device has no memory for {length} numbers");
+        return;
+    }
+    let x = gpu.zeros::<f32>(length).unwrap();
+    let places = [0, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, length - 1];
+    for (n, at) in places.into_iter().enumerate() {
+        x.upload_to(at, &[n as f32 + 1.0]).unwrap();
+    }
+    let reducer = Reducer::<f32>::new(&gpu).unwrap();
+    let found = reducer.statistics(&x, Segments::whole(length)).unwrap()[0];
+    let largest = found.extrema.unwrap();
+    assert_eq!((found.sum, found.squares), (21.0, 91.0));
+    assert_eq!((largest.max, largest.max_at, largest.min_at), (6.0, length - 1, 1));
+}
+
 /// The arguments are laid out as the kernels expect, with five pointers first.
 #[test]
 fn launches_share_out_the_blocks() {
@@ -263,11 +320,16 @@ fn launches_share_out_the_blocks() {
 #[test]
 #[ignore = "prints a table of times, checks nothing"]
 fn shapes() {
+    let Some(gpu) = gpu(true) else { return };
+    shapes_of::<f32>(&gpu, &[16, 18, 20, 22, 24, 26, 28, 30]);
+    shapes_of::<f64>(&gpu, &[16, 18, 20, 22, 24]);
+}
+
+fn shapes_of<R: Real + Element>(gpu: &Gpu, powers: &[u32]) {
     const RUNS: usize = 15;
     const CALLS: usize = 20;
     /// Best shapes that are shown of each size.
     const SHOWN: usize = 12;
-    let Some(gpu) = gpu(true) else { return };
     let blocks = [1, 2, 3, 4, 8];
     let kinds: Vec<(u32, u32, bool)> = [256, 512, 1024]
         .iter()
@@ -280,18 +342,18 @@ fn shapes() {
         })
     });
     let shapes: Vec<ReduceConfig> = shapes.filter(|s| s.threads * s.blocks <= 2048).collect();
-    prepare(&gpu, shapes.iter().map(|shape| source::<f32>(*shape)).collect());
+    prepare(gpu, shapes.iter().map(|shape| source::<R>(*shape)).collect());
     let reducers: Vec<_> =
-        shapes.iter().map(|shape| Reducer::<f32>::with_shape(&gpu, *shape).unwrap()).collect();
+        shapes.iter().map(|shape| Reducer::<R>::with_shape(gpu, *shape).unwrap()).collect();
     let results = gpu.zeros(1).unwrap();
     let median = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2] * 1e6
     };
-    for power in [16, 20, 22, 24, 26, 28, 30] {
+    for &power in powers {
         let length = 1_usize << power;
         let slots = (1_usize << 26).div_ceil(length).max(2);
-        let data = gpu.zeros::<f32>(slots * length).unwrap();
+        let data = gpu.zeros::<R>(slots * length).unwrap();
         let mut table = Vec::new();
         for (shape, reducer) in shapes.iter().zip(&reducers) {
             // Configurations that do not differ at this size are left out.
@@ -320,7 +382,7 @@ fn shapes() {
         for (by, key) in [("single, hot", 0), ("single, rotating", 1), ("in a graph, hot", 2)] {
             let time = |row: &(f64, f64, f64, ReduceConfig)| [row.0, row.1, row.2][key];
             table.sort_by(|a, b| time(a).total_cmp(&time(b)));
-            println!("2^{power} by {by}: us single, rotating, graph");
+            println!("{} 2^{power} by {by}: us single, rotating, graph", R::NAME);
             for (single, rotating, graph, shape) in table.iter().take(SHOWN) {
                 let ReduceConfig { threads, packs, blocks, least, tiled } = shape;
                 println!(

@@ -112,6 +112,29 @@ fn large_matrices_are_turned() {
     rungs_agree::<f64>(&gpu, &LARGE);
 }
 
+/// More elements than 31 bits count, in rows of any alignment and of sixteen bytes.
+#[test]
+fn more_than_31_bits_count_are_turned() {
+    let Some(gpu) = real_gpu(true, IT_IS_LARGE) else { return };
+    for [rows, columns] in [[46_349, 46_351], [65_536, 32_772], [9, 240_000_001]] {
+        let matrices = Matrices::one(rows, columns);
+        if gpu.memory().unwrap()[0] < 9 * matrices.len() {
+            println!("left out: the device has no memory for two matrices of {rows} x {columns}");
+            continue;
+        }
+        let (from, to) = (gpu.zeros(matrices.len()).unwrap(), gpu.zeros(matrices.len()).unwrap());
+        for (n, at) in
+            [1, 1 << 30, (1 << 31) - 1, 1 << 31, matrices.len() - 1].into_iter().enumerate()
+        {
+            from.upload_to(at, &[n as f32 + 1.0]).unwrap();
+        }
+        to.poison().unwrap();
+        let transpose = Transpose::new(&gpu, matrices).unwrap();
+        transpose.run(&from, &to).unwrap();
+        assert_eq!(transpose.faults(Rung::Best, &from, &to).unwrap(), 0, "{rows} x {columns}");
+    }
+}
+
 #[test]
 fn more_than_can_be_numbered_is_refused() {
     let Some(gpu) = gpu(true) else { return };

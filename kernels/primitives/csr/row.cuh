@@ -1,6 +1,8 @@
 // Sums of a row of a sparse matrix over lanes.
 #pragma once
 
+#include "primitives/pdl_wait.cuh"
+
 constexpr unsigned WHOLE_WARP = 0xffffffff;
 
 // The sum over LANES neighbouring lanes by halving; the first of them gets it. All lanes of the warp call it.
@@ -21,6 +23,7 @@ __device__ inline void row_by_lanes(const CsrArgs& args)
     const int lane = threadIdx.x % LANES;
     const real* x = args.x + blockIdx.y * args.x_stride;
     real sum = 0;
+    wait_and_admit_next();
     if (row < args.rows) {
         const int end = args.starts[row + 1];
         for (int e = args.starts[row] + lane; e < end; e += LANES)

@@ -179,6 +179,7 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     __shared__ Wide<real> terms[PLACES * (AT_A_TIME / Wide<real>::COUNT)];
     __shared__ Wide<int> columns[GATHER_LATE != 0 ? PLACES : 1];
     static_assert(sizeof(terms) + (GATHER_LATE != 0 ? sizeof(columns) : 0) == CSR_TILE_BYTES, "as Rust counts it");
+    wait_and_admit_next();
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
     read_entries(args, tile, entries);

@@ -244,7 +244,9 @@ impl<R: Real + Element> DeviceCsr<R> {
         let module = gpu.module(&shape.source(R::PRECISION))?;
         let others = [Rung::Tiles.kernel(MOST_SIDES), JOIN];
         let names = Rung::ALL.map(|rung| rung.kernel(1)).into_iter().chain(others);
-        let kernels = names.map(|name| module.kernel(name)).collect::<Result<_>>()?;
+        let kernels = names
+            .map(|name| Ok(module.kernel(name)?.waiting_by_itself()))
+            .collect::<Result<_>>()?;
         let RowTiles { tiles, cuts } = &arrays.tiles;
         let pieces = arrays.tiles.pieces();
         let held = Held {

@@ -2,7 +2,8 @@
 //! segments in one launch, with the same bits in every run.
 //!
 //! Extrema ignore NaN, the count counts NaN, and sums with NaN are NaN. Subnormal numbers keep their values, with
-//! fast-math too. Sums of single-precision values are accumulated in single or in double precision. The error of a sum
+//! fast-math too. Infinite numbers add up as in any sum; the sum of zeros is a positive zero, and of two zeros of different
+//! signs either is the largest. Sums of single-precision values are accumulated in single or in double precision. The error of a sum
 //! of n values is at most `(n/t + 64) u Σ|x|`, with `u` the unit roundoff and t the number of threads, some ten
 //! thousand for a long array.
 
@@ -182,15 +183,25 @@ pub struct ReduceConfig {
 
 impl Default for ReduceConfig {
     fn default() -> Self {
-        // The fastest on an H200 from 4 Mi elements on, or nearly so.
-        Self { threads: 512, packs: 4, blocks: 2, least: 4, tiled: true }
+        // The fastest on an H200 of arrays that its cache does not hold, or nearly so.
+        Self { threads: 512, packs: 4, blocks: 4, least: 4, tiled: true }
     }
 }
 
 /// Bytes of a load.
 const PACK: usize = 16;
+/// Bytes of an array up to which latency counts for more than the speed of the memory.
+const SHORT: usize = 32 << 20;
 
 impl ReduceConfig {
+    /// For short arrays: more blocks with fewer loads each. The fastest on an H200 up to [`SHORT`], or nearly so.
+    pub const SHORT: Self = Self { threads: 512, packs: 2, blocks: 3, least: 2, tiled: true };
+
+    /// Configurations of a reducer: for short arrays, and for all else.
+    pub fn both() -> [Self; 2] {
+        [Self::SHORT, Self::default()]
+    }
+
     /// Blocks for each segment of elements of `bytes` bytes, if the device holds `resident` blocks at a time.
     fn blocks_for(self, segments: Segments, bytes: usize, resident: u32) -> u32 {
         let loads = (segments.length * bytes).div_ceil(PACK);
@@ -242,59 +253,80 @@ pub fn source<T: Reducible>(shape: ReduceConfig) -> KernelSource {
     KernelSource::new("primitives/reduce.cu", prelude).exactly()
 }
 
+/// The kernels of one launch configuration.
+#[derive(Clone, Debug)]
+struct Compiled {
+    config: ReduceConfig,
+    /// A kernel for each operation, and how many of its blocks the device holds.
+    kernels: Vec<(Kernel, u32)>,
+}
+
+impl Compiled {
+    fn new<T: Reducible>(gpu: &Gpu, config: ReduceConfig) -> Result<Self> {
+        let module = gpu.module(&source::<T>(config))?;
+        let kernels = Operation::ALL
+            .into_iter()
+            .map(|operation| {
+                let kernel = module.kernel(operation.kernel())?.waiting_by_itself();
+                let held = kernel.blocks_at_a_time(config.threads, 0)?.min(config.blocks);
+                Ok((kernel, held.max(1) * gpu.device().multiprocessors))
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { config, kernels })
+    }
+}
+
 /// The kernels that reduce arrays of one type, and their work memory.
 ///
 /// Launches share the memory, so they run in order in the stream of the kernels.
 #[derive(Debug)]
 pub struct Reducer<T> {
     gpu: Gpu,
-    shape: ReduceConfig,
-    /// A kernel for each operation, and how many of its blocks the device holds.
-    kernels: Vec<(Kernel, u32)>,
+    /// For short arrays, and for all else.
+    compiled: [Compiled; 2],
     partials: Buffer<u64>,
     tickets: Buffer<u64>,
     element: std::marker::PhantomData<T>,
 }
 
 impl<T: Reducible> Reducer<T> {
-    /// Compiles the kernels with the default configuration.
+    /// Compiles the kernels with the configurations for short and for long arrays.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::with_shape(gpu, ReduceConfig::default())
+        let [short, long] = ReduceConfig::both();
+        Self::of(gpu, [Compiled::new::<T>(gpu, short)?, Compiled::new::<T>(gpu, long)?])
     }
 
-    /// Compiles the kernels with another configuration.
+    /// Compiles the kernels with another configuration for arrays of any length.
     ///
     /// # Errors
     ///
     /// As [`Reducer::new`].
     pub fn with_shape(gpu: &Gpu, shape: ReduceConfig) -> Result<Self> {
-        let module = gpu.module(&source::<T>(shape))?;
-        let kernels = Operation::ALL
-            .into_iter()
-            .map(|operation| {
-                let kernel = module.kernel(operation.kernel())?;
-                let held = kernel.blocks_at_a_time(shape.threads, 0)?.min(shape.blocks);
-                Ok((kernel, held.max(1) * gpu.device().multiprocessors))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let most = kernels.iter().map(|(_, resident)| *resident as usize).max().unwrap_or(1);
+        let compiled = Compiled::new::<T>(gpu, shape)?;
+        Self::of(gpu, [compiled.clone(), compiled])
+    }
+
+    fn of(gpu: &Gpu, compiled: [Compiled; 2]) -> Result<Self> {
+        let resident = compiled.iter().flat_map(|c| &c.kernels).map(|(_, blocks)| *blocks as usize);
+        let most = resident.max().unwrap_or(1);
         let words = Operation::ALL.map(Operation::words).into_iter().max().unwrap_or(1);
         Ok(Self {
             gpu: gpu.clone(),
-            shape,
-            kernels,
+            compiled,
             partials: gpu.zeros(most * words)?,
             tickets: gpu.zeros(most)?,
             element: std::marker::PhantomData,
         })
     }
 
-    fn kernel(&self, operation: Operation) -> &(Kernel, u32) {
-        &self.kernels[operation as usize]
+    /// The kernels for these segments.
+    fn compiled(&self, segments: Segments) -> &Compiled {
+        let is_short = segments.count == 1 && segments.length * size_of::<T>() <= SHORT;
+        &self.compiled[usize::from(!is_short)]
     }
 
     /// Queues the reduction of each segment of an array; results are contiguous, [`Operation::words`] words each.
@@ -352,7 +384,8 @@ impl<T: Reducible> Reducer<T> {
         if segments.count == 0 {
             return Ok(());
         }
-        let (kernel, resident) = self.kernel(operation);
+        let Compiled { config, kernels } = self.compiled(segments);
+        let (kernel, resident) = &kernels[operation as usize];
         let arrays = ReduceArgs {
             values: x.pointer().read(),
             others: y.pointer().read(),
@@ -364,8 +397,8 @@ impl<T: Reducible> Reducer<T> {
             blocks: 0,
             filler: 0,
         };
-        let (args, blocks) = self.shape.launch(arrays, segments, *resident);
-        let launch = Launch::flat(blocks * self.shape.threads as usize, self.shape.threads);
+        let (args, blocks) = config.launch(arrays, segments, *resident);
+        let launch = Launch::flat(blocks * config.threads as usize, config.threads);
         // SAFETY: the kernel takes this struct; segments and results were checked against their buffers. If a segment
         // has several blocks, all blocks together are no more than the device holds, and the two buffers of this value
         // have room for as many. A caller that records the launch in a graph keeps the buffers and this value as long

@@ -141,7 +141,10 @@ impl TransposeConfig {
                 Self { tile: 64, threads: 256, resident: 3, strip: 32, ..small }
             }
             Precision::F32 => Self { tile: 64, threads: 128, resident: 6, strip: 1, ..small },
-            Precision::F64 => Self { tile: 32, threads: 128, resident: 6, strip: 1, ..small },
+            Precision::F64 => {
+                let strip = if matrices.len() > HUGE { 32 } else { 1 };
+                Self { tile: 32, threads: 128, resident: 6, strip, ..small }
+            }
         }
     }
 
@@ -225,7 +228,10 @@ impl<R: Real + Element> Transpose<R> {
             )));
         };
         let module = gpu.module(&shape.source(R::PRECISION))?;
-        let kernel = |rung: &Rung| module.kernel(rung.kernel(R::PRECISION, matrices));
+        let kernel = |rung: &Rung| {
+            let kernel = module.kernel(rung.kernel(R::PRECISION, matrices))?;
+            Ok(if *rung == Rung::Best { kernel.waiting_by_itself() } else { kernel })
+        };
         let kernels = Rung::ALL.iter().map(kernel).collect::<Result<_>>()?;
         let faults = gpu.zeros(1)?;
         let args = TransposeArgs {

@@ -9,6 +9,8 @@ const LARGE: usize = 1 << 18;
 const SHORT_MEAN: usize = 8;
 /// Mean number of entries of a row up to which a few lanes a row are fast.
 const MEDIUM_MEAN: usize = 32;
+/// Entries of the longest row up to which a thread adds up the row from shared memory.
+const CACHED_ROW: usize = 256;
 /// Most entries of a row for one thread, if other rows have fewer.
 pub(super) const SHORT_ROW: usize = 16;
 
@@ -16,6 +18,7 @@ pub(super) const SHORT_ROW: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
     entries: usize,
+    longest: usize,
     /// Mean number of entries.
     pub(super) mean: usize,
     /// `true` if no row has many more entries than the others.
@@ -27,7 +30,7 @@ impl Rows {
         let (rows, entries) = (starts.len() - 1, starts.last().copied().unwrap_or(0));
         let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let mean = entries / rows.max(1);
-        Self { entries, mean, is_even: longest <= SHORT_ROW.max(2 * mean) }
+        Self { entries, longest, mean, is_even: longest <= SHORT_ROW.max(2 * mean) }
     }
 }
 
@@ -100,11 +103,14 @@ impl Rung {
 
     /// The fastest rung for a matrix with these starts of rows and `sides` right-hand sides, as measured on an H200.
     /// Threads that read seven entries one after the other still hit the cache, those that read 27 do not; tiles suit
-    /// rows of different lengths, and several vectors, which share the entries.
+    /// rows of different lengths, and several vectors, which share the entries. Weights between the grids of two models are few
+    /// and of different numbers: their products are added up in shared memory.
     pub fn choose(precision: Precision, starts: &[usize], sides: usize) -> Self {
-        let Rows { entries, mean, is_even, .. } = Rows::of(starts);
+        let Rows { entries, longest, mean, is_even } = Rows::of(starts);
         if entries < LARGE {
             return match mean {
+                _ if !is_even && longest <= CACHED_ROW => Self::Cached,
+                _ if !is_even => Self::Tiles,
                 0..4 => Self::Thread,
                 4..16 => Self::Lanes4,
                 16..64 => Self::Lanes8,
