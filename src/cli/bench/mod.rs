@@ -16,6 +16,7 @@ mod record;
 mod record_metadata;
 mod reduce;
 mod scale;
+mod site;
 mod size;
 mod table;
 mod transpose;
@@ -49,6 +50,7 @@ use crate::primitives::matrices::Kind;
 use crate::primitives::transpose::Matrices;
 use measurement::{MeasuredOn, Processor};
 use record::Record;
+use site::Site;
 use size::Elements;
 
 /// Measure the parts of a step on the state of a WRF file, or the microphysics on columns, and the
@@ -440,43 +442,6 @@ impl Bench {
             100.0 * replicated.fraction(has_rain)
         )?;
         Ok(())
-    }
-}
-
-/// Processors of the ladders.
-struct Site<'a> {
-    /// The GPU, and the bandwidth of a copy there, bytes a second.
-    device: Option<(&'a Gpu, f64)>,
-    pools: Vec<Pool>,
-    /// Kernels to compare with.
-    peers: Option<&'a ForeignLibrary>,
-    /// Timed calls.
-    runs: u32,
-}
-
-impl<'a> Site<'a> {
-    fn new(bench: &Bench, gpu: Option<&'a Gpu>, record: &mut Record) -> Result<Self> {
-        // Pairs are of the GPU alone.
-        let pools = if bench.peers.is_some() { Vec::new() } else { bench.pools(record)? };
-        let runs = bench.runs;
-        let Some(gpu) = gpu else {
-            writeln!(record.out, "without a GPU: lines of the CPU only")?;
-            return Ok(Self { device: None, pools, peers: None, runs });
-        };
-        let copy = Self::copy_speed(gpu, runs, record)?;
-        Ok(Self { device: Some((gpu, copy)), pools, peers: None, runs })
-    }
-
-    /// Measures the bandwidth of a copy on the GPU, bytes a second.
-    fn copy_speed(gpu: &Gpu, runs: u32, record: &mut Record) -> Result<f64> {
-        let copy = gpu::copy_speed(gpu, runs)?;
-        let (name, cache) = (&gpu.device().name, gpu.device().cache as f64 / 1e6);
-        writeln!(
-            record.out,
-            "{name}, a copy moves {:.1} GB/s, read and written; its cache holds {cache:.1} MB",
-            copy / 1e9
-        )?;
-        Ok(copy)
     }
 }
 
