@@ -177,6 +177,13 @@ pub enum Error {
         /// Its failure.
         error: Box<Error>,
     },
+    /// Another rank failed and tells why.
+    OfRank {
+        /// Its number.
+        rank: usize,
+        /// The exit code of its failure.
+        code: u8,
+    },
     /// The user stopped the run.
     Interrupted(String),
     /// The reader of standard output has closed the pipe.
@@ -237,6 +244,7 @@ impl Error {
             Self::Gpu(_) => 4,
             Self::BlowUp { .. } | Self::NotConverged(_) | Self::Unsolved(_) => 5,
             Self::Advised { error, .. } | Self::Member { error, .. } => error.exit_code(),
+            Self::OfRank { code, .. } => *code,
             Self::Interrupted(_) => 130,
         }
     }
@@ -261,6 +269,7 @@ impl fmt::Display for Error {
             }
             Self::Advised { error, advice } => write!(f, "{error}; {}", advice.text()),
             Self::Member { member, error } => write!(f, "member {member}: {error}"),
+            Self::OfRank { rank, .. } => write!(f, "rank {rank} failed"),
             Self::BrokenPipe => f.write_str("standard output was closed"),
         }
     }

@@ -240,6 +240,7 @@ pub mod counter_rng;
 pub mod cuda_abi;
 pub mod error;
 pub mod os_text;
+pub mod ranks;
 pub mod real;
 pub mod simd;
 pub mod threads;

@@ -322,6 +322,11 @@ pub struct Accumulators<R> {
     pub parts: Vec<f64>,
 }
 
+impl<R> Accumulators<R> {
+    /// First of the parts where they are numbers that make the exact sums of the CPU.
+    pub(crate) const EXACT: f64 = f64::MAX;
+}
+
 impl<R: Real> Accumulators<R> {
     /// The same in double precision, with exact values.
     pub fn widened(&self) -> Accumulators<f64> {

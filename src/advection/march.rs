@@ -19,6 +19,7 @@ use super::rows::{Outflow, lateral_outflow_rows};
 use super::stage::Stage;
 use super::strip::{Rows, Strip};
 use crate::grid::Shape;
+use crate::primitives::exact_sum::ExactSum;
 use crate::simd::{Task, run_best};
 pub(super) use scratch::Scratch;
 
@@ -40,15 +41,15 @@ pub(super) fn block_rows(shape: Shape, threads: usize) -> usize {
 
 /// Runs one stage over all blocks of `out`, of `block` rows.
 ///
-/// Returns the tracer that entered the region inside the outermost rows, kg s⁻¹, summed over the rows in order;
+/// Returns the tracer that entered the region inside the outermost rows in the time step, kg, where the stage counts it;
 /// `inflow` has an element for each row.
 pub(super) fn run<R: FluxConstants>(
     stage: &Stage<'_, R>,
     block: usize,
     scratch: &[Mutex<Scratch<R>>],
-    inflow: &mut [f64],
+    inflow: &mut [ExactSum],
     out: &mut Array3<R>,
-) -> f64 {
+) -> ExactSum {
     out.axis_chunks_iter_mut(Axis(1), block)
         .into_par_iter()
         .zip(inflow.par_chunks_mut(block))
@@ -59,11 +60,19 @@ pub(super) fn run<R: FluxConstants>(
             let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
             let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
             let rows = Rows { first: at * block, count: inflow.len() };
-            inflow.fill(0.0);
+            if stage.entrance.is_some() {
+                inflow.fill(ExactSum::default());
+            }
             let march = March { stage, rows, inflow, s: &mut scratch };
             run_best(OneBlock { march, out });
         });
-    inflow.iter().sum()
+    let mut all = ExactSum::default();
+    if stage.entrance.is_some() {
+        for row in inflow.iter() {
+            all += row;
+        }
+    }
+    all
 }
 
 /// The march through one block, to be compiled for vector instructions.
@@ -90,7 +99,7 @@ struct March<'a, 's, R> {
     stage: &'a Stage<'a, R>,
     rows: Rows,
     /// Inflow into the region through the sides of each row.
-    inflow: &'s mut [f64],
+    inflow: &'s mut [ExactSum],
     s: &'s mut Scratch<R>,
 }
 
@@ -157,8 +166,10 @@ impl<R: FluxConstants> March<'_, '_, R> {
         for (row, j) in rows.range().enumerate() {
             let cells = row * nx..(row + 1) * nx;
             add_open_sides(stage, k, j, &mut s.lateral[cells.clone()]);
-            self.inflow[row] +=
-                stage.side_inflow(j, &x[cells.clone()], &south[cells.clone()], &north[cells]);
+            if let Some(entrance) = stage.entrance {
+                let faces = [&x[cells.clone()], &south[cells.clone()], &north[cells]];
+                stage.count_inflow(entrance, j, faces, &mut self.inflow[row]);
+            }
         }
     }
 

@@ -42,6 +42,7 @@ use ndarray::{Array2, Array3};
 pub use crate::constituents::Limiter;
 use crate::dry_mass::{AirMass, MassFlux};
 use crate::grid::{Grid, Shape};
+use crate::primitives::exact_sum::ExactSum;
 use crate::real::Real;
 use crate::state::BoundaryValues;
 pub use boundary::radiative_outflow;
@@ -91,7 +92,7 @@ pub struct Workspace<R> {
     /// Rows that a thread computes at a time.
     block: usize,
     /// Inflow through the sides of each row.
-    inflow: Vec<f64>,
+    inflow: Vec<ExactSum>,
     /// A perturbed term, for tests; `None` in the scheme itself.
     pub perturbation: Option<Perturbation>,
 }
@@ -105,7 +106,7 @@ impl<R: Real> Workspace<R> {
             stages: [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())],
             scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx, block))).collect(),
             block,
-            inflow: vec![0.0; shape.ny],
+            inflow: vec![ExactSum::default(); shape.ny],
             perturbation: None,
         }
     }
@@ -117,7 +118,7 @@ impl<R: Real> Workspace<R> {
             stages: self.stages.each_ref().map(|stage| Array3::zeros(stage.dim())),
             scratch: Arc::clone(&self.scratch),
             block: self.block,
-            inflow: vec![0.0; self.inflow.len()],
+            inflow: vec![ExactSum::default(); self.inflow.len()],
             perturbation: self.perturbation,
         }
     }
@@ -145,6 +146,21 @@ pub fn step<R: FluxConstants>(
     q: &mut Array3<R>,
     work: &mut Workspace<R>,
 ) -> f64 {
+    step_counting(wind, limiter, inflow, q, work).value()
+}
+
+/// The same with the exact sum of what the fluxes carried, to be added to that of other parts of the grid.
+///
+/// # Panics
+///
+/// As [`step`].
+pub(crate) fn step_counting<R: FluxConstants>(
+    wind: &Wind<'_, R>,
+    limiter: Limiter,
+    inflow: InflowValues<'_, R>,
+    q: &mut Array3<R>,
+    work: &mut Workspace<R>,
+) -> ExactSum {
     check_shapes(wind, q, work);
     if let InflowValues::Values(BoundaryValues { west, east, south, north }) = inflow {
         let Shape { nx, ny, nz } = wind.grid.shape;
@@ -155,7 +171,7 @@ pub fn step<R: FluxConstants>(
     let (block, perturbation) = (*block, *perturbation);
     // The stages advance a third, a half and the whole of the step.
     let [third, half, whole] = [wind.dt / 3.0, wind.dt / 2.0, wind.dt].map(R::of);
-    let (ending, entrance) = (StageOutput::Update, &InflowFaces::new(wind.grid));
+    let (ending, entrance) = (StageOutput::Update, None);
     let start = memory(q);
 
     let stage = Stage {
@@ -191,14 +207,14 @@ pub fn step<R: FluxConstants>(
         dt: whole,
         limiter,
         ending,
-        entrance,
+        entrance: Some(&InflowFaces::new(wind.grid)),
         perturbation,
     };
     let entered = march::run(&stage, block, scratch, sums, first);
     specified::set_specified(wind, inflow, first);
 
     std::mem::swap(q, first);
-    entered * wind.dt
+    entered
 }
 
 /// Net outflow of tracer from every cell by one evaluation of the fluxes.
@@ -228,7 +244,7 @@ pub fn net_outflow<R: FluxConstants>(
         dt: R::of(wind.dt),
         limiter,
         ending: StageOutput::Outflow,
-        entrance: &InflowFaces::new(wind.grid),
+        entrance: None,
         perturbation: work.perturbation,
     };
     let mut net = Array3::zeros(latest.dim());

@@ -15,6 +15,7 @@ use super::strip::Rows;
 use super::{Limiter, Wind};
 use crate::dry_mass::Layered;
 use crate::grid::{Grid, Shape, Window};
+use crate::primitives::exact_sum::ExactSum;
 use crate::real::Real;
 
 /// Half width of the fifth-order stencil: cells on either side of a face.
@@ -53,7 +54,8 @@ pub(super) struct Stage<'a, R> {
     pub(super) dt: R,
     pub(super) limiter: Limiter,
     pub(super) ending: StageOutput,
-    pub(super) entrance: &'a InflowFaces,
+    /// The faces through which inflow is counted; `None` where it is not, in the stages before the last.
+    pub(super) entrance: Option<&'a InflowFaces>,
     /// A term that is to be wrong.
     pub(super) perturbation: Option<Perturbation>,
 }
@@ -243,29 +245,34 @@ impl<'a, R: FluxConstants> Stage<'a, R> {
         }
     }
 
-    /// Tracer that enters the region inside the outermost rows through the sides of row j, kg s⁻¹.
+    /// Adds the tracer that enters the region inside the outermost rows through the sides of row j in the time step, kg,
+    /// with the fluxes of the row through the western, southern and northern faces.
     #[inline(always)]
-    pub(super) fn side_inflow(&self, j: usize, x: &[R], south: &[R], north: &[R]) -> f64 {
-        let InflowFaces { inner: Window { rows, columns }, is_side } = self.entrance;
+    pub(super) fn count_inflow(
+        &self,
+        entrance: &InflowFaces,
+        j: usize,
+        [x, south, north]: [&[R]; 3],
+        sum: &mut ExactSum,
+    ) {
+        let InflowFaces { inner: Window { rows, columns }, is_side } = entrance;
         let [at_west, at_east, at_south, at_north] = *is_side;
         if !rows.contains(&j) {
-            return 0.0;
+            return;
         }
-        let sum = |row: &[R]| row[columns.clone()].iter().map(|x| x.f64()).sum::<f64>();
-        let mut inflow = 0.0;
+        let dt = self.wind.dt;
         if at_west {
-            inflow += x[columns.start].f64();
+            sum.add(dt * x[columns.start].f64());
         }
         if at_east {
-            inflow -= x[columns.end].f64();
+            sum.add(-dt * x[columns.end].f64());
         }
         if at_south && j == rows.start {
-            inflow += sum(south);
+            sum.extend(south[columns.clone()].iter().map(|x| dt * x.f64()));
         }
         if at_north && j + 1 == rows.end {
-            inflow -= sum(north);
+            sum.extend(north[columns.clone()].iter().map(|x| -dt * x.f64()));
         }
-        inflow
     }
 }
 

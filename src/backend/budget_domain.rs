@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use ndarray::{Array2, Array3, Axis, s};
+use ndarray::{Array2, Array3, s};
 use rayon::prelude::*;
 
 use super::Precipitation;
 use crate::dry_mass::{AirMass, MassCoordinate};
 use crate::grid::{Grid, Window};
-use crate::primitives::reduce;
+use crate::primitives::exact_sum::ExactSum;
 use crate::real::Real;
 use crate::state::{State, Surface, memory};
 
-/// The owned columns inside the specified and open rows, and sums over them. Those of all parts of a grid add up to
-/// the sums of the whole.
+/// The owned columns inside the specified and open rows, and exact sums over them: those of all parts of a grid add up to
+/// the sums of the whole, to the bit.
 #[derive(Clone, Debug)]
 pub struct BudgetDomain {
     pub(super) grid: Grid,
@@ -36,56 +36,48 @@ impl BudgetDomain {
         Self { grid: *grid, rows, columns, area }
     }
 
-    /// Water of a state, kg, row by row and then level by level, whatever the number of threads.
-    pub fn water<R: Real>(&self, air: &AirMass<R>, state: &State<R>) -> f64 {
+    /// Water of a state, kg.
+    pub fn water<R: Real>(&self, air: &AirMass<R>, state: &State<R>) -> ExactSum {
         let water: Vec<&[R]> = state.water().iter().map(memory).collect();
-        let (ny, nx) = self.area.dim();
-        let levels: Vec<f64> = (0..self.grid.shape.nz)
-            .into_par_iter()
-            .map(|k| {
-                let (mut mass, mut terms) = (vec![R::ZERO; nx], vec![0.0; nx]);
-                let mut sum = 0.0;
-                for j in self.rows.clone() {
-                    air.cell.fill_row(k, j, &mut mass);
-                    let first = (k * ny + j) * nx;
-                    for (i, (term, mass)) in terms.iter_mut().zip(&mass).enumerate() {
-                        let all = water.iter().fold(0.0, |sum, field| sum + field[first + i].f64());
-                        *term = mass.f64() * all;
-                    }
-                    for term in &terms[self.columns.clone()] {
-                        sum += term;
-                    }
-                }
-                sum
-            })
-            .collect();
-        reduce::sum(&levels)
+        self.weighed(air, |cell| water.iter().fold(0.0, |sum, field| sum + field[cell].f64()))
     }
 
-    /// A tracer inside the region, kg of dry air times its units: `Σ M q`, row by row and then level by level,
-    /// whatever the number of threads. Shape: (nz, ny, nx).
-    pub fn amount<R: Real>(&self, air: &AirMass<R>, q: &Array3<R>) -> f64 {
-        let levels: Vec<f64> = (0..self.grid.shape.nz)
-            .into_par_iter()
-            .map(|k| {
-                let places =
-                    self.rows.clone().flat_map(|j| self.columns.clone().map(move |i| (j, i)));
-                places.map(|(j, i)| air.cell.at(k, j, i).f64() * q[[k, j, i]].f64()).sum()
-            })
-            .collect();
-        reduce::sum(&levels)
+    /// A tracer inside the region, kg of dry air times its units: `Σ M q`. Shape: (nz, ny, nx).
+    pub fn amount<R: Real>(&self, air: &AirMass<R>, q: &Array3<R>) -> ExactSum {
+        self.amount_of_part(air, q, 1.0)
+    }
+
+    /// The same of a part of each value.
+    pub(super) fn amount_of_part<R: Real>(
+        &self,
+        air: &AirMass<R>,
+        q: &Array3<R>,
+        part: f64,
+    ) -> ExactSum {
+        let q = memory(q);
+        self.weighed(air, |cell| part * q[cell].f64())
+    }
+
+    /// Sum over the cells of the region of their mass times a value, which is a function of their number in a field.
+    fn weighed<R: Real>(&self, air: &AirMass<R>, value: impl Fn(usize) -> f64 + Sync) -> ExactSum {
+        let (ny, nx) = self.area.dim();
+        let of_level = |k: usize| {
+            let (mut mass, mut sum) = (vec![R::ZERO; nx], ExactSum::default());
+            for j in self.rows.clone() {
+                air.cell.fill_row(k, j, &mut mass);
+                let first = (k * ny + j) * nx;
+                sum.extend(self.columns.clone().map(|i| mass[i].f64() * value(first + i)));
+            }
+            sum
+        };
+        (0..self.grid.shape.nz).into_par_iter().map(of_level).sum()
     }
 
     /// Sum of a surface density in the region, kg. Shape: (ny, nx). Units: kg m⁻².
-    pub fn total<R: Real>(&self, plane: &Array2<R>) -> f64 {
+    pub fn total<R: Real>(&self, plane: &Array2<R>) -> ExactSum {
         let inside = s![self.rows.clone(), self.columns.clone()];
-        let plane = plane.slice(inside);
-        let area = self.area.slice(inside);
-        plane
-            .axis_iter(Axis(0))
-            .zip(area.axis_iter(Axis(0)))
-            .map(|(row, area)| row.iter().zip(area).map(|(x, a)| x.f64() * a).sum::<f64>())
-            .sum()
+        let densities = plane.slice(inside);
+        densities.iter().zip(self.area.slice(inside)).map(|(x, area)| x.f64() * area).collect()
     }
 
     /// Area of the region, m².
@@ -99,8 +91,8 @@ impl BudgetDomain {
         let Some(all) = surface.precipitation() else { return Precipitation::default() };
         let most = self.grid.owned().of_plane(all).iter().map(|x| x.f64()).fold(0.0, f64::max);
         Precipitation {
-            mean: self.total(all) / area,
-            frozen_mean: surface.frozen().map(|part| self.total(part) / area).sum(),
+            mean: self.total(all).value() / area,
+            frozen_mean: surface.frozen().map(|part| self.total(part).value() / area).sum(),
             most,
         }
     }

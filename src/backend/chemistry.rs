@@ -6,6 +6,7 @@ use ndarray::Array3;
 use rayon::prelude::*;
 
 use super::BudgetDomain;
+use super::exact_budget::ExactTracerChange;
 use crate::chemistry::cells::{Outcome, integrate};
 use crate::chemistry::coupled::{Coupled, Daylight, Light};
 use crate::chemistry::coupling::mixing_ratio;
@@ -14,7 +15,8 @@ use crate::dry_mass::AirMass;
 use crate::forcing::blend::blend;
 use crate::forcing::{TimeInterpolant, weight_between};
 use crate::grid::{Grid, Shape, Window};
-use crate::state::{ChemistryTally, Environment, State, TracerChange, memory};
+use crate::primitives::exact_sum::ExactSum;
+use crate::state::{ChemistryTally, Environment, State, memory};
 
 /// Cells that are worked on together.
 const CELLS_AT_A_TIME: usize = 2_048;
@@ -46,7 +48,7 @@ struct CellResults<R> {
     values: Vec<R>,
     outcomes: Vec<Outcome>,
     /// Change of each variable species by reactions and by clipping, kg of dry air times ppmv.
-    changes: Vec<[f64; 2]>,
+    changes: Vec<[ExactSum; 2]>,
 }
 
 /// True where chemistry is due after `waited` seconds.
@@ -107,7 +109,7 @@ impl<R: Constants> ChemistryDriver<R> {
         air: CellAir<'_, R>,
         environment: &Environment<R>,
         state: &mut State<R>,
-        changes: &mut [TracerChange],
+        changes: &mut [ExactTracerChange],
     ) -> bool {
         self.tally.waited += dt;
         if !is_due(self.tally.waited, self.coupled.interval) {
@@ -200,7 +202,7 @@ fn solve<R: Constants>(
         })
         .collect();
     let mut values = Vec::with_capacity(fields.len() * numbers.len());
-    let mut changes = vec![[0.0; 2]; fields.len()];
+    let mut changes = vec![<[ExactSum; 2]>::default(); fields.len()];
     for (species, &field) in fields.iter().enumerate() {
         let before = memory(&state.fields()[field]);
         for (place, &cell) in numbers.iter().enumerate() {
@@ -213,8 +215,8 @@ fn solve<R: Constants>(
             let made = mixing_ratio(y, cells.air_density[place]);
             let (start, end) = (old.f64().max(0.0), made.max(0.0));
             let [reacted, clipped] = &mut changes[species];
-            *reacted += masses[place] * (made - start);
-            *clipped += masses[place] * ((start - old.f64()) + (end - made));
+            reacted.add(masses[place] * (made - start));
+            clipped.add(masses[place] * ((start - old.f64()) + (end - made)));
             // Subnormal numbers cost much time and mean nothing.
             values.push(R::normal(R::of(end)));
         }
@@ -224,10 +226,10 @@ fn solve<R: Constants>(
 
 impl<R: Constants> CellResults<R> {
     /// Puts the values into the fields and adds the changes.
-    fn store(&self, fields: &[usize], state: &mut State<R>, changes: &mut [TracerChange]) {
+    fn store(&self, fields: &[usize], state: &mut State<R>, changes: &mut [ExactTracerChange]) {
         let carried = state.set().carried();
         let per_species = self.values.chunks_exact(self.cells.len());
-        for ((&field, values), &[reacted, clipped]) in
+        for ((&field, values), [reacted, clipped]) in
             fields.iter().zip(per_species).zip(&self.changes)
         {
             let out = state.fields_mut()[field].as_slice_mut().expect("standard layout");

@@ -15,7 +15,7 @@ use crate::state::{CloudDiagnostics, Environment, State, Surface, memory};
 #[derive(Debug)]
 pub(super) struct Operator<R> {
     /// The columns of the grid that it reads, in rising order.
-    columns: Vec<usize>,
+    pub(super) columns: Vec<usize>,
     /// The operator on these alone.
     matrix: Csr<R>,
     /// Products that have not been collected.
@@ -52,6 +52,13 @@ impl<R: Real> Operator<R> {
         Self { columns: read, matrix, in_flight: VecDeque::with_capacity(FRAMES_IN_FLIGHT) }
     }
 
+    /// An operator that reads these columns and makes no products of them.
+    pub(super) fn reading(columns: Vec<usize>) -> Self {
+        let matrix = Csr::from_parts(columns.len(), vec![0], Vec::new(), Vec::new());
+        let matrix = matrix.expect("a matrix without rows");
+        Self { columns, matrix, in_flight: VecDeque::new() }
+    }
+
     /// The columns of a state that the operator reads, side by side.
     pub(super) fn gather(
         &self,
@@ -72,8 +79,8 @@ impl<R: Real> Operator<R> {
         GatheredColumns { state, air, diagnostics }
     }
 
-    /// The products with the columns, and with the ground below them.
-    pub(super) fn products(
+    /// The values of these columns that the operator takes, with those of the ground below them.
+    pub(super) fn values(
         &self,
         (state, diagnostics): (&State<R>, &CloudDiagnostics<R>),
         surface: &Surface<R>,
@@ -81,12 +88,18 @@ impl<R: Real> Operator<R> {
         let volumes = state.of_scheme().iter().chain(diagnostics.fields()).chain(state.passive());
         let planes = surface.shown().map(|(_, plane)| {
             let values = memory(plane);
-            self.columns.iter().map(|column| values[*column]).collect::<Vec<R>>()
+            self.columns.iter().map(|column| values[*column]).collect()
         });
         Products {
-            volumes: volumes.map(|field| self.levels(memory(field))).collect(),
-            planes: planes.map(|plane| self.levels(&plane)).collect(),
+            volumes: volumes.map(|field| memory(field).to_vec()).collect(),
+            planes: planes.collect(),
         }
+    }
+
+    /// The products with such values.
+    pub(super) fn products(&self, values: &Products<R>) -> Products<R> {
+        let of = |lists: &Vec<Vec<R>>| lists.iter().map(|values| self.levels(values)).collect();
+        Products { volumes: of(&values.volumes), planes: of(&values.planes) }
     }
 
     /// The products with the levels of a field.

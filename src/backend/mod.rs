@@ -7,12 +7,14 @@ mod budget_domain;
 mod chemistry;
 mod column_profiles;
 pub mod cpu;
+mod exact_budget;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod interpolation;
 mod margins;
 mod nan_check;
 mod output;
+pub mod ranks;
 mod summary;
 mod times;
 mod ulp_perturbation;

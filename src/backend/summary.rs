@@ -46,14 +46,14 @@ impl<R: Real> Summary<R> {
             levels: state.fields().iter().flat_map(of_field).collect(),
             contents: contents(region, air, state),
             outflow: fastest_outflow(grid, air, flux),
-            water: region.water(air, state),
+            water: region.water(air, state).value(),
             changes,
         }
     }
 }
 
 /// Extrema, with their places in a level of the global grid, and sums of the owned cells of every level.
-fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statistics<R>> {
+pub(super) fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statistics<R>> {
     let of_levels = |field: ArrayView3<'_, R>| {
         let (nz, ny, nx) = field.dim();
         let values = field.to_slice().expect("fields are in standard layout");

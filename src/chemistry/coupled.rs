@@ -15,6 +15,7 @@ use super::rates::PER_AIR_FACTOR;
 use super::rosenbrock::{Tolerances, methods};
 use super::zenith::Sun;
 use crate::constants::Constants;
+use crate::grid::Grid;
 use crate::state::{Environment, State, memory};
 
 /// Relative tolerance, as in WRF-Chem.
@@ -154,6 +155,20 @@ pub struct Daylight {
 }
 
 impl Coupled {
+    /// The chemistry of a part of the grid.
+    ///
+    /// # Panics
+    ///
+    /// When this is not of the global grid of the part.
+    #[must_use]
+    pub(crate) fn part(&self, part: &Grid) -> Self {
+        let place = self.place.each_ref().map(|degrees| match degrees {
+            Degrees::Each(plane) => Degrees::Each(part.columns(plane)),
+            Degrees::One(degrees) => Degrees::One(*degrees),
+        });
+        Self { place, ..self.clone() }
+    }
+
     /// Settings of a call over `interval` seconds.
     pub fn settings(&self, interval: f64) -> Settings {
         Settings {

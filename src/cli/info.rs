@@ -1,6 +1,7 @@
 //! `nwp-mini info`: the machine and the program, or the contents of a file as input, or a mechanism of reactions.
 
 mod mechanism;
+mod ranks;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use self::mechanism::{MechanismFacts, is_mechanism};
+use self::ranks::MpiFacts;
 use crate::chemistry::gpu::tuning as chemistry;
 use crate::cli::advice::{by_option, message};
 use crate::cli::device::{CompilerPlace, TuningChoice};
@@ -30,6 +32,7 @@ use crate::io::wrf::series::Overlap;
 use crate::io::wrf::species::number_of_scheme;
 use crate::model::RunInput;
 use crate::os_text::{Shown, serialize_option};
+use crate::ranks::mpi::Launch;
 
 /// Describe this machine, or a file as input of a run, or a mechanism of its chemistry.
 ///
@@ -68,6 +71,7 @@ struct Facts {
     #[serde(serialize_with = "serialize_option")]
     cache: Option<PathBuf>,
     gpu: device::Survey,
+    mpi: Option<MpiFacts>,
     tuning: Vec<TuningFacts>,
     file: Option<FileFacts>,
     mechanism: Option<MechanismFacts>,
@@ -102,6 +106,11 @@ impl Info {
     pub(super) fn run(&self) -> Result<()> {
         let read: Vec<_> = self.file.iter().map(|file| ("the input file", file)).collect();
         refuse_one_file_twice(&[("--json", self.json.as_ref())], &read)?;
+        // The machine is described by the first of several ranks; a file by whoever is asked, without MPI.
+        let mpi = self.file.is_none().then(MpiFacts::new);
+        if self.file.is_none() && Launch::is_silent() {
+            return Ok(());
+        }
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let survey = device::survey(&self.place.options());
         let ignored = self.tuning.no_tuning;
@@ -123,6 +132,7 @@ impl Info {
             cache: device::user_folder(),
             tuning,
             gpu: survey,
+            mpi,
             file,
             mechanism,
         };
@@ -164,6 +174,7 @@ impl Facts {
             |folder| folder.shown().into_owned(),
         );
         writeln!(out, "cache          {cache}")?;
+        self.mpi.iter().try_for_each(|mpi| mpi.print(out))?;
         print_gpu(&self.gpu, out)?;
         self.tuning.iter().try_for_each(|tuning| tuning.print(out))
     }

@@ -29,6 +29,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,6 +44,8 @@ use crate::error::{Error, Result};
 use crate::io::store::writer::Stored;
 use crate::model::RunPrecision;
 use crate::os_text::escaped;
+use crate::ranks::mpi::Launch;
+use crate::ranks::{Alone, Team};
 pub use crate::real::Precision;
 use crate::simd::Instructions;
 
@@ -132,9 +136,11 @@ pub fn main() -> ExitCode {
 /// Parses a command line, of which the first word is the name of the program, runs the command, and turns its result into
 /// an exit code. Ends the process where the command line is wrong or asks for help.
 pub fn call(arguments: Vec<OsString>) -> u8 {
+    // One process of several speaks, and has the time to do so before the others end.
+    let is_silent = arguments.iter().any(|word| word == "run") && Launch::is_silent();
     let result = config::with_file(arguments).and_then(|arguments| {
-        let cli = parse(&arguments)?;
-        start_log(&cli.common);
+        let cli = parse(&arguments, is_silent)?;
+        start_log(&cli.common, is_silent);
         ignore_file_size_signal()?;
         Instructions::check().map_err(Error::Usage)?;
         run(&cli)
@@ -142,12 +148,24 @@ pub fn call(arguments: Vec<OsString>) -> u8 {
     match result {
         Ok(()) => 0,
         Err(error) => {
-            if !matches!(error, Error::BrokenPipe) {
-                // Nothing can be done if standard error is closed too.
-                let _ = writeln!(io::stderr(), "error: {}", advice::message(&error));
+            match error {
+                Error::OfRank { .. } => {}
+                _ if is_silent => thread::sleep(OTHERS_SPEAK),
+                _ => tell(&error),
             }
             error.exit_code()
         }
+    }
+}
+
+/// Time that a silent process gives the first one to tell what both have found.
+const OTHERS_SPEAK: Duration = Duration::from_secs(1);
+
+/// Tells why a command failed.
+fn tell(error: &Error) {
+    if !matches!(error, Error::BrokenPipe | Error::OfRank { .. }) {
+        // Nothing can be done if standard error is closed too.
+        let _ = writeln!(io::stderr(), "error: {}", advice::message(error));
     }
 }
 
@@ -164,14 +182,14 @@ pub fn call_within(arguments: Vec<OsString>, host: RunHost) -> Result<()> {
     let wrong = |error: clap::Error| Error::Usage(error.render().to_string());
     Instructions::check().map_err(Error::Usage)?;
     match Cli::try_parse_from(arguments).map_err(wrong)?.command {
-        Command::Run(command) => command.run_within(Some(host)),
+        Command::Run(command) => command.run(&Team::new(Arc::new(Alone)), Some(host)),
         Command::Plot(command) => command.run(),
         _ => Err(Error::Usage("only run and plot are commands for another program".to_owned())),
     }
 }
 
 /// Parses the command line; ends the program on an error or a request for help.
-fn parse(arguments: &[OsString]) -> Result<Cli> {
+fn parse(arguments: &[OsString], is_silent: bool) -> Result<Cli> {
     Cli::try_parse_from(arguments).or_else(|mut error| {
         if error.kind() == ErrorKind::InvalidUtf8 {
             let odd = arguments.iter().filter(|argument| argument.to_str().is_none());
@@ -189,19 +207,28 @@ fn parse(arguments: &[OsString]) -> Result<Cli> {
             let tip = format!("files are given by options, as in --input {word}");
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
         }
+        if is_silent {
+            thread::sleep(OTHERS_SPEAK);
+            std::process::exit(error.exit_code());
+        }
         error.exit()
     })
 }
 
 fn run(cli: &Cli) -> Result<()> {
-    if let Some(threads) = cli.common.threads {
+    let mut threads = cli.common.threads;
+    let mut team = Team::new(Arc::new(Alone));
+    if let Command::Run(_) = &cli.command {
+        (team, threads) = run::ranks::start(threads)?;
+    }
+    if let Some(threads) = threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())
             .build_global()
             .map_err(|e| Error::Usage(format!("--threads {threads}: {e}")))?;
     }
     match &cli.command {
-        Command::Run(command) => command.run(),
+        Command::Run(command) => run::ranks::finish(&team, command.run(&team, None)),
         Command::Columns(command) => command.run(),
         Command::Transport(command) => command.run(),
         Command::Wilson(command) => command.run(),
@@ -239,8 +266,8 @@ fn summary_output() -> Box<dyn Write> {
     }
 }
 
-fn start_log(common: &Common) {
-    let level = match (common.quiet, common.verbose) {
+fn start_log(common: &Common, is_silent: bool) {
+    let level = match (common.quiet || is_silent, common.verbose) {
         (true, _) => LevelFilter::ERROR,
         (false, 0) => LevelFilter::INFO,
         (false, 1) => LevelFilter::DEBUG,

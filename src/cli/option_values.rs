@@ -1,5 +1,8 @@
 //! Types of the library as values of options, with their names and help; checks of numbers.
 
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
@@ -245,5 +248,39 @@ impl ValueEnum for regrid::Method {
                 "Conservative: means over the part of a cell that the grid covers; for xy",
             ),
         }))
+    }
+}
+
+/// Parts of the grid from west to east and from south to north.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct PartsChoice(pub(in crate::cli) [usize; 2]);
+
+impl Display for PartsChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self([x, y]) = self;
+        write!(f, "{x}x{y}")
+    }
+}
+
+impl FromStr for PartsChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        let pair = text.split_once('x').and_then(|(x, y)| Some([number(x)?, number(y)?]));
+        pair.map(Self).ok_or_else(|| format!("{text:?} is not PXxPY, as in 3x2"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_of_parts_is_two_numbers() {
+        assert_eq!("3x2".parse(), Ok(PartsChoice([3, 2])));
+        for wrong in ["3", "0x2", "x", "3x2x1", "-1x2"] {
+            assert!(wrong.parse::<PartsChoice>().is_err(), "{wrong}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Reductions, sums in fixed point, transposes, sparse matrices and their solver, independent of weather.
+//! Reductions, exact sums and sums in fixed point, transposes, sparse matrices and their solver, independent of weather.
 //!
 //! # Decisions
 //!
@@ -22,6 +22,7 @@
 
 pub mod conjugate_gradient;
 pub mod csr;
+pub mod exact_sum;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub(crate) mod interpolation;

@@ -7,7 +7,7 @@ use crate::text::{code_only, used_paths, words};
 
 /// Modules by layer. A module uses only lower layers and its own folder.
 const LAYERS: [&[&str]; 11] = [
-    &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi", "threads"],
+    &["bounds", "error", "simd", "os_text", "counter_rng", "real", "cuda_abi", "threads", "ranks"],
     &["device"],
     &["calendar", "constants", "grid", "primitives", "constituents"],
     &["dry_mass", "time_steps", "thermo", "units"],
@@ -35,6 +35,9 @@ const LAUNCHERS: [&str; 9] = [
     "src/physics/wsm6/gpu/",
     "src/gpu/",
 ];
+
+/// The folder of MPI, a C library as those of the GPU.
+const MPI: &str = "src/ranks/mpi/";
 
 /// The one place outside the device layer and the launchers for the word, once: the character type of NetCDF can only be
 /// declared by implementing an unsafe trait.
@@ -189,7 +192,7 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
     let code = code_only(&source.text);
     let is_in = |folder| source.path.starts_with(folder);
     let cuda = "src/device/cuda/";
-    let launches = is_in("src/device/") || LAUNCHERS.into_iter().any(is_in);
+    let launches = is_in("src/device/") || is_in(MPI) || LAUNCHERS.into_iter().any(is_in);
     let mut exceptions = usize::from(source.path == UNSAFE_EXCEPTION);
     let mut findings = Vec::new();
     for (offset, word) in words(&code) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::arrays::{Arrays, MemberFields};
-use super::budget::{BudgetSums, Changes};
+use super::budget::BudgetSums;
 use super::step::Stepper;
 use crate::backend::{CapturedFrame, ComputePrecision, FRAMES_IN_FLIGHT};
 use crate::real::Real;
@@ -73,15 +73,15 @@ impl<R: ComputePrecision> Frames<R> {
         step: &Stepper<R>,
     ) {
         let MemberFields { state, surface } = arrays.sole_member();
-        let Changes { water, passive } = budget.members[0].clone();
         let owned = arrays.grid.owned();
+        let mut changes = budget.members[0].clone();
         let gathered = Accumulators {
             surface: surface.within(&owned),
-            changes: water,
-            passive,
+            changes: changes.water.rounded(),
+            passive: changes.rounded_passive(),
             chemistry: step.chemistry_tally().unwrap_or_default(),
             first_steps: step.first_steps(),
-            parts: Vec::new(),
+            parts: changes.parts(),
         };
         self.checkpoint = Some(Box::new(Checkpoint { state: state.within(&owned), gathered }));
     }

@@ -23,9 +23,12 @@ use sampling::Sampler;
 use scheme_calls::SchemeCalls;
 use step::Stepper;
 
+use super::exact_budget::ExactAccount;
+use super::interpolation::Operator;
 use super::margins::Neighbours;
 use super::{
-    Account, Backend, CollectedOutput, ComputePrecision, Info, Output, PhaseTimes, RunStart,
+    Account, Backend, CollectedOutput, ComputePrecision, Info, Output, PhaseTimes, Products,
+    RunStart,
 };
 use crate::advection::Limiter;
 use crate::chemistry::coupled::Coupled;
@@ -111,10 +114,36 @@ impl<R: ComputePrecision> Cpu<R> {
         self
     }
 
-    /// Transports all fields of the first member, with the decay of its passive tracers; returns the inflow of water
-    /// through the sides, kg.
-    pub fn transport(&mut self, dt: f64) -> f64 {
-        self.step.transport(0, &mut self.arrays, &mut self.budget, dt)
+    /// Transports all fields of the first member, with the decay of its passive tracers.
+    pub fn transport(&mut self, dt: f64) {
+        self.step.transport(0, &mut self.arrays, &mut self.budget, dt);
+    }
+
+    /// The budget of a member in the owned cells.
+    pub(super) fn exact_account(&self, member: usize) -> ExactAccount {
+        let account = self.budget.account(member, &self.arrays);
+        ExactAccount { chemistry: self.step.chemistry_tally(), ..account }
+    }
+
+    /// The values of the columns that an operator reads, in the air of a moment.
+    pub(super) fn column_values(
+        &mut self,
+        operator: &Operator<R>,
+        moment: &TimeInterpolant<R>,
+    ) -> Products<R> {
+        self.arrays.show_air(moment);
+        sampling::column_values(operator, &self.arrays, &self.step.schemes)
+    }
+
+    /// The owned columns of the fields, and what is diagnosed from them in the air of a moment.
+    pub(super) fn owned_columns(
+        &mut self,
+        moment: &TimeInterpolant<R>,
+    ) -> (State<R>, CloudDiagnostics<R>) {
+        self.arrays.show_air(moment);
+        let owned = self.arrays.grid.owned();
+        let diagnostics = sampling::diagnosed(&self.arrays, &self.step.schemes);
+        (self.state().within(&owned), diagnostics.within(&owned))
     }
 
     /// One call of the microphysics of the first member over `dt` seconds, in the owned columns outside the
@@ -242,8 +271,7 @@ where
     }
 
     fn account(&mut self, member: usize) -> Result<Account> {
-        let account = self.budget.account(member, &self.arrays);
-        Ok(Account { chemistry: self.step.chemistry_tally(), ..account })
+        Ok(self.exact_account(member).rounded(self.budget.region.extent()))
     }
 }
 

@@ -39,21 +39,16 @@ impl<R: ComputePrecision + Number> Sampler<R> {
         arrays: &Arrays<R>,
         schemes: &SchemeCalls<R>,
     ) {
-        let MemberFields { state, surface } = arrays.sole_member();
         let operator = &mut self.operators[operator];
         assert!(operator.in_flight.len() < FRAMES_IN_FLIGHT, "a sample was not collected");
-        let GatheredColumns { state, air, mut diagnostics } =
-            operator.gather(state, &arrays.present.environment);
-        schemes.diagnose(0, &state, &air, &mut diagnostics);
-        let products = operator.products((&state, &diagnostics), surface);
+        let products = operator.products(&column_values(operator, arrays, schemes));
         operator.in_flight.push_back(products);
     }
 
     /// Begins the columns of the present fields.
     pub(super) fn begin_profiles(&mut self, arrays: &Arrays<R>, schemes: &SchemeCalls<R>) {
         let (shape, state) = (arrays.grid.shape, &arrays.sole_member().state);
-        let mut diagnostics = CloudDiagnostics::zeros(state.set(), shape);
-        schemes.diagnose(0, state, &arrays.present.environment, &mut diagnostics);
+        let diagnostics = diagnosed(arrays, schemes);
         let extractor = self.extractor.as_mut().expect("weights are attached");
         assert!(extractor.in_flight.len() < FRAMES_IN_FLIGHT, "columns were not collected");
         let profiles = extractor.profiles(shape, state, &diagnostics);
@@ -69,6 +64,30 @@ impl<R: ComputePrecision + Number> Sampler<R> {
     pub(super) fn end_profiles(&mut self) -> Option<Profiles<R>> {
         self.extractor.as_mut().and_then(|extractor| extractor.in_flight.pop_front())
     }
+}
+
+/// The values of the columns that an operator reads.
+pub(super) fn column_values<R: ComputePrecision>(
+    operator: &Operator<R>,
+    arrays: &Arrays<R>,
+    schemes: &SchemeCalls<R>,
+) -> Products<R> {
+    let MemberFields { state, surface } = arrays.sole_member();
+    let GatheredColumns { state, air, mut diagnostics } =
+        operator.gather(state, &arrays.present.environment);
+    schemes.diagnose(0, &state, &air, &mut diagnostics);
+    operator.values((&state, &diagnostics), surface)
+}
+
+/// What is diagnosed from the present fields.
+pub(super) fn diagnosed<R: ComputePrecision>(
+    arrays: &Arrays<R>,
+    schemes: &SchemeCalls<R>,
+) -> CloudDiagnostics<R> {
+    let state = &arrays.sole_member().state;
+    let mut diagnostics = CloudDiagnostics::zeros(state.set(), arrays.grid.shape);
+    schemes.diagnose(0, state, &arrays.present.environment, &mut diagnostics);
+    diagnostics
 }
 
 #[cfg(test)]

@@ -18,8 +18,9 @@ use crate::chemistry::coupled::Coupled;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::Shape;
+use crate::primitives::exact_sum::ExactSum;
 use crate::real::Real;
-use crate::state::{ChemistryTally, State, TracerChange};
+use crate::state::{ChemistryTally, State};
 
 /// The processes of a step, with their work space.
 #[derive(Debug)]
@@ -110,18 +111,18 @@ impl<R: ComputePrecision> Stepper<R> {
                 "the margins of a part of a grid have to be refreshed by its neighbours"
             ),
         }
-        let sides = self.transport(member, arrays, budget, dt);
+        self.transport(member, arrays, budget, dt);
         let between = Instant::now();
         times.advection.add_host((between - start).as_secs_f64());
 
         self.schemes.call(member, arrays, budget, dt);
-        budget.add_step(member, sides, &arrays.members[member].surface);
+        budget.add_call(member, &arrays.members[member].surface);
         let after = Instant::now();
         times.microphysics.add_host((after - between).as_secs_f64());
 
         if let Some(driver) = &mut self.chemistry {
             let Arrays { grid, air, members, present, .. } = arrays;
-            let passive: &mut [TracerChange] = &mut budget.members[member].passive;
+            let passive = &mut budget.members[member].passive[..];
             let air = CellAir { grid, region: &budget.region, mass: air };
             driver.step(dt, air, &present.environment, &mut members[member].state, passive);
             times.chemistry.add_host(after.elapsed().as_secs_f64());
@@ -137,15 +138,14 @@ impl<R: ComputePrecision> Stepper<R> {
         }
     }
 
-    /// Transports all fields of a member, with the decay of its passive tracers; returns the inflow of water through
-    /// the sides, kg.
+    /// Transports all fields of a member, with the decay of its passive tracers.
     pub(super) fn transport(
         &mut self,
         member: usize,
         arrays: &mut Arrays<R>,
         budget: &mut BudgetSums<R>,
         dt: f64,
-    ) -> f64 {
+    ) {
         let Arrays { grid, air, members, present, .. } = arrays;
         let MemberFields { state, .. } = &mut members[member];
         let Forcing { flux, inflow, .. } = &**present;
@@ -153,23 +153,22 @@ impl<R: ComputePrecision> Stepper<R> {
         let set = Arc::clone(state.set());
         let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
         let fields = state.fields_mut().iter_mut().zip(inflow).zip(limiters);
-        let mut tracers: Vec<_> = fields.map(|tracer| (tracer, 0.0)).collect();
+        let mut tracers: Vec<_> = fields.map(|tracer| (tracer, ExactSum::default())).collect();
         let each = tracers.len().div_ceil(self.workspaces.len());
         // Threads that have no tracer of their own help the others with their rows.
         tracers.par_chunks_mut(each).zip(&mut self.workspaces).for_each(|(tracers, work)| {
             for (((q, inflow), limiter), entered) in tracers {
                 let inflow = inflow.as_ref().map_or(InflowValues::Neighbour, InflowValues::Values);
-                *entered = advection::step(&wind, *limiter, inflow, q, work);
+                *entered = advection::step_counting(&wind, *limiter, inflow, q, work);
             }
         });
-        let water = budget.add_inflow(member, &set, tracers.iter().map(|(_, entered)| *entered));
+        budget.add_inflow(member, &set, tracers.iter().map(|(_, entered)| entered));
         let fields = state.fields_mut()[set.carried()..].iter_mut();
         for (number, (tracer, q)) in set.passive().iter().zip(fields).enumerate() {
             let Some(left) = tracer.left_after(dt) else { continue };
             budget.add_decay(member, number, left, (air, q));
             decay(q, left);
         }
-        water
     }
 }
 
@@ -183,6 +182,7 @@ mod tests {
     use super::super::fixture::{SHAPE, coordinate, forcing, grid, with_passive};
     use super::*;
     use crate::physics::registry::usual_set;
+    use crate::state::{TracerChange, WaterChange};
 
     fn stepper(tracers: usize) -> Stepper<f64> {
         let schemes = SchemeCalls::of_one(SHAPE.nz);
@@ -227,13 +227,15 @@ mod tests {
         let [stable, unstable] = set.passive() else { panic!("two passive tracers") };
         assert_eq!(stable.left_after(1.0), None);
         let left = unstable.left_after(1.0).expect("a tracer that decays");
-        let water = stepper(set.len()).transport(0, &mut arrays, &mut budget, 1.0);
-        assert_eq!(water, 0.0);
+        stepper(set.len()).transport(0, &mut arrays, &mut budget, 1.0);
+        assert_eq!(budget.members[0].water.rounded(), WaterChange::default());
         let fields = arrays.members[0].state.fields();
         let (last, others) = fields.split_last().expect("fields");
         assert!(others.iter().flatten().all(|q| *q == 8.0));
         assert!(last.iter().all(|q| *q == left * 8.0));
-        let [stable, unstable] = budget.members[0].passive[..] else { panic!("two changes") };
+        let [stable, unstable] = budget.members[0].rounded_passive()[..] else {
+            panic!("two changes")
+        };
         assert_eq!(stable, TracerChange::default());
         assert!(unstable.decayed < 0.0 && unstable.sides == 0.0);
     }

@@ -153,7 +153,8 @@ impl<R: GpuPrecision> BudgetSums<R> {
         let main = &transports.main;
         let (terms, entered) = (self.water.sums(number)?.len(), main.entered_words());
         let decayed = self.passive.as_ref().map_or(0, Passive::words);
-        if parts.len() == terms + entered + transports.words_apart() + decayed {
+        let is_own = parts.first() != Some(&Accumulators::<R>::EXACT);
+        if is_own && parts.len() == terms + entered + transports.words_apart() + decayed {
             let (of_terms, rest) = parts.split_at(terms);
             let (of_sides, mut of_passive) = rest.split_at(entered);
             self.water.resume(number, of_terms)?;

@@ -21,6 +21,7 @@ use crate::io::store::atomic_file::AtomicFile;
 use crate::io::weights::WeightFile;
 use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;
+use crate::ranks::Team;
 
 /// The option that requests each of the files besides the output, and the name of the file.
 pub(in crate::cli) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
@@ -51,7 +52,9 @@ impl AuxRequest {
     /// Rejects files that cannot be written, and reads weights and stations.
     pub(in crate::cli) fn read(config: &RunConfig) -> Result<Self> {
         let Run { aux, force, .. } = &config.options;
-        let pending = names(config).into_iter().map(|(_, path)| AtomicFile::new(&path, *force));
+        // Files are written by the first of several ranks.
+        let names = names(config).into_iter().filter(|_| config.team.is_first());
+        let pending = names.map(|(_, path)| AtomicFile::new(&path, *force));
         Ok(Self {
             pending: pending.collect::<Result<_>>()?,
             weights: aux.regrid.as_deref().map(WeightFile::read).transpose()?,
@@ -128,29 +131,37 @@ impl<R: FilePrecision> AuxOutputs<R> {
     }
 }
 
-/// Forwards all samples of a run to the writer.
+/// Forwards all samples of a run to the writer, which the first of several ranks has; all learn whether it takes more.
 pub(in crate::cli) struct AuxWriter<'a, R> {
-    pub(in crate::cli) output: &'a Output<R>,
+    pub(in crate::cli) team: &'a Team,
+    pub(in crate::cli) output: Option<&'a Output<R>>,
     pub(in crate::cli) aux: &'a AuxOutputs<R>,
     /// Times of restart files; `None` if none are written.
     pub(in crate::cli) restarts: Option<Frames>,
 }
 
+impl<R> AuxWriter<'_, R> {
+    /// The answer of the writer, on all ranks.
+    fn answer(&self, of: impl FnOnce(&Output<R>) -> bool) -> bool {
+        self.team.of_first(self.output.is_none_or(of))
+    }
+}
+
 impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
-        self.output.send(frame)
+        self.answer(|output| output.send(frame))
     }
 
     fn is_free(&self) -> bool {
-        self.output.slot().is_free()
+        self.answer(|output| output.slot().is_free())
     }
 
     fn wait(&self) {
-        self.output.slot().wait();
+        self.output.into_iter().for_each(|output| output.slot().wait());
     }
 
     fn statistics(&self) -> OutputStatistics {
-        self.output.statistics().clone()
+        self.output.map(|output| output.statistics().clone()).unwrap_or_default()
     }
 
     fn probes(&self) -> Vec<Probe<R>> {
@@ -158,7 +169,7 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
-        self.output.send_sample(probe, sample)
+        self.answer(|output| output.send_sample(probe, sample))
     }
 
     fn columns(&self) -> Option<Frames> {
@@ -166,7 +177,7 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
-        self.output.send_columns(columns)
+        self.answer(|output| output.send_columns(columns))
     }
 
     fn restarts(&self) -> Option<Frames> {
@@ -174,6 +185,6 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn take_restart(&mut self, saved: Saved<R>) -> bool {
-        self.output.send_restart(saved)
+        self.answer(|output| output.send_restart(saved))
     }
 }

@@ -9,16 +9,17 @@ use tracing::info;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
+use crate::backend::ranks::{Ranked, StopFlags, members_of};
 use crate::backend::{Backend, Info, PhaseTimes, Precipitation};
 use crate::cli::FilePrecision;
 use crate::cli::run::aux_outputs::AuxRequest;
 use crate::cli::run::metadata::RunMetadata;
 use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
 use crate::cli::run::progress::Progress;
-use crate::cli::run::scheme;
 use crate::cli::run::setup::{
     PreparedRun, gpu_config, header, interruptible, log_projection, print_dry, ready,
 };
+use crate::cli::run::{Pending, ranks, scheme};
 use crate::constituents::Constituents;
 use crate::device::Gpu;
 use crate::diagnostics::budget::Water;
@@ -27,7 +28,6 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::out::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::read::text;
-use crate::io::store::atomic_file::AtomicFile;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
@@ -58,10 +58,10 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     gpu: Option<&Gpu>,
 ) -> Result<()> {
     let start = Instant::now();
-    let stop = interruptible(config.host.as_ref())?;
-    let Run { json, force, output_interval, dry_run, .. } = &config.options;
-    let output = AtomicFile::new(&config.output, *force)?;
-    let json = AtomicFile::if_asked(json.as_deref(), *force)?;
+    let team = &config.team;
+    let stop = interruptible(team, config.host.as_ref())?;
+    let Run { output_interval, dry_run, .. } = &config.options;
+    let Pending { output, json, .. } = Pending::of(config)?;
     let request = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     scheme::tell(config)?;
@@ -69,9 +69,11 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     ensemble.check(&prepared.case.domain.grid)?;
     log_projection(&prepared.case);
     let state = prepared.case.take_state();
-    let mut backend = backend(config, ensemble, &prepared.case, gpu, state)?;
+    let backend = backend(config, ensemble, &prepared.case, (gpu, &stop), state);
+    let mut backend = team.agree(backend)?;
+    team.agree(ranks::same_plan(team, &prepared.plan))?;
     if *dry_run {
-        return print_dry(config, &prepared.plan);
+        return if team.is_first() { print_dry(config, &prepared.plan) } else { Ok(()) };
     }
     let mut header = header(config, &prepared, &backend.info()?, gpu)?;
     header.provenance.extend(
@@ -80,7 +82,8 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     );
     let PreparedRun { mut case, plan, .. } = prepared;
     let table = member_table(ensemble, &*config.scheme.physics)?;
-    let output = EnsembleOutput::<R>::create(output, header, table.clone())?;
+    let output = output.map(|pending| EnsembleOutput::<R>::create(pending, header, table.clone()));
+    let output = team.agree(output.transpose())?;
     let frames = Frames { interval: *output_interval, ..Frames::default() };
     let mut progress = Progress::new(plan.steps, config.host.as_ref());
     let result = run_members(
@@ -88,13 +91,17 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
         &plan,
         frames,
         &mut *backend,
-        &stop,
-        &mut |member, frame| output.send(member, frame),
+        &stop.agreed,
+        &mut |member, frame| {
+            team.of_first(output.as_ref().is_none_or(|output| output.send(member, frame)))
+        },
         &mut |step| progress.at(step),
     );
     progress.finish();
     let waiting = Instant::now();
-    let written = output.finish();
+    let written = output.map_or(Ok(0), EnsembleOutput::finish);
+    let result = ranks::end_if_alone(team, result);
+    let written = team.agree(written);
     let (mut outcome, outcomes) = result.inspect_err(|_| {
         if let Ok(written) = &written {
             info!("{} contains the {written} frames before that", config.output.shown());
@@ -149,26 +156,39 @@ fn backend<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     ensemble: &Ensemble,
     case: &RunInput<R>,
-    gpu: Option<&Gpu>,
+    (gpu, stop): (Option<&Gpu>, &StopFlags),
     state: State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let SchemeSettings { limiter, physics, .. } = &config.scheme;
-    let schemes = (0..ensemble.members).map(|member| ensemble.scheme(member, &**physics));
+    let ranks = &config.team.ranks;
+    let (members, size) = (ensemble.members, ranks.size());
+    if size > members {
+        return Err(Error::Usage(format!(
+            "{}: {members} members cannot be shared out among {size} ranks; start at most {members}",
+            ensemble.path.shown()
+        )));
+    }
+    let own = members_of(ranks.rank(), size, members);
+    let schemes = own.clone().map(|member| ensemble.scheme(member, &**physics));
     let schemes: Vec<Box<dyn Scheme>> = schemes.collect::<Result<_>>()?;
     let start = move |member| {
         let mut state = state.clone();
         ensemble.disturb(member, grid, &mut state);
         state
     };
-    for member in (0..ensemble.members).filter(|_| !ensemble.disturbances.is_empty()) {
+    for member in own.clone().filter(|_| !ensemble.disturbances.is_empty()) {
         ensemble.check_member(member, &case.forcing.environment.exner, &start(member))?;
     }
     let Some(gpu) = gpu else {
-        let members = schemes.into_iter().enumerate();
-        let members = members.map(|(member, scheme)| (scheme, start(member)));
-        let cpu = Cpu::of_members(grid, coordinate, *limiter, &case.forcing, members);
-        return Ok(Box::new(cpu));
+        let with_states =
+            schemes.into_iter().zip(own).map(|(scheme, member)| (scheme, start(member)));
+        let cpu = Cpu::of_members(grid, coordinate, *limiter, &case.forcing, with_states);
+        if size == 1 {
+            return Ok(Box::new(cpu));
+        }
+        let cpu = Ranked::of_members(ranks, cpu, members, grid, coordinate);
+        return Ok(Box::new(cpu.stopping_by(stop)));
     };
     let gpu_config = gpu_config(config, case);
     Ok(Box::new(GpuBackend::of_members(gpu, &gpu_config, &schemes, start)?))

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::backend::cpu;
 use crate::cli::FilePrecision;
 use crate::cli::run::options::RunConfig;
+use crate::cli::run::ranks::Messages;
 use crate::error::Result;
 use crate::model::{FrameReport, Outcome, RunInput};
 use crate::os_text::Shown;
@@ -46,6 +47,9 @@ pub(in crate::cli) struct RunMetadata {
     commit: &'static str,
     machine: Machine,
     backend: &'static str,
+    /// Processes, and what they sent to each other; `None` of one process.
+    ranks: usize,
+    messages: Option<Messages>,
     /// Device of the computation, in words.
     device: String,
     precision: &'static str,
@@ -91,6 +95,8 @@ impl RunMetadata {
             commit: env!("NWP_MINI_COMMIT"),
             machine: machine(),
             backend,
+            ranks: config.team.ranks.size(),
+            messages: Messages::of(&config.team),
             device,
             precision: R::NAME,
             input: inputs.join(", "),

@@ -11,6 +11,7 @@ pub(in crate::cli) mod pair;
 mod photolysis;
 mod progress;
 mod provenance;
+pub(in crate::cli) mod ranks;
 pub(in crate::cli) mod refine;
 mod report;
 mod restart;
@@ -29,6 +30,7 @@ use tracing::info;
 use crate::backend::Backend;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{GpuBackend, GpuPrecision};
+use crate::backend::ranks::StopFlags;
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
 use crate::cli::run::aux_outputs::{AuxRequest, AuxWriter};
@@ -55,19 +57,18 @@ use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
 use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput};
 use crate::os_text::Shown;
 use crate::passive::PassiveTracers;
+use crate::ranks::Team;
 use crate::state::State;
 use crate::time_steps::{HOUR, Length, Plan};
 
 impl Run {
-    pub(in crate::cli) fn run(&self) -> Result<()> {
-        self.run_within(None)
-    }
-
-    /// A run inside another program, if there is one.
-    pub(in crate::cli) fn run_within(&self, host: Option<RunHost>) -> Result<()> {
+    /// A run on the ranks that there are, inside another program, if there is one.
+    pub(in crate::cli) fn run(&self, team: &Team, host: Option<RunHost>) -> Result<()> {
+        ranks::check(self, team)?;
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
-        let config = RunConfig { host, ..self.config(from.as_ref())? };
-        let gpu = self.backend.open(&self.gpu)?;
+        let config = RunConfig { host, ..self.config(team, from.as_ref())? };
+        let backend = if team.is_several() { BackendChoice::Cpu } else { self.backend };
+        let gpu = backend.open(&self.gpu)?;
         match config.scheme.precision {
             Precision::F32 => run::<f32>(config, gpu.as_ref(), from.as_ref()),
             Precision::F64 => run::<f64>(config, gpu.as_ref(), from.as_ref()),
@@ -75,7 +76,7 @@ impl Run {
     }
 
     /// The configuration, of a continued run if there is a restart file.
-    fn config(&self, from: Option<&RestartFile>) -> Result<RunConfig> {
+    fn config(&self, team: &Team, from: Option<&RestartFile>) -> Result<RunConfig> {
         let scheme = self.scheme.resolve(
             self.refine,
             self.dt,
@@ -116,6 +117,7 @@ impl Run {
         }
         let config = RunConfig {
             options: self.clone(),
+            team: team.clone(),
             host: None,
             inputs,
             output,
@@ -194,14 +196,11 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let start = Instant::now();
     // From here on an interrupt must leave complete files: before the first step the output ends with the initial
     // state.
-    let stop = interruptible(config.host.as_ref())?;
+    let team = config.team.clone();
+    let stop = interruptible(&team, config.host.as_ref())?;
     // Errors about output files come before anything is read or computed. From here on no other run can write these
     // files.
-    let force = config.options.force;
-    let output = AtomicFile::new(&config.output, force)?;
-    let json = AtomicFile::if_asked(config.options.json.as_deref(), force)?;
-    let page = AtomicFile::if_asked(config.options.report.as_deref(), force)?;
-    let restart_output = AtomicFile::if_asked(config.restart_output.as_deref(), force)?;
+    let Pending { output, json, page, restart_output } = Pending::of(&config)?;
     let request = AuxRequest::read(&config)?;
     if from.is_none() {
         scheme::tell(&config)?;
@@ -215,46 +214,40 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let config = &config;
     let options = &config.options;
     log_projection(&prepared.case);
-    let is_compared = gpu.is_some() && !options.no_compare;
-    let compared = match options.backend {
-        BackendChoice::Both => Compared::Whole,
-        BackendChoice::Auto if is_compared => Compared::FirstSteps,
-        _ => Compared::Nothing,
-    };
-    let state = prepared.case.take_state();
-    let (mut backend, start_state) = match gpu {
-        None => (on_cpu(config, &prepared.case, state), None),
-        Some(gpu) => {
-            let backend = on_gpu(config, &mut prepared, gpu, &state)?;
-            (backend, (compared != Compared::Nothing).then_some(state))
-        }
-    };
+    let compared = Compared::of(options, gpu.is_some());
+    let (mut backend, start_state) = backend(config, &mut prepared, gpu, (&stop, compared))?;
     if options.dry_run {
-        return print_dry(config, &prepared.plan);
+        return if team.is_first() { print_dry(config, &prepared.plan) } else { Ok(()) };
     }
     let info = backend.info()?;
     let header = header(config, &prepared, &info, gpu)?;
     let PreparedRun { mut case, plan, series, mut aux, .. } = prepared;
     warn_of_another_backend(from, info.kind);
     let times = |interval| Frames { interval, ..Frames::default() };
-    let restarts = restart_output.is_some().then(|| times(options.restarts.restart_interval));
+    let restarts = config.restart_output.is_some();
+    let restarts = restarts.then(|| times(options.restarts.restart_interval));
     let restarter = restart_output.map(|pending| {
         restarter(pending, config, (&case, series, &plan), header.provenance.clone())
     });
-    let companions = aux.files(&header)?;
+    let companions =
+        team.agree(if team.is_first() { aux.files(&header) } else { Ok(Vec::new()) })?;
     let storage = config.storage.clone();
     let statistics = OutputStatistics::default();
     let form = FileForm { storage, statistics: statistics.clone() };
-    let output = Output::create(output, (header, form), companions, restarter)?;
+    let output =
+        output.map(|pending| Output::create(pending, (header, form), companions, restarter));
+    let output = team.agree(output.transpose())?;
     let frames = times(options.output_interval);
-    let mut job = Job { config, case: &mut case, plan, frames, stop: &stop };
+    let mut job = Job { config, case: &mut case, plan, frames, stop: &stop.agreed };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let mut sink = AuxWriter { output: &output, aux: &aux, restarts };
+    let mut sink = AuxWriter { team: &team, output: output.as_ref(), aux: &aux, restarts };
     let result = job.run(&mut *backend, whole, &mut sink);
     let waiting = Instant::now();
     let waits = statistics.busy();
-    let written = output.finish()?;
+    let written = output.map_or(Ok(0), Output::finish);
     drop(waits);
+    let result = ranks::end_if_alone(&team, result);
+    let written = team.agree(written)?;
     let (mut outcome, mut report) = result.inspect_err(|_| {
         info!("{} contains the {written} frames before that", config.output.shown());
     })?;
@@ -294,6 +287,29 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     facts.judge()
 }
 
+/// Files that a run writes beside those of [`AuxRequest`], where this is the first rank: the others write none.
+struct Pending {
+    output: Option<AtomicFile>,
+    json: Option<AtomicFile>,
+    page: Option<AtomicFile>,
+    restart_output: Option<AtomicFile>,
+}
+
+impl Pending {
+    fn of(config: &RunConfig) -> Result<Self> {
+        let Run { json, report, force, .. } = &config.options;
+        let file = |path: Option<&Path>| {
+            AtomicFile::if_asked(path.filter(|_| config.team.is_first()), *force)
+        };
+        Ok(Self {
+            output: file(Some(&config.output))?,
+            json: file(json.as_deref())?,
+            page: file(report.as_deref())?,
+            restart_output: file(config.restart_output.as_deref())?,
+        })
+    }
+}
+
 /// The end of a run that was interrupted after some of its steps.
 fn interrupted(config: &RunConfig, [done, all]: [usize; 2], written: usize) -> Error {
     let restart = config.restart_output.as_deref().filter(|_| done > 0);
@@ -316,6 +332,39 @@ enum Compared {
     Nothing,
     FirstSteps,
     Whole,
+}
+
+impl Compared {
+    /// What the options ask for, with a GPU or without one.
+    fn of(options: &Run, has_gpu: bool) -> Self {
+        match options.backend {
+            BackendChoice::Both => Self::Whole,
+            BackendChoice::Auto if has_gpu && !options.no_compare => Self::FirstSteps,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// A backend, and the initial state where it is kept.
+type BackendAndStart<R> = (Box<dyn Backend<R>>, Option<State<R>>);
+
+/// The backend of a run, with the initial state where that is needed for a comparison.
+fn backend<R: FilePrecision + GpuPrecision>(
+    config: &RunConfig,
+    prepared: &mut PreparedRun<R>,
+    gpu: Option<&Gpu>,
+    (stop, compared): (&StopFlags, Compared),
+) -> Result<BackendAndStart<R>> {
+    let (team, state) = (&config.team, prepared.case.take_state());
+    if team.is_several() {
+        // From here on no rank fails by itself, but for files that vanish and full disks.
+        let backend = team.agree(ranks::backend(config, &prepared.case, &state, stop))?;
+        team.agree(ranks::same_plan(team, &prepared.plan))?;
+        return Ok((backend, None));
+    }
+    let Some(gpu) = gpu else { return Ok((on_cpu(config, &prepared.case, state), None)) };
+    let backend = on_gpu(config, prepared, gpu, &state)?;
+    Ok((backend, (compared != Compared::Nothing).then_some(state)))
 }
 
 /// The backend of a run on the CPU, which takes the initial state.
@@ -367,7 +416,13 @@ impl<R: FilePrecision + Value> Job<'_, R> {
         let Self { config, plan, frames, stop, .. } = *self;
         let long_runs = if compared.is_some() { LONG_RUNS } else { 1 };
         let mut progress = Progress::new(long_runs * plan.steps, config.host.as_ref());
-        let on_step = &mut |step| progress.at(step);
+        let ranks = &config.team.ranks;
+        let is_last = ranks.rank() + 1 == ranks.size();
+        let panics_at = config.options.panic_at_step.filter(|_| is_last);
+        let on_step = &mut |step| {
+            assert!(panics_at != Some(step), "as --panic-at-step requests");
+            progress.at(step);
+        };
         let result = if let Some(start) = compared {
             let case = &mut *self.case;
             let SchemeSettings { limiter, ref physics, .. } = config.scheme;

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
+use crate::cli::option_values::PartsChoice;
 use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
 use crate::cli::run::host::RunHost;
@@ -18,6 +19,7 @@ use crate::io::out::output::Storage;
 use crate::io::wrf::series::Overlap;
 use crate::passive::PassiveTracers;
 use crate::physics::scheme::Scheme;
+use crate::ranks::Team;
 use crate::time_steps::Length;
 
 /// Run transport and microphysics on the fields of a WRF file.
@@ -84,6 +86,10 @@ pub(in crate::cli) struct Run {
     pub(in crate::cli) storing: StorageOptions,
     #[command(flatten)]
     pub(in crate::cli) scheme: SchemeOptions,
+    /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started
+    /// [default: those with the least to exchange]
+    #[arg(long, value_name = "PXxPY")]
+    pub(in crate::cli) ranks: Option<PartsChoice>,
     /// File to use if several of --input have the same time, as before and after a restart of the model that
     /// wrote them
     #[arg(long, value_name = "FILE", default_value = "refuse")]
@@ -100,6 +106,9 @@ pub(in crate::cli) struct Run {
     /// Simulate a GPU failure in this step, to test the files that remain
     #[arg(long, hide = true, value_name = "STEP")]
     pub(in crate::cli) fail_at_step: Option<usize>,
+    /// Panic after this step on the last rank, to test that all of them end
+    #[arg(long, hide = true, value_name = "STEP")]
+    pub(in crate::cli) panic_at_step: Option<usize>,
     /// Do everything except the time steps
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
@@ -113,6 +122,8 @@ pub(in crate::cli) struct Run {
 pub(in crate::cli) struct RunConfig {
     /// The options; those with a default that depends on a file are below.
     pub(in crate::cli) options: Run,
+    /// The ranks of the run.
+    pub(in crate::cli) team: Team,
     /// The program that the run is made in; `None` if it is the command.
     pub(in crate::cli) host: Option<RunHost>,
     /// Input files in the order of their times, at least one.

@@ -5,10 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::flag;
 use tracing::{debug, info};
 
 use crate::backend::Info;
 use crate::backend::gpu::{GpuConfig, GpuPrecision, GpuPreparation};
+use crate::backend::ranks::StopFlags;
 use crate::calendar;
 use crate::cli::FilePrecision;
 use crate::cli::run::aux_outputs;
@@ -32,6 +35,7 @@ use crate::os_text::Shown;
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::gpu::conjugate_gradient::GpuSolver;
 use crate::projection::{Method, ProjectionReport};
+use crate::ranks::Team;
 use crate::real::Real;
 use crate::time_steps::Plan;
 
@@ -238,17 +242,20 @@ pub(in crate::cli) fn log_projection<R>(case: &RunInput<R>) {
     }
 }
 
-/// A flag that an interrupt sets; a second interrupt ends the program at once. Inside another program it is that of the
-/// host.
-pub(in crate::cli) fn interruptible(host: Option<&RunHost>) -> Result<Arc<AtomicBool>> {
+/// Flags that an interrupt sets; a second interrupt ends the program at once, unless it is SIGUSR1, which batch systems
+/// send ahead of the end. Inside another program the flag is that of the host. Several ranks agree on what one was asked.
+pub(in crate::cli) fn interruptible(team: &Team, host: Option<&RunHost>) -> Result<StopFlags> {
     if let Some(RunHost { stop, .. }) = host {
-        return Ok(Arc::clone(stop));
+        return Ok(StopFlags { asked: Arc::clone(stop), agreed: Arc::clone(stop) });
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Error::io(Path::new("signals"), "listen to", e))?;
+    let asked = Arc::new(AtomicBool::new(false));
+    let listens = |e| Error::io(Path::new("signals"), "listen to", e);
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(&asked)).map_err(listens)?;
     }
-    Ok(stop)
+    for signal in [SIGINT, SIGTERM, SIGUSR1] {
+        flag::register(signal, Arc::clone(&asked)).map_err(listens)?;
+    }
+    let agreed = if team.is_several() { Arc::default() } else { Arc::clone(&asked) };
+    Ok(StopFlags { asked, agreed })
 }

@@ -1,0 +1,416 @@
+//! The CPU backend on several ranks: each steps a part of the grid, or some of the members.
+//!
+//! It is a backend as any other, so that the time loop does not know of ranks. All ranks make the same calls; the first
+//! one gets frames, samples, profiles and checkpoints of the whole, and the others get such without columns. Accounts and
+//! failures are those of the whole on every rank.
+//!
+//! # Decisions
+//!
+//! **Three messages carry a run:** margins before the transport ([`Neighbours`](super::Neighbours)), exact sums, and
+//! fields gathered on the first rank. What follows from gathered fields (statistics of levels, profiles, products) is
+//! computed there by the functions of one process, so that it has the same bits.
+//!
+//! **Sums are kept on each rank and added where they are asked for.** They are exact ([`ExactSum`]), so that neither the
+//! division of the grid nor the time of the addition shows.
+
+mod columns;
+mod frames;
+mod gathering;
+mod margins;
+mod packing;
+mod verdict;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use ndarray::Array3;
+
+use super::column_profiles::ProfileExtractor;
+use super::cpu::Cpu;
+use super::exact_budget::ExactAccount;
+use super::{
+    Account, Backend, BudgetDomain, CapturedFrame, CollectedOutput, ComputePrecision,
+    FRAMES_IN_FLIGHT, Info, Output, Profiles, RunStart, SamplingRequest,
+};
+use crate::advection::Limiter;
+use crate::chemistry::coupled::Coupled;
+use crate::constituents::Constituents;
+use crate::dry_mass::MassCoordinate;
+use crate::error::Result;
+use crate::forcing::{Forcing, TimeInterpolant};
+use crate::grid::{Grid, Parts};
+use crate::physics::scheme::Scheme;
+use crate::primitives::exact_sum::ExactSum;
+use crate::primitives::reduce::Number;
+use crate::ranks::{Ranks, all, of_rank};
+use crate::state::{Checkpoint, ChemistryTally, State};
+use columns::GatheredProducts;
+use gathering::Gathering;
+use margins::RemoteNeighbours;
+
+/// What the ranks share out.
+#[derive(Debug)]
+enum Share {
+    /// The cells of a run of one.
+    Cells(Parts),
+    /// Members, by the ranges of their numbers on each rank.
+    Members(Vec<Range<usize>>),
+}
+
+/// A run of one before it is cut into parts. All is of the whole grid, on every rank.
+#[derive(Debug)]
+pub struct WholeRun<'a, R> {
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Its masses.
+    pub coordinate: &'a MassCoordinate,
+    /// Limiter of the water.
+    pub limiter: Limiter,
+    /// The microphysics.
+    pub scheme: &'a dyn Scheme,
+    /// Winds, air and boundary values.
+    pub forcing: &'a Forcing<R>,
+    /// The initial state.
+    pub state: &'a State<R>,
+    /// The chemistry, if any.
+    pub chemistry: Option<&'a Coupled>,
+}
+
+/// A wish to stop, of any rank, and the agreement of all to do so after the same step.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlags {
+    /// Set on this rank by whoever wishes it.
+    pub asked: Arc<AtomicBool>,
+    /// Set on all ranks after a step of which one of them was asked to stop.
+    pub agreed: Arc<AtomicBool>,
+}
+
+/// A frame of the input, and the part of it.
+type CutFrame<R> = (Weak<Forcing<R>>, Arc<Forcing<R>>);
+
+/// The CPU backend of this rank, which all ranks together make one.
+#[derive(Debug)]
+pub struct Ranked<R: crate::real::Real> {
+    cpu: Cpu<R>,
+    ranks: Arc<dyn Ranks>,
+    share: Share,
+    /// The whole grid.
+    grid: Grid,
+    /// Area of its budgets, m².
+    area: f64,
+    set: Arc<Constituents>,
+    stop: StopFlags,
+    cut: Vec<CutFrame<R>>,
+    frames: VecDeque<Box<CapturedFrame<R>>>,
+    checkpoint: Option<Box<Checkpoint<R>>>,
+    products: Vec<GatheredProducts<R>>,
+    extractor: Option<ProfileExtractor<R>>,
+    profiles: VecDeque<Profiles<R>>,
+}
+
+impl<R: ComputePrecision + Number> Ranked<R> {
+    /// A run of one, of which each rank steps the part of its number.
+    ///
+    /// # Panics
+    ///
+    /// When there is not a part for each rank.
+    pub fn of_cells(ranks: &Arc<dyn Ranks>, parts: Parts, run: &WholeRun<'_, R>) -> Self {
+        assert_eq!(parts.grids().len(), ranks.size(), "a part for each rank");
+        let WholeRun { grid, coordinate, limiter, scheme, forcing, state, chemistry } = *run;
+        let part = &parts.grids()[ranks.rank()];
+        let forcing = Arc::new(forcing.part(part));
+        let chemistry = chemistry.map(|coupled| Arc::new(coupled.part(part)));
+        let coordinate_of_part = coordinate.part(part);
+        let cpu = Cpu::new(part, &coordinate_of_part, limiter, scheme, &forcing, state.part(part))
+            .with_chemistry(chemistry.as_ref())
+            .with_neighbours(Box::new(RemoteNeighbours::new(ranks, &parts)));
+        Self::new(ranks, (cpu, Share::Cells(parts)), grid, coordinate)
+    }
+
+    /// The members of an ensemble, of which `cpu` has those of this rank, and each rank some: see [`members_of`].
+    pub fn of_members(
+        ranks: &Arc<dyn Ranks>,
+        cpu: Cpu<R>,
+        members: usize,
+        grid: &Grid,
+        coordinate: &MassCoordinate,
+    ) -> Self {
+        let shares = (0..ranks.size()).map(|rank| members_of(rank, ranks.size(), members));
+        Self::new(ranks, (cpu, Share::Members(shares.collect())), grid, coordinate)
+    }
+
+    fn new(
+        ranks: &Arc<dyn Ranks>,
+        (cpu, share): (Cpu<R>, Share),
+        grid: &Grid,
+        coordinate: &MassCoordinate,
+    ) -> Self {
+        Self {
+            set: Arc::clone(cpu.state().set()),
+            cpu,
+            ranks: Arc::clone(ranks),
+            share,
+            grid: *grid,
+            area: BudgetDomain::new(grid, coordinate).extent(),
+            stop: StopFlags::default(),
+            cut: Vec::new(),
+            frames: VecDeque::new(),
+            checkpoint: None,
+            products: Vec::new(),
+            extractor: None,
+            profiles: VecDeque::new(),
+        }
+    }
+
+    /// Agrees on the wish to stop after every step.
+    #[must_use]
+    pub fn stopping_by(mut self, stop: &StopFlags) -> Self {
+        self.stop = stop.clone();
+        self
+    }
+
+    /// The number of a member on this rank; `None` on a rank that has no part in it.
+    fn local(&self, member: usize) -> Option<usize> {
+        match &self.share {
+            Share::Cells(_) => Some(member),
+            Share::Members(shares) => {
+                let own = &shares[self.ranks.rank()];
+                own.contains(&member).then(|| member - own.start)
+            }
+        }
+    }
+
+    /// First member of this rank, and the number of all.
+    fn members(&self) -> (usize, usize) {
+        match &self.share {
+            Share::Cells(_) => (0, 1),
+            Share::Members(shares) => {
+                (shares[self.ranks.rank()].start, shares.last().map_or(0, |last| last.end))
+            }
+        }
+    }
+
+    /// Where the fields of a member come from.
+    fn gathering(&self, member: usize) -> Gathering {
+        match &self.share {
+            Share::Cells(parts) => Gathering::of_parts(parts.grids(), Grid::owned),
+            Share::Members(shares) => {
+                let owner = shares.iter().position(|share| share.contains(&member));
+                Gathering::of_one(
+                    &self.grid,
+                    owner.expect("every member has its rank"),
+                    shares.len(),
+                )
+            }
+        }
+    }
+
+    /// The part of this rank, of a grid that is cut.
+    fn part(&self) -> Option<&Grid> {
+        match &self.share {
+            Share::Cells(parts) => Some(&parts.grids()[self.ranks.rank()]),
+            Share::Members(_) => None,
+        }
+    }
+
+    /// A moment of the whole as the backend of this rank has it.
+    fn moment(&mut self, moment: &TimeInterpolant<R>) -> TimeInterpolant<R> {
+        let Some(part) = self.part().copied() else { return moment.clone() };
+        self.cut.retain(|(whole, _)| whole.strong_count() > 0);
+        let cut = &mut self.cut;
+        let mut of = |whole: &Arc<Forcing<R>>| {
+            let is_same = |known: &Weak<Forcing<R>>| known.as_ptr() == Arc::as_ptr(whole);
+            if let Some((_, part)) = cut.iter().find(|(known, _)| is_same(known)) {
+                return Arc::clone(part);
+            }
+            let part = Arc::new(whole.part(&part));
+            cut.push((Arc::downgrade(whole), Arc::clone(&part)));
+            part
+        };
+        let before = of(&moment.before);
+        let after = moment.after.as_ref().map(of);
+        TimeInterpolant { before, after, ..moment.clone() }
+    }
+
+    /// The account of a member over all ranks.
+    fn exact_account(&self, member: usize) -> ExactAccount {
+        let local = self.local(member);
+        let mut account = self.cpu.exact_account(local.unwrap_or_default());
+        if local.is_none() {
+            account.sums_mut().into_iter().for_each(|sum| *sum = ExactSum::default());
+            account.most = 0.0;
+        }
+        let mut sums = account.sums_mut();
+        let mut integers: Vec<i64> = sums.iter().flat_map(|sum| sum.integers()).collect();
+        self.ranks.sum(&mut integers);
+        let (each, _) = integers.as_chunks::<{ ExactSum::INTEGERS }>();
+        sums.iter_mut().zip(each).for_each(|(sum, all)| **sum = ExactSum::of_integers(all));
+        let most = all(&*self.ranks, [account.most.to_bits().cast_signed()]);
+        let most = most.into_iter().map(|[bits]| f64::from_bits(bits.cast_unsigned()));
+        account.most = most.fold(0.0, f64::max);
+        account.chemistry = account.chemistry.map(|tally| whole_tally(&*self.ranks, &tally));
+        account
+    }
+}
+
+/// The members of a rank: shares that differ by one at most.
+pub fn members_of(rank: usize, ranks: usize, members: usize) -> Range<usize> {
+    rank * members / ranks..(rank + 1) * members / ranks
+}
+
+/// The tally of the chemistry in the cells of all ranks.
+fn whole_tally(ranks: &dyn Ranks, own: &ChemistryTally) -> ChemistryTally {
+    let tallies = all(ranks, own.numbers().map(|number| number.to_bits().cast_signed()));
+    let tallies = tallies.into_iter().map(|numbers| {
+        ChemistryTally::of_numbers(numbers.map(|bits| f64::from_bits(bits.cast_unsigned())))
+    });
+    let add = |a: ChemistryTally, b: ChemistryTally| {
+        let place = |tally: &ChemistryTally| {
+            let (_, [i, j, k]) = tally.first_failed;
+            (tally.failed == 0, [k, j, i])
+        };
+        ChemistryTally {
+            cells: a.cells + b.cells,
+            steps: a.steps + b.steps,
+            most: a.most.max(b.most),
+            failed: a.failed + b.failed,
+            first_failed: if place(&b) < place(&a) { b.first_failed } else { a.first_failed },
+            ..a
+        }
+    };
+    tallies.reduce(add).unwrap_or_default()
+}
+
+impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
+    fn info(&mut self) -> Result<Info> {
+        let info = self.cpu.info()?;
+        let description = format!("{}, on each of {} ranks", info.description, self.ranks.size());
+        Ok(Info { description, members: self.members().1, ..info })
+    }
+
+    fn start(&mut self, start: RunStart<'_, R>) -> Result<()> {
+        let RunStart { states, gathered, attached } = start;
+        let SamplingRequest { operators, weights } = attached;
+        let own_states: Vec<State<R>> = match self.part() {
+            Some(part) => states.iter().map(|state| state.part(part)).collect(),
+            None if states.is_empty() => Vec::new(),
+            None => {
+                let (first, _) = self.members();
+                let count = self.cpu.info()?.members;
+                states[first..first + count].to_vec()
+            }
+        };
+        let gathered = gathered.map(|gathered| self.resumed(gathered));
+        self.products = match &self.share {
+            Share::Cells(parts) => operators
+                .iter()
+                .map(|operator| GatheredProducts::new(operator, parts, self.ranks.rank()))
+                .collect(),
+            Share::Members(_) => Vec::new(),
+        };
+        self.extractor =
+            weights.as_ref().map(|weights| ProfileExtractor::new(self.grid.shape, weights));
+        self.frames.clear();
+        self.profiles.clear();
+        let attached = SamplingRequest::default();
+        self.cpu.start(RunStart { states: &own_states, gathered: gathered.as_ref(), attached })
+    }
+
+    fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
+        let moment = self.moment(moment);
+        self.cpu.drive(&moment)
+    }
+
+    fn step(&mut self, dt: f64) -> Result<()> {
+        self.cpu.step(dt)
+    }
+
+    fn check(&mut self, step: usize, wait: bool) -> Result<()> {
+        let own = self.cpu.check(step, wait);
+        let mut counts = [own.is_err(), self.stop.asked.load(Ordering::Relaxed)].map(i64::from);
+        self.ranks.sum(&mut counts);
+        let [failed, stopped] = counts;
+        if stopped > 0 {
+            self.stop.agreed.store(true, Ordering::Relaxed);
+        }
+        if failed == 0 {
+            return Ok(());
+        }
+        verdict::agree(&*self.ranks, own, self.members(), &self.set, step)
+    }
+
+    fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
+        match output {
+            Output::Frame(member) => {
+                assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
+                let moment = self.moment(moment);
+                let own = match self.local(member) {
+                    None => None,
+                    Some(local) => {
+                        self.cpu.capture(Output::Frame(local), &moment)?;
+                        let frame = self.cpu.collect(Output::Frame(local), true)?;
+                        frame.and_then(CollectedOutput::frame)
+                    }
+                };
+                let frame = self.gather_frame(member, own.as_ref());
+                self.frames.push_back(Box::new(frame));
+            }
+            Output::Products(number) => {
+                let moment = self.moment(moment);
+                let products = &mut self.products[number];
+                products.begin(&*self.ranks, |operator| self.cpu.column_values(operator, &moment));
+            }
+            Output::Profiles => {
+                let moment = self.moment(moment);
+                let (state, diagnostics) = self.cpu.owned_columns(&moment);
+                let (ranks, gathering) = (&*self.ranks, self.gathering(0));
+                let nz = self.grid.shape.nz;
+                let whole = |field: &Array3<R>| gathering.volume(ranks, nz, Some(field));
+                let (state, diagnostics) = (state.map(whole), diagnostics.map(whole));
+                let extractor = self.extractor.as_ref().expect("weights are attached");
+                let own = (ranks.rank() == 0)
+                    .then(|| extractor.profiles(self.grid.shape, &state, &diagnostics));
+                let is_finite = own.as_ref().is_none_or(|own| are_finite(&own.volumes));
+                let [is_finite] = of_rank(ranks, 0, [is_finite.into()]);
+                self.profiles.push_back(own.unwrap_or_else(|| Profiles {
+                    volumes: without_columns(is_finite > 0),
+                    totals: Vec::new(),
+                    strongest: None,
+                }));
+            }
+            Output::Checkpoint(step) => {
+                self.check(step, true)?;
+                self.cpu.capture(output, moment)?;
+                let own = self.cpu.collect(output, true)?.and_then(CollectedOutput::checkpoint);
+                let own = own.expect("a checkpoint is complete at once");
+                self.checkpoint = Some(Box::new(self.gather_checkpoint(&own)));
+            }
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, output: Output, _wait: bool) -> Result<Option<CollectedOutput<R>>> {
+        Ok(match output {
+            Output::Frame(_) => self.frames.pop_front().map(CollectedOutput::Frame),
+            Output::Products(number) => self.products[number].end().map(CollectedOutput::Products),
+            Output::Profiles => self.profiles.pop_front().map(CollectedOutput::Profiles),
+            Output::Checkpoint(_) => self.checkpoint.take().map(CollectedOutput::Checkpoint),
+        })
+    }
+
+    fn account(&mut self, member: usize) -> Result<Account> {
+        Ok(self.exact_account(member).rounded(self.area))
+    }
+}
+
+/// Returns `true` if all values are finite.
+fn are_finite<R: ComputePrecision>(volumes: &[Vec<R>]) -> bool {
+    volumes.iter().flatten().all(|x| x.is_finite())
+}
+
+/// Volumes without columns, of which a rank without the whole learns whether it is finite.
+fn without_columns<R: ComputePrecision>(is_finite: bool) -> Vec<Vec<R>> {
+    if is_finite { Vec::new() } else { vec![vec![R::nan()]] }
+}

@@ -1,0 +1,251 @@
+//! A run on several ranks: its start and its end, its parts, and what is refused.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use tracing::{info, warn};
+
+use crate::advection::MARGIN;
+use crate::backend::Backend;
+use crate::backend::ranks::{Ranked, StopFlags, WholeRun};
+use crate::cli::FilePrecision;
+use crate::cli::option_values::PartsChoice;
+use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
+use crate::cli::{BackendChoice, tell};
+use crate::error::{Error, Result};
+use crate::grid::{Grid, Parts, Shape};
+use crate::model::RunInput;
+use crate::ranks::{Team, mpi};
+use crate::state::State;
+use crate::time_steps::Plan;
+
+/// Time that a rank which fails by itself leaves to the first one to speak in its place.
+const FIRST_SPEAKS: Duration = Duration::from_secs(1);
+
+/// Exit code of a panic.
+const PANICKED: u8 = 101;
+
+/// The ranks of a run that the launcher has started, and the threads of this one: the processors of the host in equal
+/// shares, unless the launcher has bound the rank to some or `threads` are asked for.
+pub(in crate::cli) fn start(threads: Option<u16>) -> Result<(Team, Option<u16>)> {
+    let team = Team::new(mpi::ranks()?);
+    if !team.is_several() {
+        return Ok((team, threads));
+    }
+    let usual = std::panic::take_hook();
+    let ranks = Arc::clone(&team.ranks);
+    let main = thread::current().id();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        if thread::current().id() == main {
+            ranks.abort(PANICKED);
+        }
+        // Only the main thread may call MPI; the launcher notices that this rank is gone.
+        mpi::leave(PANICKED);
+    }));
+    let bound = thread::available_parallelism().map_or(1, usize::from);
+    let share = (processors() / team.ranks.on_host()).max(1);
+    let each = bound.min(share);
+    info!("{} ranks, {}", team.ranks.size(), team.ranks.about());
+    if threads.is_none() && bound < share {
+        warn!(
+            "the launcher has bound this rank to {bound} of the {} processors here, of which {share} \
+             would be its share; with --bind-to none the rank takes them",
+            processors()
+        );
+    }
+    Ok((team, threads.or(Some(each.min(usize::from(u16::MAX)) as u16))))
+}
+
+/// Processors of this host, whether this process may use them or not.
+fn processors() -> usize {
+    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    about.lines().filter(|line| line.starts_with("processor")).count().max(1)
+}
+
+/// The end of a run on all ranks: one tells why it failed, and all wait for it.
+pub(in crate::cli) fn finish(team: &Team, result: Result<()>) -> Result<()> {
+    let result = team.agree(result);
+    if !team.is_several() {
+        return result;
+    }
+    if let Err(error) = &result {
+        tell(error);
+    }
+    team.ranks.finish();
+    // It has been told.
+    result.map_err(|error| Error::OfRank { rank: team.ranks.rank(), code: error.exit_code() })
+}
+
+/// Ends all ranks where the steps of this one failed by themselves, as by a file that it cannot read: the others wait for
+/// its messages. A value that is not finite has been agreed on.
+pub(in crate::cli) fn end_if_alone<T>(team: &Team, result: Result<T>) -> Result<T> {
+    let is_agreed = |error: &Error| {
+        matches!(error, Error::BlowUp { .. } | Error::Member { .. } | Error::OfRank { .. })
+    };
+    if let Err(error) = &result
+        && team.is_several()
+        && !is_agreed(error)
+    {
+        if !team.is_first() {
+            thread::sleep(FIRST_SPEAKS);
+        }
+        tell(error);
+        team.ranks.abort(error.exit_code());
+    }
+    result
+}
+
+/// Fails where ranks differ in the steps that they are about to make, as on processors that round differently.
+pub(in crate::cli) fn same_plan(team: &Team, plan: &Plan) -> Result<()> {
+    if !team.is_several() {
+        return Ok(());
+    }
+    let numbers = [plan.dt, plan.last_dt, plan.max_dt, plan.steps as f64];
+    let all = crate::ranks::all(&*team.ranks, numbers.map(|x| x.to_bits().cast_signed()));
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Error::Usage(format!(
+            "ranks 0 and {rank} find other time steps in the same input: their files, programs or \
+             processors differ; start all ranks on processors of one kind"
+        ))),
+    }
+}
+
+/// Fails if a run asks for what is not done on these ranks.
+pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
+    let size = team.ranks.size();
+    if let Some(parts @ PartsChoice([x, y])) = run.ranks {
+        if run.ensemble.is_some() {
+            return Err(Error::Usage(
+                "--ranks divides the grid, and --ensemble shares out its members; omit one of them"
+                    .to_owned(),
+            ));
+        }
+        if x.checked_mul(y) != Some(size) {
+            return Err(Error::Usage(format!(
+                "--ranks {parts} needs {} processes, and there {}; start them with mpirun -n {} \
+                 nwp-mini run ..., or omit the option",
+                x.saturating_mul(y),
+                if size == 1 { "is one".to_owned() } else { format!("are {size}") },
+                x.saturating_mul(y)
+            )));
+        }
+    }
+    let device = match run.backend {
+        BackendChoice::Auto | BackendChoice::Cpu => return Ok(()),
+        BackendChoice::Gpu => "gpu",
+        BackendChoice::Both => "both",
+    };
+    if size == 1 {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "--backend {device} works in one process only, and there are {size}; use --backend cpu, or \
+         start one process"
+    )))
+}
+
+/// The parts of a grid for so many ranks: those that are asked for, otherwise those with the least to exchange.
+fn parts(grid: &Grid, ranks: usize, choice: Option<PartsChoice>) -> Result<(Parts, PartsChoice)> {
+    let Shape { nx, ny, .. } = grid.shape;
+    let is_wide = |cells: usize, parts: usize| parts == 1 || cells / parts >= MARGIN;
+    let is_possible = |x: usize, y: usize| is_wide(nx, x) && is_wide(ny, y);
+    // Cells of margins along the cuts, of which a periodic axis has one more than it has inner ends of parts.
+    let cuts = |parts: usize, is_periodic: bool| {
+        if parts == 1 { 0 } else { parts - usize::from(!is_periodic) }
+    };
+    let exchanged = |x: usize, y: usize| {
+        cuts(x, grid.sides.periodic_x()) * ny + cuts(y, grid.sides.periodic_y()) * nx
+    };
+    let pairs = (1..=ranks).filter(|x| ranks.is_multiple_of(*x)).map(|x| [x, ranks / x]);
+    let possible = pairs.filter(|[x, y]| is_possible(*x, *y));
+    let best = possible.min_by_key(|[x, y]| exchanged(*x, *y));
+    let chosen = choice.map(|PartsChoice(pair)| pair).filter(|[x, y]| is_possible(*x, *y));
+    let Some([x, y]) = (if choice.is_some() { chosen } else { best }) else {
+        let how = choice.map_or_else(String::new, |parts| format!(" as {parts}"));
+        return Err(Error::Usage(format!(
+            "the grid of {nx}x{ny} columns cannot be divided among {ranks} ranks{how}: a part needs \
+             {MARGIN} columns and rows along an axis that is cut; start fewer ranks, or choose \
+             other parts with --ranks"
+        )));
+    };
+    let at = |cells: usize, parts: usize| (1..parts).map(|n| n * cells / parts).collect::<Vec<_>>();
+    let (columns, rows) = (at(nx, x), at(ny, y));
+    Ok((Parts::new(grid, [&columns, &rows], [MARGIN; 2]), PartsChoice([x, y])))
+}
+
+/// The backend of this rank for a run of one.
+pub(in crate::cli) fn backend<R: FilePrecision>(
+    config: &RunConfig,
+    case: &RunInput<R>,
+    state: &State<R>,
+    stop: &StopFlags,
+) -> Result<Box<dyn Backend<R>>> {
+    let ranks = &config.team.ranks;
+    let grid = &case.domain.grid;
+    let (parts, chosen) = parts(grid, ranks.size(), config.options.ranks)?;
+    info!("each rank has a part of the grid, {chosen} in all");
+    let SchemeSettings { limiter, physics, .. } = &config.scheme;
+    let run = WholeRun {
+        grid,
+        coordinate: &case.domain.coordinate,
+        limiter: *limiter,
+        scheme: &**physics,
+        forcing: &case.forcing,
+        state,
+        chemistry: case.chemistry.as_deref(),
+    };
+    Ok(Box::new(Ranked::of_cells(ranks, parts, &run).stopping_by(stop)))
+}
+
+/// Messages of a run on several ranks, in its report.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::cli) struct Messages {
+    /// What carried them.
+    mpi: String,
+    /// Bytes that all ranks have sent to others.
+    bytes: u64,
+}
+
+impl Messages {
+    /// Those until now; `None` where there is one rank. All ranks ask at once.
+    pub(in crate::cli) fn of(team: &Team) -> Option<Self> {
+        let mut bytes = [team.ranks.bytes_sent().cast_signed()];
+        team.ranks.sum(&mut bytes);
+        let [bytes] = bytes.map(i64::cast_unsigned);
+        team.is_several().then(|| Self { mpi: team.ranks.about(), bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{Side, Sides};
+
+    #[test]
+    fn parts_have_the_least_to_exchange() {
+        let chosen = |nx, ny, sides: Sides, ranks| {
+            let grid = Grid::whole(Shape { nx, ny, nz: 2 }, [1.0, 1.0], sides);
+            parts(&grid, ranks, None).map(|(_, chosen)| chosen.to_string())
+        };
+        let open = Sides::all(Side::Open);
+        assert_eq!(chosen(71, 58, open, 6).expect("possible"), "3x2");
+        assert_eq!(chosen(71, 58, open, 3).expect("possible"), "3x1");
+        assert_eq!(chosen(58, 71, open, 4).expect("possible"), "2x2");
+        // Along an axis that is periodic the cut of two parts counts twice.
+        assert_eq!(
+            chosen(
+                40,
+                38,
+                Sides { south: Side::Open, north: Side::Open, ..Sides::all(Side::Periodic) },
+                2
+            )
+            .expect("possible"),
+            "1x2"
+        );
+        assert!(chosen(19, 19, open, 2).is_err());
+    }
+}
