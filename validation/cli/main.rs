@@ -13,6 +13,8 @@ mod hostile;
 mod kessler;
 mod loading;
 mod plot;
+#[cfg(unix)]
+mod ranks;
 mod rates;
 mod records;
 #[cfg(unix)]
