@@ -5,7 +5,7 @@ use crate::grid::Shape;
 
 /// Dimensions of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::io) enum Axes {
+pub(crate) enum Axes {
     /// Cell centres.
     Volume,
     /// x-faces.
@@ -108,7 +108,7 @@ pub(in crate::io) const ENSEMBLE_SPREAD: &str = "_ENSEMBLE_SPREAD";
 
 /// Description of a variable.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::io) struct Variable {
+pub(crate) struct Variable {
     pub(in crate::io) name: &'static str,
     pub(in crate::io) axes: Axes,
     pub(in crate::io) units: &'static str,

@@ -3,13 +3,14 @@
 //! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
 
 use ndarray::Array2;
-use netcdf::{AttributeValue, FileMut};
+use netcdf::AttributeValue;
 
 use crate::domain::{Attribute, Domain};
 pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
 use crate::io::layout::GRID_MAPPING;
 use crate::io::store::fields::describe;
+use crate::io::store::format::{Definition, Done, Kind, Schema, Values};
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
@@ -27,30 +28,30 @@ impl Axis {
     /// Adds the coordinate of cell centres under the usual name, `lon` or `lat`, on the unrotated globe.
     fn define_known(
         self,
-        file: &mut FileMut,
+        file: &mut dyn Schema,
         [units, meaning]: [&str; 2],
         (dimension, cells, _): (&str, usize, &str),
-    ) -> netcdf::Result<()> {
+    ) -> Done {
         let known = GEOGRAPHIC.iter().zip(["lon", "lat"]).find(|([of, _], _)| *of == units);
         let Some((_, name)) = known else { return Ok(()) };
         let along = (0..cells).map(|n| self.first + n as f64 * self.step);
-        let mut variable = file.add_variable::<f64>(name, &[dimension])?;
-        describe(&mut variable, &[("units", units), ("long_name", meaning)])?;
-        variable.put_values(&along.collect::<Vec<f64>>(), ..)
+        file.variable(&Definition::small(name, Kind::Double, &[dimension]))?;
+        describe(file, name, &[("units", units), ("long_name", meaning)])?;
+        file.fill(name, Values::Double(&along.collect::<Vec<f64>>()))
     }
 
     /// Adds the coordinates of cell centres and of faces.
     fn define(
         self,
-        file: &mut FileMut,
+        file: &mut dyn Schema,
         [units, standard_name]: [&str; 2],
         (name, cells, letter): (&str, usize, &str),
-    ) -> netcdf::Result<()> {
+    ) -> Done {
         for (name, length, start) in
             [(name.to_owned(), cells, 0.0), (format!("{name}_stag"), cells + 1, -0.5)]
         {
             let along = (0..length).map(|n| self.first + (n as f64 + start) * self.step);
-            let mut variable = file.add_variable::<f64>(&name, &[&name])?;
+            file.variable(&Definition::small(&name, Kind::Double, &[&name]))?;
             let is_known = GEOGRAPHIC.iter().any(|[known, _]| *known == units);
             let long_name = if is_known { standard_name } else { "coordinate on the map" };
             let mut attributes = vec![("units", units), ("long_name", long_name), ("axis", letter)];
@@ -58,8 +59,8 @@ impl Axis {
             if length == cells {
                 attributes.push(("standard_name", standard_name));
             }
-            describe(&mut variable, &attributes)?;
-            variable.put_values(&along.collect::<Vec<f64>>(), ..)?;
+            describe(file, &name, &attributes)?;
+            file.fill(&name, Values::Double(&along.collect::<Vec<f64>>()))?;
         }
         Ok(())
     }
@@ -114,13 +115,14 @@ impl Mapping {
     }
 
     /// Adds the variables of the mapping to a file that has the dimensions.
-    pub(in crate::io) fn define(&self, file: &mut FileMut, shape: Shape) -> netcdf::Result<()> {
-        let mut crs = file.add_variable::<i32>(GRID_MAPPING, &[])?;
-        crs.put_attribute("long_name", "where on Earth the grid lies")?;
+    pub(in crate::io) fn define(&self, file: &mut dyn Schema, shape: Shape) -> Done {
+        file.variable(&Definition::small(GRID_MAPPING, Kind::Whole, &[]))?;
+        let words = "where on Earth the grid lies";
+        file.attribute(Some(GRID_MAPPING), "long_name", words.into())?;
         for (name, value) in &self.parameters {
-            crs.put_attribute(name, value.clone())?;
+            file.attribute(Some(GRID_MAPPING), name, value.clone())?;
         }
-        crs.put_values(&[0], ..)?;
+        file.fill(GRID_MAPPING, Values::Whole(&[0]))?;
         let names = [("west_east", shape.nx, "X"), ("south_north", shape.ny, "Y")];
         for ((axis, about), name) in self.axes.iter().flatten().zip(names) {
             axis.define(file, *about, name)?;

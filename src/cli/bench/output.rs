@@ -20,7 +20,7 @@ use crate::frame::output_statistics::OutputStatistics;
 use crate::frame::{Frame, FrameSource, Snapshot};
 use crate::io::out::output::{FileForm, Header, Output, Storage};
 use crate::io::out::selection::Selection;
-use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store;
 use crate::io::store::storage::{Compression, Keep};
 use crate::io::wrf::series::Overlap;
 use crate::io::wrf::{self};
@@ -113,7 +113,7 @@ impl Bench {
                 Storage { compression, keep, variables: Selection::All, ..Storage::default() };
             let file = FileForm { storage, statistics: OutputStatistics::default() };
             let statistics = file.statistics.clone();
-            let pending = AtomicFile::new(&path, false)?;
+            let pending = store::of_name(&path, false)?;
             let begin = Instant::now();
             let output = Output::create(pending, (header.clone(), file), Vec::new(), None)?;
             let _ = (0..frames).all(|_| output.send(snapshot.clone()));

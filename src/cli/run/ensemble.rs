@@ -28,6 +28,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::io::out::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::read::text;
+use crate::io::store::atomic_file::AtomicFile;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
@@ -61,7 +62,7 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     let team = &config.team;
     let stop = interruptible(team, config.host.as_ref())?;
     let Run { output_interval, dry_run, .. } = &config.options;
-    let Pending { output, json, .. } = Pending::of(config)?;
+    let Pending { output, json, .. } = Pending::of(config, AtomicFile::new)?;
     let request = AuxRequest::read(config)?;
     refuse_parameters(config, ensemble)?;
     scheme::tell(config)?;

@@ -52,6 +52,7 @@ use crate::frame::FrameSource;
 use crate::frame::output_statistics::OutputStatistics;
 use crate::io::out::output::{FileForm, Output};
 use crate::io::restart::RestartFile;
+use crate::io::store;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::backend_comparison::{ComparisonReport, LONG_RUNS, Pair};
 use crate::model::{self, Frames, NullSink, Outcome, OutputSink, RunInput};
@@ -200,7 +201,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let stop = interruptible(&team, config.host.as_ref())?;
     // Errors about output files come before anything is read or computed. From here on no other run can write these
     // files.
-    let Pending { output, json, page, restart_output } = Pending::of(&config)?;
+    let Pending { output, json, page, restart_output } = Pending::of(&config, store::of_name)?;
     let request = AuxRequest::read(&config)?;
     if from.is_none() {
         scheme::tell(&config)?;
@@ -288,21 +289,22 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
 }
 
 /// Files that a run writes beside those of [`AuxRequest`], where this is the first rank: the others write none.
-struct Pending {
-    output: Option<AtomicFile>,
+struct Pending<O> {
+    output: Option<O>,
     json: Option<AtomicFile>,
     page: Option<AtomicFile>,
     restart_output: Option<AtomicFile>,
 }
 
-impl Pending {
-    fn of(config: &RunConfig) -> Result<Self> {
+impl<O> Pending<O> {
+    /// Files of a run, and its output as `open` makes it.
+    fn of(config: &RunConfig, open: impl FnOnce(&Path, bool) -> Result<O>) -> Result<Self> {
         let Run { json, report, force, .. } = &config.options;
         let file = |path: Option<&Path>| {
             AtomicFile::if_asked(path.filter(|_| config.team.is_first()), *force)
         };
         Ok(Self {
-            output: file(Some(&config.output))?,
+            output: config.team.is_first().then(|| open(&config.output, *force)).transpose()?,
             json: file(json.as_deref())?,
             page: file(report.as_deref())?,
             restart_output: file(config.restart_output.as_deref())?,

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use netcdf::types::NcTypeDescriptor;
 use netcdf::{AttributeValue, FileMut};
 
 use crate::calendar;
@@ -13,8 +12,10 @@ use crate::io::layout::Variable;
 use crate::io::out::output::Header;
 use crate::io::read::packing::FLOAT_FILL;
 use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::{DEFLATE, OF_TIME, describe, describe_file, existing};
+use crate::io::store::fields::{OF_TIME, describe, describe_file, existing};
 use crate::io::store::flushing_file::FlushingFile;
+use crate::io::store::format::{Definition, Done, Kind, Schema};
+use crate::io::store::storage::Compression;
 use crate::io::store::writer::Stored;
 
 /// Value of missing data: the fill value of NetCDF for both precisions.
@@ -87,14 +88,14 @@ impl AppendFile {
         growing.define(|file| {
             describe_file(file, title)?;
             for (name, value) in &header.provenance {
-                file.add_attribute(name, value)?;
+                file.attribute(None, name, value.into())?;
             }
-            file.add_unlimited_dimension("time")?;
-            let mut time = file.add_variable::<f64>("time", &["time"])?;
+            file.dimension("time", None)?;
+            file.variable(&Definition::small("time", Kind::Double, &["time"]))?;
             let since = calendar::format(header.domain.start).replace('_', " ");
             let since = format!("seconds since {since}");
-            describe(&mut time, &[("units", &since), ("long_name", "time")])?;
-            describe(&mut time, &OF_TIME)
+            describe(file, "time", &[("units", &since), ("long_name", "time")])?;
+            describe(file, "time", &OF_TIME)
         })?;
         Ok(growing)
     }
@@ -102,36 +103,44 @@ impl AppendFile {
     /// Adds the variables that are written once, at the start.
     pub(in crate::io) fn define(
         &mut self,
-        add: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
+        add: impl FnOnce(&mut dyn Schema) -> Done,
     ) -> Result<()> {
-        self.file.file().and_then(add).map_err(|e| self.pending.failed(e))
+        let file = self.file.file().map_err(|e| e.to_string());
+        file.and_then(|file| add(file)).map_err(|e| self.pending.failed(e))
+    }
+
+    /// Writes values with the library.
+    pub(in crate::io) fn put(
+        &mut self,
+        put: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
+    ) -> Result<()> {
+        self.file.file().and_then(put).map_err(|e| self.pending.failed(e))
     }
 
     /// Adds a variable.
     pub(in crate::io) fn variable<R: Stored>(&mut self, about: &VariableInfo<'_>) -> Result<()> {
         self.define(|file| {
-            let mut variable = file.add_variable::<R>(about.name, about.dimensions)?;
-            if about.dimensions.len() > 2 {
-                variable.set_compression(DEFLATE, true)?;
-            }
-            if !about.chunks.is_empty() {
-                variable.set_chunking(about.chunks)?;
-            }
-            if about.has_gaps {
-                variable.set_fill_value(R::of(MISSING))?;
-            }
+            let is_large = about.dimensions.len() > 2;
+            file.variable(&Definition {
+                name: about.name,
+                kind: R::KIND,
+                dimensions: about.dimensions,
+                chunks: (!about.chunks.is_empty()).then(|| about.chunks.to_vec()),
+                compression: if is_large { Compression::Fast } else { Compression::None },
+                fill: about.has_gaps.then_some(MISSING),
+            })?;
             let attributes = [
                 ("units", about.units),
                 ("long_name", &*about.long_name),
                 ("standard_name", about.standard_name.unwrap_or_default()),
                 ("coordinates", about.coordinates),
             ];
-            describe(&mut variable, &attributes)
+            describe(file, about.name, &attributes)
         })
     }
 
     /// Adds a variable with all its values and further attributes.
-    pub(in crate::io) fn fixed<T: NcTypeDescriptor>(
+    pub(in crate::io) fn fixed<T: Stored>(
         &mut self,
         name: &str,
         dimensions: &[&str],
@@ -139,9 +148,9 @@ impl AppendFile {
         values: &[T],
     ) -> Result<()> {
         self.define(|file| {
-            let mut variable = file.add_variable::<T>(name, dimensions)?;
-            describe(&mut variable, attributes)?;
-            variable.put_values(values, ..)
+            file.variable(&Definition::small(name, T::KIND, dimensions))?;
+            describe(file, name, attributes)?;
+            file.fill(name, T::of_kind(values))
         })
     }
 
@@ -152,14 +161,14 @@ impl AppendFile {
         name: &str,
         value: impl Into<AttributeValue>,
     ) -> Result<()> {
-        self.define(|file| existing(file, variable)?.put_attribute(name, value).map(drop))
+        self.define(|file| file.attribute(Some(variable), name, value.into()))
     }
 
     /// Begins the next time, `seconds` after the start of the run.
     pub(in crate::io) fn begin(&mut self, seconds: f64) -> Result<()> {
         let (at, seconds) = (self.times, self.offset + seconds);
         self.times += 1;
-        self.define(|file| existing(file, "time")?.put_value(seconds, [at]))
+        self.put(|file| existing(file, "time")?.put_value(seconds, [at]))
     }
 
     /// Writes the values of a variable at the current time. `along` are the lengths of its other dimensions, the first
@@ -174,7 +183,7 @@ impl AppendFile {
         let at = self.times - 1;
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);
-        self.define(|file| existing(file, name)?.put_values(values, extents))?;
+        self.put(|file| existing(file, name)?.put_values(values, extents))?;
         self.file.count_written(size_of_val(values)).map_err(|e| self.pending.failed(e))
     }
 

@@ -16,6 +16,7 @@ use crate::io::out::output::{Header, define_place};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{StoredVariable, define, describe, put};
 use crate::io::store::flushing_file::FlushingFile;
+use crate::io::store::format::{Definition, Done, Kind, Schema, Values};
 use crate::io::store::storage::Compression;
 use crate::io::store::writer::Stored;
 use crate::io::store::writer_thread::WriterThread;
@@ -170,12 +171,12 @@ struct EnsembleFileState {
 impl EnsembleFileState {
     /// Defines all variables and writes the constant variables.
     fn begin<R: Stored>(
-        file: &mut FileMut,
+        file: &mut dyn Schema,
         header: &Header,
         table: &MemberTable,
-    ) -> netcdf::Result<Self> {
+    ) -> std::result::Result<Self, String> {
         define_place(file, header)?;
-        file.add_dimension(MEMBER, table.members)?;
+        file.dimension(MEMBER, Some(table.members))?;
         put_table(file, table)?;
         let mut variables: Vec<Variable> = layout::computed(&header.tracers).collect();
         variables.sort_by_key(|variable| Form::of(variable) as usize);
@@ -255,18 +256,18 @@ impl EnsembleFileState {
 }
 
 /// Writes the numbers of the members, and the parameters that they differ by.
-fn put_table(file: &mut FileMut, table: &MemberTable) -> netcdf::Result<()> {
+fn put_table(file: &mut dyn Schema, table: &MemberTable) -> Done {
     let numbers: Vec<i32> = (0..table.members as i32).collect();
-    let mut members = file.add_variable::<i32>(MEMBER, &[MEMBER])?;
+    file.variable(&Definition::small(MEMBER, Kind::Whole, &[MEMBER]))?;
     let long_name = ("long_name", "number of the ensemble member");
-    describe(&mut members, &[("standard_name", "realization"), long_name, ("units", "1")])?;
-    members.put_values(&numbers, ..)?;
+    describe(file, MEMBER, &[("standard_name", "realization"), long_name, ("units", "1")])?;
+    file.fill(MEMBER, Values::Whole(&numbers))?;
     for VariedParameter { name, description, units, values } in &table.parameters {
         let name = format!("PARAM_{}", name.to_uppercase());
-        let mut variable = file.add_variable::<f64>(&name, &[MEMBER])?;
+        file.variable(&Definition::small(&name, Kind::Double, &[MEMBER]))?;
         let units = ("units", units.unwrap_or_default());
-        describe(&mut variable, &[("long_name", *description), units])?;
-        variable.put_values(values, ..)?;
+        describe(file, &name, &[("long_name", *description), units])?;
+        file.fill(&name, Values::Double(values))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::io::layout::{self, GIVEN, GRID, Variable};
 use crate::io::out::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{StoredVariable, define, existing, put};
+use crate::io::store::format::{Done, Schema};
 use crate::io::store::nc_char::NcChar;
 use crate::io::store::storage::Compression;
 use crate::state::memory;
@@ -57,7 +58,7 @@ impl IdealInput {
     }
 }
 
-fn define_all(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+fn define_all(file: &mut dyn Schema, header: &Header) -> Done {
     define_place(file, header)?;
     for variable in prescribed_fields(&header.tracers).iter().chain(&GIVEN).chain(&GRID) {
         let form = StoredVariable::in_blocks::<f32>(variable, header.shape());

@@ -1,14 +1,12 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::iter;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use ndarray::{Array2, Array3};
-use netcdf::FileMut;
-use netcdf::types::NcVariableType;
 use time::PrimitiveDateTime;
 use tracing::debug;
 
@@ -26,13 +24,12 @@ use crate::io::mapping::Mapping;
 use crate::io::out::samples::AuxOutput;
 use crate::io::out::selection::Selection;
 use crate::io::restart::Restarter;
-use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::bit_information::kept_bits;
 use crate::io::store::fields;
 use crate::io::store::fields::{OF_TIME, StoredVariable, describe, describe_file, field_type};
+use crate::io::store::format::{Definition, Done, Field, Form, Kind, Schema, Store, Values};
 use crate::io::store::frame_slot::FrameSlot;
-use crate::io::store::frames::{Field, FrameFile};
-use crate::io::store::rounding_attributes;
-use crate::io::store::storage::{Compression, Keep};
+use crate::io::store::storage::{Blocks, Compression, Keep};
 use crate::io::store::writer::Stored;
 use crate::io::store::writer_thread::WriterThread;
 use crate::state::memory;
@@ -183,13 +180,14 @@ impl<R: Stored> Output<R> {
     /// Starts a file under a temporary name. Frames and samples go to the companion files too, which get their final
     /// names with it.
     pub(crate) fn create(
-        pending: AtomicFile,
+        store: Box<dyn Store>,
         (header, form): (Header, FileForm),
         companions: Vec<Box<dyn AuxOutput<R>>>,
         restarter: Option<Restarter>,
     ) -> Result<Self> {
-        let (target, statistics) = (pending.target().to_owned(), form.statistics.clone());
-        let writer = Writer { pending, header, form, companions, restarter };
+        let (target, statistics) = (store.target().to_owned(), form.statistics.clone());
+        let lasting = BTreeMap::new();
+        let writer = Writer { store, header, form, companions, restarter, lasting };
         let (slot, release) = FrameSlot::of_writer();
         // A frame that was sent after the slot was freed would wait for ever.
         let write = move |receiver| writer.run(receiver, release.slot());
@@ -245,26 +243,26 @@ impl<R: Stored> Output<R> {
 
 /// State of the writer thread. If the messages end without `None`, the last copy with the final name is left.
 struct Writer<R> {
-    pending: AtomicFile,
+    store: Box<dyn Store>,
     header: Header,
     form: FileForm,
     companions: Vec<Box<dyn AuxOutput<R>>>,
     restarter: Option<Restarter>,
+    /// Bits that are kept of fields that are the same in all frames.
+    lasting: BTreeMap<&'static str, Option<u32>>,
 }
 
 impl<R: Stored> Writer<R> {
     fn run(mut self, messages: Receiver<Option<Message<R>>>, slot: &FrameSlot) -> Result<usize> {
         // Until there is a frame to write, the run has all processors.
         let Ok(first) = messages.recv() else { return Ok(0) };
-        let mut file = begin::<R>(self.pending.path(), &self.header, &self.form)
-            .map_err(|e| self.pending.failed(e))?;
+        self.begin().map_err(|e| self.store.failed(e))?;
         let (mut frames, mut last) = (0, None);
         for message in iter::once(first).chain(messages) {
             let _busy = self.form.statistics.busy();
             match message {
                 Some(Message::Frame(snapshot)) => {
-                    put_frame(&mut file, &self.header, &self.form.storage, frames, &snapshot)
-                        .map_err(|e| self.pending.failed(e))?;
+                    self.put_frame(frames, &snapshot).map_err(|e| self.store.failed(e))?;
                     debug!("frame {frames} is written");
                     frames += 1;
                     drop(snapshot);
@@ -278,13 +276,9 @@ impl<R: Stored> Writer<R> {
                 }
                 // All output gets its final name before the restart file.
                 Some(Message::Restart(saved)) if saved.is_last => last = Some(saved),
-                Some(Message::Restart(saved)) => {
-                    file = self.whole(file).map_err(|e| self.pending.failed(e))?;
-                    self.keep(&saved)?;
-                }
+                Some(Message::Restart(saved)) => self.keep(&saved)?,
                 None => {
-                    self.close(file).map_err(|e| self.pending.failed(e))?;
-                    self.pending.commit()?;
+                    self.store.commit()?;
                     for companion in self.companions {
                         companion.commit()?;
                     }
@@ -298,46 +292,87 @@ impl<R: Stored> Writer<R> {
         Ok(frames)
     }
 
-    /// Closes the file and adds the attributes about rounding.
-    fn close(&self, file: FrameFile) -> Result<(), String> {
-        file.close()?;
-        rounding_attributes::tell(self.pending.path(), &self.form.statistics.kept())
-            .map_err(|e| e.to_string())
+    /// Starts the output and defines its variables.
+    fn begin(&mut self) -> Done {
+        let Self { store, header, form, .. } = self;
+        let FileForm { storage, statistics } = form;
+        let compression = storage.compression;
+        store.create(&Form {
+            shape: header.shape(),
+            compression,
+            statistics: statistics.clone(),
+        })?;
+        define::<R>(&mut **store, header, form)
     }
 
-    /// Flushes the file, which stays open for more frames.
-    fn whole(&self, file: FrameFile) -> Result<FrameFile, String> {
-        if self.form.storage.keep == Keep::All {
-            file.sync()?;
-            return Ok(file);
-        }
-        self.close(file)?;
-        FrameFile::open(self.pending.path(), self.header.shape(), self.form.statistics.clone())
-    }
-
-    /// Copies the output so far to its final name, then writes a restart file.
+    /// Gives the output so far its final name, then writes a restart file.
     fn keep(&mut self, saved: &Saved<R>) -> Result<()> {
         let Some(restarter) = &mut self.restarter else { return Ok(()) };
-        self.pending.publish()?;
+        self.store.publish()?;
         for companion in &mut self.companions {
             companion.publish()?;
         }
         restarter.write(saved)
     }
+
+    /// Writes a frame: small variables first, unencoded, then volumes and planes.
+    fn put_frame(&mut self, frame: usize, snapshot: &Snapshot<R>) -> Done {
+        let header = self.header.clone();
+        let storage = self.form.storage.clone();
+        let (now, minutes) = moment(&header, snapshot.seconds);
+        self.store.begin(frame)?;
+        self.store.put("Times", frame, Values::Text(&now))?;
+        self.store.put("XTIME", frame, Values::Double(&[minutes]))?;
+        let computed = values(snapshot, &header.tracers);
+        let computed: Vec<_> =
+            computed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
+        let prescribed = given_values(&snapshot.given, &header.domain);
+        let prescribed: Vec<_> =
+            prescribed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
+        let mut fields = Vec::new();
+        for (variable, values) in &computed {
+            let lasts = snapshot.lasts && variable.is_wind();
+            fields.extend(self.put(*variable, frame, (values, lasts))?);
+        }
+        for (variable, values) in &prescribed {
+            let lasts = snapshot.lasts || GRID.iter().any(|of_grid| of_grid.name == variable.name);
+            fields.extend(self.put(*variable, frame, (values, lasts))?);
+        }
+        self.store.put_fields(frame, &fields)?;
+        self.store.end(frame)
+    }
+
+    /// Writes a variable with at most one dimension besides time, and returns any other. `lasts`: it is the same in
+    /// all frames.
+    fn put<'a, T: Stored>(
+        &mut self,
+        about: Variable,
+        frame: usize,
+        (values, lasts): (&'a [T], bool),
+    ) -> std::result::Result<Option<Field<'a>>, String> {
+        let of_kind = T::of_kind(values);
+        let Some(blocks) = Blocks::of(about.axes, self.header.shape(), size_of::<T>()) else {
+            self.store.put(about.name, frame, of_kind)?;
+            return Ok(None);
+        };
+        let known = self.lasting.get(about.name).copied().filter(|_| lasts);
+        let bits = known.unwrap_or_else(|| match self.form.storage.keep {
+            Keep::All => None,
+            _ if !blocks.is_volume() || !about.may_be_rounded() => None,
+            Keep::Bits(bits) => Some(bits.min(T::STORED)),
+            Keep::Auto => Some(kept_bits(values, blocks.row())),
+        });
+        if let Some(bits) = bits {
+            self.form.statistics.keep(about.name, bits);
+        }
+        if lasts {
+            self.lasting.insert(about.name, bits);
+        }
+        Ok(Some(Field { about, values: of_kind, bits, lasts }))
+    }
 }
 
-/// Starts a file and defines its variables.
-fn begin<R: Stored>(path: &Path, header: &Header, form: &FileForm) -> Result<FrameFile, String> {
-    let create = || -> netcdf::Result<()> {
-        let mut file = netcdf::create(path)?;
-        define::<R>(&mut file, header, form)?;
-        file.close()
-    };
-    create().map_err(|e| e.to_string())?;
-    FrameFile::open(path, header.shape(), form.statistics.clone())
-}
-
-fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> netcdf::Result<()> {
+fn define<R: Stored>(file: &mut dyn Schema, header: &Header, form: &FileForm) -> Done {
     define_place(file, header)?;
     let (shape, compression) = (header.shape(), form.storage.compression);
     let chosen = |variable: &Variable| form.storage.writes(variable, &header.tracers);
@@ -352,100 +387,56 @@ fn define<R: Stored>(file: &mut FileMut, header: &Header, form: &FileForm) -> ne
 }
 
 /// Defines dimensions, attributes, times, and the map projection, if there is one.
-pub(in crate::io) fn define_place(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+pub(in crate::io) fn define_place(file: &mut dyn Schema, header: &Header) -> Done {
     let shape = header.shape();
-    file.add_unlimited_dimension("Time")?;
-    file.add_dimension("DateStrLen", DATE_LENGTH)?;
+    file.dimension("Time", None)?;
+    file.dimension("DateStrLen", Some(DATE_LENGTH))?;
     for (name, length) in layout::dimensions(shape) {
-        file.add_dimension(name, length)?;
+        file.dimension(name, Some(length))?;
     }
     define_attributes(file, header)?;
 
-    file.add_variable_with_type("Times", &["Time", "DateStrLen"], &NcVariableType::Char)?;
+    file.variable(&Definition::small("Times", Kind::Text, &["Time", "DateStrLen"]))?;
     let since = calendar::format(header.domain.start).replace('_', " ");
     let since = format!("minutes since {since}");
-    let mut minutes = file.add_variable::<f64>("XTIME", &["Time"])?;
-    minutes.put_attribute("FieldType", field_type::<f64>())?;
+    file.variable(&Definition::small("XTIME", Kind::Double, &["Time"]))?;
+    file.attribute(Some("XTIME"), "FieldType", field_type::<f64>().into())?;
     let long_name = ("long_name", "time since the start of the simulation");
     let attributes =
         [("MemoryOrder", "0  "), ("description", &since), long_name, ("units", &since)];
-    describe(&mut minutes, &attributes)?;
-    describe(&mut minutes, &OF_TIME)?;
-    minutes.put_attribute("stagger", "")?;
+    describe(file, "XTIME", &attributes)?;
+    describe(file, "XTIME", &OF_TIME)?;
+    file.attribute(Some("XTIME"), "stagger", "".into())?;
     Mapping::of(&header.domain).map_or(Ok(()), |mapping| mapping.define(file, shape))
 }
 
-fn define_attributes(file: &mut FileMut, header: &Header) -> netcdf::Result<()> {
+fn define_attributes(file: &mut dyn Schema, header: &Header) -> Done {
     let Header { domain, start, physics, dt, provenance, .. } = header;
     let shape = domain.grid.shape;
-    file.add_attribute("TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL")?;
+    let put = |file: &mut dyn Schema, name: &str, value| file.attribute(None, name, value);
+    put(file, "TITLE", " OUTPUT FROM NWP-MINI, IN THE FORM OF WRF V4.7 MODEL".into())?;
     describe_file(file, "tracer advection and cloud microphysics")?;
-    file.add_attribute("START_DATE", calendar::format(*start))?;
-    file.add_attribute("SIMULATION_START_DATE", calendar::format(domain.start))?;
-    file.add_attribute("WEST-EAST_GRID_DIMENSION", (shape.nx + 1) as i32)?;
-    file.add_attribute("SOUTH-NORTH_GRID_DIMENSION", (shape.ny + 1) as i32)?;
-    file.add_attribute("BOTTOM-TOP_GRID_DIMENSION", (shape.nz + 1) as i32)?;
-    file.add_attribute("DX", domain.grid.dx as f32)?;
-    file.add_attribute("DY", domain.grid.dy as f32)?;
-    file.add_attribute("DT", *dt as f32)?;
-    file.add_attribute("GRIDTYPE", "C")?;
-    file.add_attribute("MP_PHYSICS", *physics)?;
-    file.add_attribute("USE_THETA_M", 0)?;
-    file.add_attribute("NWP_MINI_BOUNDARY", domain.grid.sides.to_string())?;
+    put(file, "START_DATE", calendar::format(*start).into())?;
+    put(file, "SIMULATION_START_DATE", calendar::format(domain.start).into())?;
+    put(file, "WEST-EAST_GRID_DIMENSION", ((shape.nx + 1) as i32).into())?;
+    put(file, "SOUTH-NORTH_GRID_DIMENSION", ((shape.ny + 1) as i32).into())?;
+    put(file, "BOTTOM-TOP_GRID_DIMENSION", ((shape.nz + 1) as i32).into())?;
+    put(file, "DX", (domain.grid.dx as f32).into())?;
+    put(file, "DY", (domain.grid.dy as f32).into())?;
+    put(file, "DT", (*dt as f32).into())?;
+    put(file, "GRIDTYPE", "C".into())?;
+    put(file, "MP_PHYSICS", (*physics).into())?;
+    put(file, "USE_THETA_M", 0_i32.into())?;
+    put(file, "NWP_MINI_BOUNDARY", domain.grid.sides.to_string().into())?;
     for (name, value) in domain.projection.iter().chain(provenance) {
         match value {
             // WRF's readers expect the number of the projection as an integer.
-            Attribute::Number(x) if name == "MAP_PROJ" => file.add_attribute(name, *x as i32)?,
-            Attribute::Number(x) => file.add_attribute(name, *x as f32)?,
-            text @ Attribute::Text(_) => file.add_attribute(name, text)?,
-        };
+            Attribute::Number(x) if name == "MAP_PROJ" => put(file, name, (*x as i32).into())?,
+            Attribute::Number(x) => put(file, name, (*x as f32).into())?,
+            text @ Attribute::Text(_) => put(file, name, text.into())?,
+        }
     }
     Ok(())
-}
-
-/// Writes a frame: small variables first, unencoded, then volumes and planes.
-fn put_frame<R: Stored>(
-    file: &mut FrameFile,
-    header: &Header,
-    storage: &Storage,
-    frame: usize,
-    snapshot: &Snapshot<R>,
-) -> Result<(), String> {
-    let (now, minutes) = moment(header, snapshot.seconds);
-    file.begin(frame)?;
-    file.put_bytes("Times", frame, now.as_bytes())?;
-    file.put("XTIME", frame, &[minutes])?;
-    let computed = values(snapshot, &header.tracers);
-    let computed: Vec<_> =
-        computed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
-    let prescribed = given_values(&snapshot.given, &header.domain);
-    let prescribed: Vec<_> =
-        prescribed.filter(|(variable, _)| storage.writes(variable, &header.tracers)).collect();
-    let mut fields = Vec::new();
-    for (variable, values) in &computed {
-        let lasts = snapshot.lasts && variable.is_wind();
-        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
-    }
-    for (variable, values) in &prescribed {
-        let lasts = snapshot.lasts || GRID.iter().any(|of_grid| of_grid.name == variable.name);
-        fields.extend(put(file, variable, frame, (values, lasts), storage)?);
-    }
-    file.put_fields(frame, &fields)
-}
-
-/// Writes variables with at most one dimension besides time, and returns the others.
-fn put<'a, R: Stored>(
-    file: &mut FrameFile,
-    variable: &Variable,
-    frame: usize,
-    values: (&'a [R], bool),
-    storage: &Storage,
-) -> Result<Option<Field<'a>>, String> {
-    let field = file.field(*variable, values, (storage.compression, storage.keep));
-    if field.is_none() {
-        file.put(variable.name, frame, values.0)?;
-    }
-    Ok(field)
 }
 
 /// The time of a frame as WRF writes it, and in minutes since the start of the simulation.

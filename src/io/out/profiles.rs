@@ -36,7 +36,7 @@ impl Profiles {
         let mut file = AppendFile::create(pending, header, "profiles of all columns")?;
         file.define(|file| {
             for (name, length) in PROFILE[1..].iter().zip([shape.ny, shape.nx, shape.nz]) {
-                file.add_dimension(name, length)?;
+                file.dimension(name, Some(length))?;
             }
             Ok(())
         })?;

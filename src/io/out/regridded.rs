@@ -13,7 +13,7 @@ use crate::io::out::output::Header;
 use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
 use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::existing;
+use crate::io::store::format::Values;
 use crate::io::store::writer::Stored;
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
 use crate::os_text::Shown;
@@ -63,12 +63,11 @@ impl Regridded {
         let method = weights.weights.method.clone();
         let normalisation = weights.weights.normalisation.name();
         file.define(|file| {
-            file.add_attribute("weights_file", name)?;
-            file.add_attribute("map_method", method)?;
-            file.add_attribute("normalization", normalisation)?;
-            file.add_dimension("bottom_top", shape.nz)?;
-            file.add_dimension("bottom_top_stag", shape.nz + 1)?;
-            Ok(())
+            file.attribute(None, "weights_file", name.into())?;
+            file.attribute(None, "map_method", method.into())?;
+            file.attribute(None, "normalization", normalisation.into())?;
+            file.dimension("bottom_top", Some(shape.nz))?;
+            file.dimension("bottom_top_stag", Some(shape.nz + 1))
         })?;
         let vertical = &header.domain.vertical;
         for (name, dimension, long_name, values) in [
@@ -113,7 +112,7 @@ impl Regridded {
         for (value, is_reached) in ground.iter_mut().zip(&is_reached) {
             *value = if *is_reached { *value } else { MISSING };
         }
-        file.define(|file| existing(file, "HGT")?.put_values(&ground, ..))?;
+        file.define(|file| file.fill("HGT", Values::Double(&ground)))?;
         if weights.weights.normalisation == Normalisation::DestArea {
             define_covered(
                 &mut file,
@@ -201,7 +200,7 @@ fn define_covered(
         file.attribute(variable.name, "ancillary_variables", COVERED)?;
     }
     file.attribute("HGT", "ancillary_variables", COVERED)?;
-    file.define(|file| existing(file, COVERED)?.put_values(&covered, ..))
+    file.define(|file| file.fill(COVERED, Values::Double(&covered)))
 }
 
 /// The horizontal part of a variable's dimensions, and the names of its coordinates.
@@ -215,7 +214,7 @@ fn define_grid(file: &mut AppendFile, grid: &Target) -> Result<Horizontal> {
     let about = grid.coordinates.axes();
     let names = about.map(|(name, _)| name);
     let dimension = |file: &mut AppendFile, name: &str, length: usize| {
-        file.define(|file| file.add_dimension(name, length).map(drop))
+        file.define(|file| file.dimension(name, Some(length)))
     };
     let add_bounds = |file: &mut AppendFile, axis: usize, along: &[&str], values: &[f64]| {
         let name_of_bounds = format!("{}_bnds", names[axis]);

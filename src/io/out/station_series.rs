@@ -13,6 +13,7 @@ use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{describe, existing};
+use crate::io::store::format::{Definition, Kind};
 use crate::io::store::nc_char::NcChar;
 use crate::io::store::writer::Stored;
 use crate::io::weights::Coordinates;
@@ -88,7 +89,7 @@ impl Points {
         let title = "time series of profiles above places of interest";
         let mut profiles = AppendFile::create(profiles, header, title)?;
         let coordinates = define_places(&mut profiles, places, "timeSeriesProfile")?;
-        profiles.define(|file| file.add_dimension("z", shape.nz).map(drop))?;
+        profiles.define(|file| file.dimension("z", Some(shape.nz)))?;
         let coordinates = format!("{coordinates} height");
         let chunks = [places.len(), times_together(places.len() * shape.nz), shape.nz];
         let passive = Variable::passive(&header.tracers);
@@ -131,24 +132,25 @@ fn times_together(values: usize) -> usize {
     (VALUES_PER_CHUNK / values.max(1)).clamp(1, 512)
 }
 
+/// Name of the variable with the names of the stations.
+const NAME: &str = "station_name";
+
 /// Adds the stations; returns the names of their coordinates.
 fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str) -> Result<String> {
     let longest = places.iter().map(|place| place.name.len()).max().unwrap_or(1);
     file.define(|file| {
-        file.add_attribute("featureType", feature)?;
-        file.add_dimension("station", places.len())?;
-        file.add_dimension("name_strlen", longest)?;
-        file.add_variable_with_type(
-            "station_name",
-            &["station", "name_strlen"],
-            &netcdf::types::NcVariableType::Char,
-        )?;
-        let mut names = existing(file, "station_name")?;
+        file.attribute(None, "featureType", feature.into())?;
+        file.dimension("station", Some(places.len()))?;
+        file.dimension("name_strlen", Some(longest))?;
+        file.variable(&Definition::small(NAME, Kind::Text, &["station", "name_strlen"]))?;
         // Without the encoding readers take each byte for a letter.
         let is_ascii = places.iter().all(|place| place.name.is_ascii());
         let encoding = ("_Encoding", if is_ascii { "" } else { "utf-8" });
         let long_name = ("long_name", "name of the place");
-        describe(&mut names, &[long_name, ("cf_role", "timeseries_id"), encoding])?;
+        describe(file, NAME, &[long_name, ("cf_role", "timeseries_id"), encoding])
+    })?;
+    file.put(|file| {
+        let mut names = existing(file, NAME)?;
         for (n, place) in places.iter().enumerate() {
             names.put_values(&NcChar::of(&place.name), [n..n + 1, 0..place.name.len()])?;
         }
@@ -178,7 +180,7 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
     let known = ("standard_name", "surface_altitude");
     let about = [("units", "m"), ("long_name", long_name), known];
     add("alt", about, places.iter().map(|place| place.altitude).collect())?;
-    names.push("station_name");
+    names.push(NAME);
     Ok(names.join(" "))
 }
 

@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
-use netcdf::{FileMut, VariableMut};
+use netcdf::{AttributeValue, FileMut, VariableMut};
 
 use crate::grid::Shape;
 use crate::io::layout::{GRID_MAPPING, Variable};
+use crate::io::store::format::{Definition, Done, Schema};
 use crate::io::store::storage::{Blocks, Compression};
 use crate::io::store::writer::Stored;
-
-/// Deflate level: higher ones take longer and gain little on such fields.
-pub(in crate::io) const DEFLATE: i32 = 1;
 
 /// WRF's codes of variable types.
 const FIELD_TYPE: [(&str, i32); 2] = [("f32", 104), ("f64", 105)];
@@ -29,7 +27,7 @@ pub(in crate::io) fn field_type<R: Stored>() -> i32 {
 }
 
 /// Adds the global attributes that all output has.
-pub(in crate::io) fn describe_file(file: &mut FileMut, title: &str) -> netcdf::Result<()> {
+pub(in crate::io) fn describe_file(file: &mut dyn Schema, title: &str) -> Done {
     for (name, text) in [
         ("Conventions", "CF-1.11"),
         ("title", title),
@@ -37,18 +35,19 @@ pub(in crate::io) fn describe_file(file: &mut FileMut, title: &str) -> netcdf::R
         ("source", concat!("nwp-mini ", env!("CARGO_PKG_VERSION"))),
         ("references", "Skamarock and others, ARW Technical Note, version 4"),
     ] {
-        file.add_attribute(name, text)?;
+        file.attribute(None, name, text.into())?;
     }
     Ok(())
 }
 
-/// Adds the texts that are not empty as attributes.
+/// Adds the texts that are not empty as attributes of a variable.
 pub(in crate::io) fn describe(
-    variable: &mut VariableMut<'_>,
+    file: &mut dyn Schema,
+    variable: &str,
     attributes: &[(&str, &str)],
-) -> netcdf::Result<()> {
+) -> Done {
     for (name, text) in attributes.iter().filter(|(_, text)| !text.is_empty()) {
-        variable.put_attribute(name, *text)?;
+        file.attribute(Some(variable), name, (*text).into())?;
     }
     Ok(())
 }
@@ -86,40 +85,43 @@ impl<'a> StoredVariable<'a> {
 }
 
 /// True if a coordinate along the grid has this CF name: CF lets one variable of a grid mapping have it.
-fn has_axis(file: &FileMut, standard_name: &str) -> bool {
-    let named = netcdf::AttributeValue::Str(standard_name.to_owned());
-    ["west_east", "south_north"].iter().filter_map(|axis| file.variable(axis)).any(|axis| {
-        axis.attribute_value("standard_name").and_then(Result::ok).as_ref() == Some(&named)
-    })
+fn has_axis(file: &dyn Schema, standard_name: &str) -> bool {
+    ["west_east", "south_north"]
+        .iter()
+        .any(|axis| file.text_of(axis, "standard_name").as_deref() == Some(standard_name))
 }
 
 /// Defines a variable, with the grid mapping if the file has one.
 pub(in crate::io) fn define<R: Stored>(
-    file: &mut FileMut,
+    file: &mut dyn Schema,
     form: &StoredVariable<'_>,
     compression: Compression,
-) -> netcdf::Result<()> {
+) -> Done {
     let StoredVariable { about, name, description, between, blocks, .. } = form;
     let space = about.axes.names();
     let dimensions: Vec<&str> =
         std::iter::once("Time").chain(*between).chain(space.iter().copied()).collect();
-    let lengths = space.iter().filter_map(|name| Some(file.dimension_len(name)?.max(1)));
+    let lengths = space.iter().filter_map(|name| Some(file.length_of(name)?.max(1)));
     let one_member = between.map(|_| [1, 1].into_iter().chain(lengths).collect());
-    let is_mapped = file.variable(GRID_MAPPING).is_some();
+    let is_mapped = file.has(GRID_MAPPING);
     let is_of_axis = about.standard_name.is_some_and(|name| has_axis(file, name));
-    let mut variable = file.add_variable::<R>(name, &dimensions)?;
-    if let Some(chunks) = blocks.map(Blocks::extents).or(one_member) {
-        variable.set_chunking(&chunks)?;
-    }
-    if let Some(level) = compression.deflate().filter(|_| space.len() == 3 || blocks.is_some()) {
-        variable.set_compression(level, true)?;
-    }
-    variable.put_attribute("FieldType", field_type::<R>())?;
-    variable.put_attribute("MemoryOrder", about.axes.memory_order())?;
-    variable.put_attribute("description", description.as_str())?;
-    variable.put_attribute("long_name", description.to_lowercase())?;
-    variable.put_attribute("units", about.units)?;
-    variable.put_attribute("stagger", about.axes.stagger())?;
+    let is_compressed = space.len() == 3 || blocks.is_some();
+    file.variable(&Definition {
+        name,
+        kind: R::KIND,
+        dimensions: &dimensions,
+        chunks: blocks.map(Blocks::extents).or(one_member),
+        compression: if is_compressed { compression } else { Compression::None },
+        fill: None,
+    })?;
+    let mut put =
+        |attribute: &str, value: AttributeValue| file.attribute(Some(name), attribute, value);
+    put("FieldType", field_type::<R>().into())?;
+    put("MemoryOrder", about.axes.memory_order().into())?;
+    put("description", description.as_str().into())?;
+    put("long_name", description.to_lowercase().into())?;
+    put("units", about.units.into())?;
+    put("stagger", about.axes.stagger().into())?;
     let standard_name = about.standard_name.filter(|_| !is_of_axis).unwrap_or_default();
     let methods: Vec<&str> = about.cell_methods.into_iter().chain(form.cell_methods).collect();
     let is_mass = matches!(about.name, "MU" | "MUB");
@@ -133,7 +135,7 @@ pub(in crate::io) fn define<R: Stored>(
         ("coordinates", given(has_position, "XLONG XLAT XTIME")),
         ("grid_mapping", given(has_position && is_mapped, GRID_MAPPING)),
     ];
-    describe(&mut variable, &attributes)
+    describe(file, name, &attributes)
 }
 
 /// A variable that must exist.

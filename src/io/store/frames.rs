@@ -8,14 +8,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::frame::output_statistics::OutputStatistics;
-use crate::grid::Shape;
-use crate::io::layout::Variable;
-use crate::io::store::bit_information::kept_bits;
 use crate::io::store::chunks::{Dataset, File, Result};
+use crate::io::store::format::{Field, Form, Values};
 use crate::io::store::ordered_pipeline::in_order;
-use crate::io::store::storage::{Bits, Block, Blocks, Coding, Compression, Keep};
-use crate::io::store::writer::Stored;
+use crate::io::store::storage::{Bits, Block, Blocks, Coding, Compression};
 
 /// Name of the unlimited dimension.
 const TIME: &str = "Time";
@@ -26,18 +22,19 @@ pub(in crate::io) struct FrameFile {
     // Closed in this order, datasets by name: the bytes of the file depend on it.
     datasets: BTreeMap<&'static str, Dataset>,
     file: File,
-    shape: Shape,
-    statistics: OutputStatistics,
+    form: Form,
     /// Stored chunks of fields that are the same in all frames.
     lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
 }
 
-/// A volume or a plane of a frame, of values of either precision.
-pub(in crate::io) struct Field<'a> {
+/// A chunk of a field to be encoded.
+type Encode<'a> = Box<dyn Fn(Block) -> Result<Vec<u8>> + Sync + 'a>;
+
+/// A field in the chunks of a file.
+struct InChunks<'a> {
     name: &'static str,
     blocks: Blocks,
-    /// The encoded bytes of a chunk.
-    encode: Box<dyn Fn(Block) -> Result<Vec<u8>> + Sync + 'a>,
+    encode: Encode<'a>,
     /// Size of a value, bytes.
     size: usize,
     /// `true` if its chunks are kept for the next frames.
@@ -47,14 +44,10 @@ pub(in crate::io) struct Field<'a> {
 }
 
 impl FrameFile {
-    /// Opens a file that the NetCDF library has defined and closed, for fields of this shape.
-    pub(in crate::io) fn open(
-        path: &Path,
-        shape: Shape,
-        statistics: OutputStatistics,
-    ) -> Result<Self> {
+    /// Opens a file that the NetCDF library has defined and closed.
+    pub(in crate::io) fn open(path: &Path, form: Form) -> Result<Self> {
         let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { datasets, file: File::open(path)?, shape, statistics, lasting })
+        Ok(Self { datasets, file: File::open(path)?, form, lasting })
     }
 
     /// A dataset, extended to contain a frame.
@@ -74,55 +67,42 @@ impl FrameFile {
     }
 
     /// Writes all values of a variable at a frame, without encoding.
-    pub(in crate::io) fn put<T: Bits>(
+    pub(in crate::io) fn put(
         &mut self,
         name: &'static str,
         frame: usize,
-        values: &[T],
+        values: Values<'_>,
     ) -> Result<()> {
-        let mut bytes = Vec::with_capacity(size_of_val(values));
-        T::plain(values, &mut bytes);
-        self.put_bytes(name, frame, &bytes)
+        self.reaching(name, frame)?.write(frame, &values.plain())
     }
 
-    /// The same with bytes.
-    pub(in crate::io) fn put_bytes(
-        &mut self,
-        name: &'static str,
-        frame: usize,
-        bytes: &[u8],
-    ) -> Result<()> {
-        self.reaching(name, frame)?.write(frame, bytes)
-    }
-
-    /// A volume or a plane to be written in the form `storage`; `None` for other variables. `lasts`: it is the same in
-    /// all frames.
-    pub(in crate::io) fn field<'a, R: Stored>(
-        &self,
-        about: Variable,
-        (values, lasts): (&'a [R], bool),
-        (compression, keep): (Compression, Keep),
-    ) -> Option<Field<'a>> {
-        let blocks = Blocks::of(about.axes, self.shape, size_of::<R>())?;
-        let bits = match keep {
-            // No information analysis for a field that is stored already.
-            _ if lasts && self.lasting.contains_key(about.name) => None,
-            Keep::All => None,
-            _ if !blocks.is_volume() || !about.may_be_rounded() => None,
-            Keep::Bits(bits) => Some(bits.min(R::STORED)),
-            Keep::Auto => Some(kept_bits(values, blocks.row())),
-        };
-        if let Some(bits) = bits {
-            self.statistics.keep(about.name, bits);
+    /// A volume or a plane in chunks.
+    fn in_chunks<'a>(&self, field: &Field<'a>) -> Result<InChunks<'a>> {
+        match field.values {
+            Values::Single(values) => self.of_precision(field, values),
+            Values::Double(values) => self.of_precision(field, values),
+            Values::Whole(_) | Values::Text(_) => {
+                Err(format!("{} is not a field of numbers", field.about.name))
+            }
         }
+    }
+
+    fn of_precision<'a, T: Bits>(
+        &self,
+        &Field { about, bits, lasts, .. }: &Field<'a>,
+        values: &'a [T],
+    ) -> Result<InChunks<'a>> {
+        let (compression, size) = (self.form.compression, size_of::<T>());
+        let blocks = Blocks::of(about.axes, self.form.shape, size)
+            .ok_or_else(|| format!("{} is neither a volume nor a plane", about.name))?;
         let coding = Coding { compression, bits };
         let encode =
             move |block: Block| coding.encode(&values[block.begin..block.end], blocks.values());
-        Some(Field {
+        Ok(InChunks {
             name: about.name,
             blocks,
             encode: Box::new(encode),
-            size: size_of::<R>(),
+            size,
             // Encoding a chunk again without compression is as fast as copying it.
             is_kept: lasts && compression != Compression::None,
             lasts,
@@ -133,15 +113,17 @@ impl FrameFile {
     /// does not depend on the threads.
     pub(in crate::io) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
         for field in fields {
-            self.reaching(field.name, frame)?;
+            self.reaching(field.about.name, frame)?;
         }
-        let tasks: Vec<(&Field<'_>, usize, Block)> = fields
+        let fields =
+            fields.iter().map(|field| self.in_chunks(field)).collect::<Result<Vec<_>>>()?;
+        let tasks: Vec<(&InChunks<'_>, usize, Block)> = fields
             .iter()
             .flat_map(|field| {
                 field.blocks.all().enumerate().map(move |(number, block)| (field, number, block))
             })
             .collect();
-        let Self { datasets, lasting, statistics, .. } = self;
+        let Self { datasets, lasting, form: Form { statistics, .. }, .. } = self;
         let stored = std::mem::take(lasting);
         let encode = |n: usize| {
             let (field, number, block) = tasks[n];
@@ -184,7 +166,9 @@ impl FrameFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::layout::{Axes, dimensions};
+    use crate::frame::output_statistics::OutputStatistics;
+    use crate::grid::Shape;
+    use crate::io::layout::{Axes, Variable, dimensions};
     use crate::io::store::fields::{StoredVariable, define};
 
     const U: Variable = Variable {
@@ -197,7 +181,10 @@ mod tests {
     };
 
     /// Frames of a variable on x-faces, of which the second and third are written as constant.
-    fn written(shape: Shape, form: (Compression, Keep)) -> (Vec<f32>, Vec<f32>) {
+    fn written(
+        shape: Shape,
+        (compression, bits): (Compression, Option<u32>),
+    ) -> (Vec<f32>, Vec<f32>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out.nc");
         let create = || -> netcdf::Result<()> {
@@ -206,7 +193,7 @@ mod tests {
             for (name, length) in dimensions(shape) {
                 file.add_dimension(name, length)?;
             }
-            define::<f32>(&mut file, &StoredVariable::in_blocks::<f32>(&U, shape), form.0)?;
+            define::<f32>(&mut file, &StoredVariable::in_blocks::<f32>(&U, shape), compression)?;
             file.close()
         };
         create().expect("a file");
@@ -214,13 +201,14 @@ mod tests {
             let cells = shape.nz * shape.ny * (shape.nx + 1);
             (0..cells).map(|n| (n as f32 * 1e-3).sin() + frame as f32).collect()
         };
-        let mut file =
-            FrameFile::open(&path, shape, OutputStatistics::default()).expect("the file");
+        let form = Form { shape, compression, statistics: OutputStatistics::default() };
+        let mut file = FrameFile::open(&path, form).expect("the file");
         let mut all = Vec::new();
         for (frame, which) in [0, 1, 1].into_iter().enumerate() {
             let values = values(which);
             file.begin(frame).expect("time");
-            let field = file.field(U, (&values, frame > 0), form).expect("a field");
+            let field = Values::Single(&values);
+            let field = Field { about: U, values: field, bits, lasts: frame > 0 };
             file.put_fields(frame, &[field]).expect("chunks");
             all.extend(values);
         }
@@ -236,12 +224,12 @@ mod tests {
         for (nz, ny, nx) in [(5, 300, 300), (2, 701, 500), (1, 1, 1)] {
             let shape = Shape { nx, ny, nz };
             for compression in [Compression::None, Compression::Fast, Compression::Small] {
-                let (expected, found) = written(shape, (compression, Keep::All));
+                let (expected, found) = written(shape, (compression, None));
                 assert!(expected == found, "{shape} {compression:?}");
             }
         }
         let (expected, found) =
-            written(Shape { nz: 5, ny: 300, nx: 300 }, (Compression::Fast, Keep::Bits(9)));
+            written(Shape { nz: 5, ny: 300, nx: 300 }, (Compression::Fast, Some(9)));
         assert!(expected.iter().zip(&found).all(|(x, y)| x.rounded(9) == *y));
     }
 
@@ -254,15 +242,13 @@ mod tests {
         file.add_variable::<f64>("XTIME", &["Time"]).expect("a variable");
         file.close().expect("a file");
         let shape = Shape { nz: 1, ny: 1, nx: 1 };
-        let mut file =
-            FrameFile::open(&path, shape, OutputStatistics::default()).expect("the file");
-        assert!(file.put("XTIME", 0, &[1.0_f32]).is_err());
-        assert!(file.put("XTIME", 0, &[1.0_f64, 2.0]).is_err());
-        assert!(file.put("YTIME", 0, &[1.0_f64]).is_err());
-        assert_eq!(file.put("XTIME", 3, &[1.0_f64]), Ok(()));
-        assert!(
-            FrameFile::open(&folder.path().join("none.nc"), shape, OutputStatistics::default())
-                .is_err()
-        );
+        let statistics = OutputStatistics::default();
+        let form = Form { shape, compression: Compression::None, statistics };
+        let mut file = FrameFile::open(&path, form.clone()).expect("the file");
+        assert!(file.put("XTIME", 0, Values::Single(&[1.0])).is_err());
+        assert!(file.put("XTIME", 0, Values::Double(&[1.0, 2.0])).is_err());
+        assert!(file.put("YTIME", 0, Values::Double(&[1.0])).is_err());
+        assert_eq!(file.put("XTIME", 3, Values::Double(&[1.0])), Ok(()));
+        assert!(FrameFile::open(&folder.path().join("none.nc"), form).is_err());
     }
 }

@@ -7,15 +7,36 @@ use netcdf::types::NcTypeDescriptor;
 
 use crate::error::Result;
 use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::format::{Kind, Values};
 use crate::io::store::storage::Bits;
 use crate::real::Real;
 
-/// A precision that NetCDF can store.
-pub trait Stored: Real + NcTypeDescriptor + Bits {}
+/// A precision that files can store.
+pub trait Stored: Real + NcTypeDescriptor + Bits {
+    /// Type of the values.
+    #[doc(hidden)]
+    const KIND: Kind;
 
-impl Stored for f32 {}
+    /// The values, of their type.
+    #[doc(hidden)]
+    fn of_kind(values: &[Self]) -> Values<'_>;
+}
 
-impl Stored for f64 {}
+impl Stored for f32 {
+    const KIND: Kind = Kind::Single;
+
+    fn of_kind(values: &[Self]) -> Values<'_> {
+        Values::Single(values)
+    }
+}
+
+impl Stored for f64 {
+    const KIND: Kind = Kind::Double;
+
+    fn of_kind(values: &[Self]) -> Values<'_> {
+        Values::Double(values)
+    }
+}
 
 /// A NetCDF file being written, under a temporary name until [`Writer::commit`].
 #[derive(Debug)]
