@@ -239,13 +239,14 @@ fn give_name(file: TempPath, [target, place]: [&Path; 2], may_replace: bool) -> 
 /// The lock of a file, which one run holds at a time. It ends with the program, even if that is killed; the lock file
 /// then stays without a lock.
 #[derive(Debug)]
-struct FileLock {
+pub(in crate::io) struct FileLock {
     path: PathBuf,
     _file: File,
 }
 
 impl FileLock {
-    fn new(target: &Path, path: PathBuf) -> Result<Self> {
+    /// Takes the lock of `target`, in the file `path`.
+    pub(in crate::io) fn new(target: &Path, path: PathBuf) -> Result<Self> {
         let failed = |e: io::Error| Error::io(target, "write to", e);
         loop {
             // The lock file must not be opened through a link.

@@ -45,6 +45,17 @@ pub enum Values<'a> {
 }
 
 impl Values<'_> {
+    /// Bytes of a value.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Self::Single(_) => size_of::<f32>(),
+            Self::Double(_) => size_of::<f64>(),
+            Self::Whole(_) => size_of::<i32>(),
+            Self::Text(_) => 1,
+        }
+    }
+
     /// The bytes of the values, the lowest first.
     pub(crate) fn plain(self) -> Vec<u8> {
         fn bytes<T: Bits>(values: &[T]) -> Vec<u8> {

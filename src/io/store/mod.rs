@@ -18,6 +18,8 @@ pub(in crate::io) mod rounding_attributes;
 pub(crate) mod storage;
 pub mod writer;
 pub(in crate::io) mod writer_thread;
+#[cfg(feature = "zarr")]
+pub(in crate::io) mod zarr;
 
 use std::path::Path;
 
@@ -32,5 +34,20 @@ use crate::io::store::netcdf::NetcdfStore;
 ///
 /// As [`AtomicFile::new`].
 pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
+    if is_zarr(target) {
+        #[cfg(feature = "zarr")]
+        return Ok(Box::new(zarr::ZarrStore::new(target, force)?));
+        #[cfg(not(feature = "zarr"))]
+        return Err(crate::error::Error::input(
+            target,
+            "is the name of a Zarr store, and this program was built without Zarr; build it with \
+             the feature zarr, or give the name of a NetCDF file",
+        ));
+    }
     Ok(Box::new(NetcdfStore::new(AtomicFile::new(target, force)?)))
+}
+
+/// `true` if a name is that of a Zarr store.
+pub(crate) fn is_zarr(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "zarr")
 }

@@ -94,6 +94,12 @@ impl Blocks {
         }
     }
 
+    /// Levels and rows of a chunk.
+    #[cfg(feature = "zarr")]
+    pub(in crate::io) fn chunk(self) -> [usize; 2] {
+        [self.levels, self.rows]
+    }
+
     /// Extents of a chunk, including time.
     pub(in crate::io) fn extents(self) -> Vec<usize> {
         self.with_levels(1, self.levels, self.rows, self.volume[2])

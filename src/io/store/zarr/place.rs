@@ -1,0 +1,176 @@
+//! The folder of a store: hidden until it has a complete frame, then under its own name.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::io::store::atomic_file::FileLock;
+use crate::io::store::destination::{folder_of, refuse_existing};
+use crate::os_text::Shown;
+
+/// Names at the top of a store that are no arrays.
+const DOCUMENTS: [&str; 4] = ["zarr.json", ".zgroup", ".zattrs", ".zmetadata"];
+/// Names of which a folder of an array or of a group has one.
+const OF_NODE: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
+
+/// A folder being written.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The name as the user gave it.
+    target: PathBuf,
+    /// The folder until there is a frame.
+    hidden: PathBuf,
+    /// A store that is replaced, while the names change.
+    old: PathBuf,
+    is_settled: bool,
+    force: bool,
+    _claim: FileLock,
+}
+
+impl Place {
+    /// Prepares to write a store, so that an error comes before the computation.
+    pub(super) fn new(target: &Path, force: bool) -> Result<Self> {
+        let Some(name) = target.file_name() else {
+            return Err(Error::input(target, "is not the name of a store to write"));
+        };
+        let folder = folder_of(target);
+        if !folder.is_dir() {
+            let message = format!("the folder {} does not exist; create it first", folder.shown());
+            return Err(Error::input(target, message));
+        }
+        let sibling = |what: &str| {
+            let mut hidden = OsString::from(".");
+            hidden.push(name);
+            hidden.push(what);
+            folder.join(hidden)
+        };
+        refuse(target, force)?;
+        let claim = FileLock::new(target, sibling(".lock"))?;
+        let (hidden, old) = (sibling(".part"), sibling(".old"));
+        // A run that was killed between two names has left the store that it was to replace.
+        if old.exists() && !target.exists() {
+            fs::rename(&old, target).map_err(|e| Error::io(target, "bring back", e))?;
+        }
+        refuse(target, force)?;
+        let failed = |e| Error::io(target, "write to", e);
+        remove(&hidden).and_then(|()| remove(&old)).map_err(failed)?;
+        fs::create_dir(&hidden).map_err(failed)?;
+        let target = target.to_owned();
+        Ok(Self { target, hidden, old, is_settled: false, force, _claim: claim })
+    }
+
+    /// The name as the user gave it.
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// The folder to write into.
+    pub(super) fn path(&self) -> &Path {
+        if self.is_settled { &self.target } else { &self.hidden }
+    }
+
+    /// Gives the folder its own name, if it has not got it; `true` if the name has changed.
+    pub(super) fn settle(&mut self) -> std::result::Result<bool, String> {
+        if self.is_settled {
+            return Ok(false);
+        }
+        // Somebody else may have put something there meanwhile.
+        refuse(&self.target, self.force).map_err(|e| e.to_string())?;
+        let failed = |e: std::io::Error| e.to_string();
+        if self.target.exists() {
+            fs::rename(&self.target, &self.old).map_err(failed)?;
+        }
+        fs::rename(&self.hidden, &self.target).map_err(failed)?;
+        self.is_settled = true;
+        remove(&self.old).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Flushes the documents of the store to the disk.
+    pub(super) fn sync(&self) -> std::result::Result<(), String> {
+        let failed = |e: std::io::Error| e.to_string();
+        if !self.is_settled {
+            return Ok(());
+        }
+        File::open(self.target.join(super::metadata::NAME))
+            .and_then(|file| file.sync_all())
+            .and_then(|()| File::open(&self.target)?.sync_all())
+            .map_err(failed)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            // What cannot be removed the next run removes.
+            let _ = remove(&self.hidden);
+        }
+    }
+}
+
+/// Removes a folder, if there is one; a link is removed, not followed.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match path.symlink_metadata() {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(about) if about.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    }
+}
+
+/// Fails if the name is taken, unless by a store that may be replaced.
+fn refuse(target: &Path, force: bool) -> Result<()> {
+    let Ok(about) = target.symlink_metadata() else { return Ok(()) };
+    if about.is_symlink() {
+        return Err(Error::input(target, "is a link; give the name of a store itself"));
+    }
+    refuse_existing(target, force)?;
+    match foreign(target) {
+        Ok(None) => Ok(()),
+        Ok(Some(what)) => Err(Error::input(
+            target,
+            format!(
+                "{what}, and --force replaces nothing but a Zarr store; choose another name, or \
+                 move it away"
+            ),
+        )),
+        Err(e) => Err(Error::io(target, "look into", e)),
+    }
+}
+
+/// What keeps a folder from being a Zarr store and nothing else.
+fn foreign(target: &Path) -> std::io::Result<Option<String>> {
+    if !target.is_dir() {
+        return Ok(Some("is not a folder".to_owned()));
+    }
+    if !DOCUMENTS[..2].iter().any(|name| target.join(name).is_file()) {
+        return Ok(Some("is a folder without zarr.json or .zgroup".to_owned()));
+    }
+    for entry in fs::read_dir(target)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_known = match entry.file_type()? {
+            kind if kind.is_dir() => OF_NODE.iter().any(|name| path.join(name).is_file()),
+            kind if kind.is_file() => {
+                DOCUMENTS.iter().any(|name| entry.file_name() == OsString::from(name))
+            }
+            _ => false,
+        };
+        if !is_known {
+            let name = PathBuf::from(entry.file_name());
+            return Ok(Some(format!("holds {}, which is no part of a store", name.shown())));
+        }
+    }
+    Ok(None)
+}
+
+/// Writes a document at once: a reader finds the old one or the new one.
+pub(super) fn write_whole(path: &Path, document: &Value) -> std::result::Result<(), String> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let text = serde_json::to_string_pretty(document).map_err(|e| e.to_string())?;
+    fs::write(&part, text).and_then(|()| fs::rename(&part, path)).map_err(|e| e.to_string())
+}
