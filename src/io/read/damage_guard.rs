@@ -8,9 +8,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 
-use netcdf::{File, Variable};
+use netcdf::File;
 
 use crate::error::{Error, Result};
+use crate::io::read::dataset::Variable;
 
 /// Most bytes that a compressed byte can expand to.
 ///
@@ -53,14 +54,18 @@ fn silence() {
     });
 }
 
-/// Calls the NetCDF crate about the file `path`.
-fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
+/// Calls a crate; a panic becomes its message.
+pub(in crate::io) fn caught<T>(call: impl FnOnce() -> T) -> std::result::Result<T, String> {
     silence();
     let before = IS_GUARDED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(call));
     IS_GUARDED.set(before);
-    result.map_err(|panic| {
-        let why = reason(&*panic);
+    result.map_err(|panic| reason(&*panic).to_owned())
+}
+
+/// Calls the NetCDF crate about the file `path`.
+fn guarded<T>(path: &Path, call: impl FnOnce() -> T) -> Result<T> {
+    caught(call).map_err(|why| {
         Error::input(
             path,
             format!(
@@ -106,21 +111,16 @@ pub(in crate::io) fn most_bytes(length: u64, begins_with: &[u8]) -> u64 {
     length.saturating_mul(ratio).max(HARMLESS)
 }
 
-/// Lengths of the dimensions of a variable.
-pub(in crate::io) fn lengths(variable: &Variable<'_>) -> Vec<usize> {
-    variable.dimensions().iter().map(netcdf::Dimension::len).collect()
-}
-
 /// Describes a variable that is larger than the file can hold; `None` otherwise.
-pub(in crate::io) fn excess(variable: &Variable<'_>, most_bytes: u64) -> Option<String> {
-    let values = lengths(variable).into_iter().fold(1, usize::saturating_mul);
-    let bytes = (values as u64).saturating_mul(variable.vartype().size() as u64);
+pub(in crate::io) fn excess(variable: &Variable, most_bytes: u64) -> Option<String> {
+    let values = variable.lengths().into_iter().fold(1, usize::saturating_mul);
+    let bytes = (values as u64).saturating_mul(variable.kind.size() as u64);
     (bytes > most_bytes).then(|| {
         format!(
             "variable {} would have {values} values, {bytes} bytes, by its dimensions, and the \
              whole file can hold {most_bytes} at most; it is truncated, damaged, or was never \
              filled",
-            variable.name()
+            variable.name
         )
     })
 }

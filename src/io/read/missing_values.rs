@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ndarray::{ArrayD, Dimension, IxDyn};
-use netcdf::Variable;
 use rayon::prelude::*;
 
+use crate::io::read::dataset::Variable;
 use crate::io::read::packing::{FLOAT_FILL, MissingReason, Packing};
 
 /// The first missing value of a variable, and the numbers of missing values with the same and with other reasons.
@@ -96,7 +96,7 @@ pub(in crate::io) struct Masked {
 impl Masked {
     /// Checks unpacked values of type float.
     pub(in crate::io) fn of_single(
-        variable: &Variable<'_>,
+        variable: &Variable,
         packing: &Packing,
         values: ArrayD<f32>,
     ) -> Self {
@@ -116,7 +116,7 @@ impl Masked {
 
     /// Unpacks stored values of any type, in double precision.
     pub(in crate::io) fn unpacked(
-        variable: &Variable<'_>,
+        variable: &Variable,
         packing: &Packing,
         stored: &ArrayD<f64>,
     ) -> Self {
@@ -129,7 +129,7 @@ impl Masked {
                 continue;
             };
             let first = || MissingValue {
-                variable: variable.name(),
+                variable: variable.name.clone(),
                 at: position(variable, &at),
                 stored: if is_infinite { packing.value(stored) } else { stored },
                 why,
@@ -147,10 +147,10 @@ impl Masked {
 }
 
 /// An index in words: the name of each dimension and the index along it.
-pub(in crate::io) fn position(variable: &Variable<'_>, at: &IxDyn) -> String {
+pub(in crate::io) fn position(variable: &Variable, at: &IxDyn) -> String {
     // Values of a single time lack the dimension Time, the first one.
-    let dimensions = variable.dimensions();
-    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(netcdf::Dimension::name);
+    let dimensions = &variable.extents;
+    let names = dimensions[dimensions.len() - at.ndim()..].iter().map(|extent| &extent.name);
     let words: Vec<String> =
         names.zip(at.slice()).map(|(name, index)| format!("{name}={index}")).collect();
     if words.is_empty() { "its only place".to_owned() } else { words.join(" ") }

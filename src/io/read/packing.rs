@@ -7,8 +7,10 @@
 //! Sources: NetCDF Users Guide, "Attribute Conventions" and the fill values of netcdf.h; CF conventions
 //! 1.11, sections 2.5.1 and 8.1.
 
+use netcdf::AttributeValue;
 use netcdf::types::{FloatType, IntType, NcVariableType};
-use netcdf::{AttributeValue, Variable};
+
+use crate::io::read::dataset::Variable;
 
 /// The attributes of values, for messages.
 const SCALE: &str = "scale_factor";
@@ -70,8 +72,8 @@ pub(in crate::io) struct Packing {
 
 impl Packing {
     /// Reads the attributes of a variable.
-    pub(in crate::io) fn of(variable: &Variable<'_>) -> Result<Self, String> {
-        let kind = variable.vartype();
+    pub(in crate::io) fn of(variable: &Variable) -> Result<Self, String> {
+        let kind = variable.kind.clone();
         let is_single = kind == NcVariableType::Float(FloatType::F32);
         let whole = match &kind {
             NcVariableType::Int(whole) => Some(*whole),
@@ -180,32 +182,30 @@ impl Packing {
 }
 
 /// Message about an invalid attribute, with the remedy.
-fn refusal(variable: &Variable<'_>, name: &str, found: &str, needed: &str) -> String {
+fn refusal(variable: &Variable, name: &str, found: &str, needed: &str) -> String {
     format!(
         "attribute {name} of the variable {} is {found}; {needed} needed; correct it (ncatted -a \
          {name},{}), or remove it where values are not meant so",
-        variable.name(),
-        variable.name()
+        variable.name, variable.name
     )
 }
 
 /// Returns `true` if an attribute is of type float or double.
-fn is_floating(variable: &Variable<'_>, name: &str) -> bool {
+fn is_floating(variable: &Variable, name: &str) -> bool {
     use AttributeValue as A;
-    let value = variable.attribute(name).map(|attribute| attribute.value());
+    let value = variable.attribute(name);
     matches!(value, Some(Ok(A::Float(_) | A::Floats(_) | A::Double(_) | A::Doubles(_))))
 }
 
 /// The numbers of an attribute; `None` if it does not exist.
-fn numbers(variable: &Variable<'_>, name: &str) -> Result<Option<Vec<f64>>, String> {
+fn numbers(variable: &Variable, name: &str) -> Result<Option<Vec<f64>>, String> {
     use AttributeValue as A;
     fn wide<T: Copy + Into<f64>>(values: &[T]) -> Vec<f64> {
         values.iter().map(|x| (*x).into()).collect()
     }
     let Some(attribute) = variable.attribute(name) else { return Ok(None) };
-    let value =
-        attribute.value().map_err(|e| refusal(variable, name, &e.to_string(), "a number is"))?;
-    Ok(Some(match &value {
+    let value = attribute.as_ref().map_err(|e| refusal(variable, name, e, "a number is"))?;
+    Ok(Some(match value {
         A::Uchars(x) => wide(x),
         A::Schars(x) => wide(x),
         A::Ushorts(x) => wide(x),
@@ -228,7 +228,7 @@ fn numbers(variable: &Variable<'_>, name: &str) -> Result<Option<Vec<f64>>, Stri
 }
 
 /// `scale_factor` or `add_offset`.
-fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
+fn factor(variable: &Variable, name: &str) -> Result<Option<f64>, String> {
     match numbers(variable, name)?.as_deref() {
         None => Ok(None),
         Some([x]) if x.is_finite() && (name != SCALE || *x != 0.0) => Ok(Some(*x)),
@@ -244,11 +244,10 @@ fn factor(variable: &Variable<'_>, name: &str) -> Result<Option<f64>, String> {
 }
 
 /// Effect of `_Unsigned` on an integer type.
-fn sign(variable: &Variable<'_>, whole: Option<&IntType>) -> Result<Sign, String> {
+fn sign(variable: &Variable, whole: Option<&IntType>) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
     let needed = "the text true or false is";
-    let value =
-        attribute.value().map_err(|e| refusal(variable, UNSIGNED, &e.to_string(), needed))?;
+    let value = attribute.as_ref().map_err(|e| refusal(variable, UNSIGNED, e, needed))?;
     let Some(text) = text(value.clone()) else {
         return Err(refusal(variable, UNSIGNED, &format!("{value:?}"), needed));
     };

@@ -1,23 +1,19 @@
 //! NetCDF input, with errors that name the file, the variable, the value found and the value expected.
 
-use std::fs;
-use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use ndarray::ArrayD;
+use netcdf::AttributeValue;
 use netcdf::types::{FloatType, NcVariableType};
-use netcdf::{AttributeValue, Extent, Extents, Variable};
 use tracing::debug;
 
 use crate::error::{Error, Result};
-use crate::io::read::damage_guard::lengths;
+use crate::io::read::dataset::{Dataset, Variable};
+use crate::io::read::missing_values;
 use crate::io::read::missing_values::Masked;
+use crate::io::read::netcdf::NetcdfFile;
 use crate::io::read::packing::{Packing, text};
-use crate::io::read::{classic_header, damage_guard, filters, hdf5_heap, inflate, missing_values};
-use crate::io::store::chunks::File;
-use crate::io::store::hdf5_lock;
 use crate::os_text::Shown;
 use crate::real::{Precision, Real};
 use crate::units::{Conversion, Quantity, Refusal, is_absent};
@@ -25,43 +21,57 @@ use crate::units::{Conversion, Quantity, Refusal, is_absent};
 /// Global attribute that marks a restart file; it holds the number of its format.
 pub(crate) const RESTART_MARK: &str = "nwp_mini_restart";
 
-/// An open NetCDF file.
+/// An open NetCDF file or Zarr store.
 #[derive(Debug)]
 pub(crate) struct Reader {
     path: PathBuf,
-    /// The same file opened by HDF5, if chunks have been read; closed first.
-    chunks: OnceLock<Option<File>>,
-    file: netcdf::File,
-    /// Most bytes that the values of a variable can take.
-    most_bytes: u64,
-    is_hdf5: bool,
+    body: Body,
+}
+
+/// The formats.
+#[derive(Debug)]
+enum Body {
+    Netcdf(NetcdfFile),
+    #[cfg(feature = "zarr")]
+    Zarr(crate::io::read::zarr::ZarrFolder),
+}
+
+/// Part of a variable: ranges along its dimensions, and the shape of the array of its values.
+#[derive(Clone, Debug)]
+pub(in crate::io) struct Slab {
+    pub(in crate::io) ranges: Vec<Range<usize>>,
+    pub(in crate::io) shape: Vec<usize>,
+}
+
+impl Slab {
+    /// All of a variable.
+    fn all(variable: &Variable) -> Self {
+        Self { ranges: variable.all(), shape: variable.lengths() }
+    }
 }
 
 impl Reader {
-    /// Opens a NetCDF file for reading.
+    /// Opens a NetCDF file, or the folder of a Zarr store, for reading.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let length = damage_guard::regular_file(path, "a NetCDF file")?;
-        let mut signature = Vec::new();
-        let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
-        open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
-        classic_header::check(open()?, length).map_err(|why| Error::input(path, why))?;
-        if damage_guard::is_hdf5(&signature) {
-            hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
+        let body = match path.is_dir() {
+            #[cfg(feature = "zarr")]
+            true => Body::Zarr(crate::io::read::zarr::ZarrFolder::open(path)?),
+            #[cfg(not(feature = "zarr"))]
+            true if crate::io::store::is_zarr(path) => {
+                return Err(Error::input(path, crate::io::store::WITHOUT_ZARR));
+            }
+            _ => Body::Netcdf(NetcdfFile::open(path)?),
+        };
+        Ok(Self { path: path.to_owned(), body })
+    }
+
+    /// What the file holds.
+    pub(in crate::io) fn dataset(&self) -> &dyn Dataset {
+        match &self.body {
+            Body::Netcdf(file) => file,
+            #[cfg(feature = "zarr")]
+            Body::Zarr(folder) => folder,
         }
-        let file = netcdf::open(path).map_err(|e| {
-            let locked =
-                damage_guard::is_hdf5(&signature).then(|| hdf5_lock::refusal_to_read(path));
-            let message = locked.flatten().unwrap_or_else(|| {
-                format!(
-                    "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
-                )
-            });
-            Error::input(path, message)
-        })?;
-        damage_guard::check_metadata(path, &file)?;
-        let most_bytes = damage_guard::most_bytes(length, &signature);
-        let (path, is_hdf5) = (path.to_owned(), damage_guard::is_hdf5(&signature));
-        Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
     }
 
     /// The file's name.
@@ -76,25 +86,25 @@ impl Reader {
 
     /// Returns `true` if there is a variable of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.file.variable(name).is_some()
+        self.dataset().variable(name).is_some()
     }
 
     /// Names of all variables.
     pub(crate) fn variable_names(&self) -> Vec<String> {
-        self.file.variables().map(|v| v.name()).collect()
+        self.dataset().names()
     }
 
     /// Names of all groups.
     pub(crate) fn group_names(&self) -> Result<Vec<String>> {
-        let groups = self.file.groups().map_err(|e| self.error(format!("is broken ({e})")))?;
-        Ok(groups.map(|group| group.name()).collect())
+        self.dataset().groups().map_err(|e| self.error(format!("is broken ({e})")))
     }
 
     /// Length of a dimension.
     pub(crate) fn dimension(&self, name: &str) -> Result<usize> {
-        match self.file.dimension_len(name) {
+        match self.optional_dimension(name) {
             None => {
-                let found: Vec<String> = self.file.dimensions().map(|d| d.name()).collect();
+                let found: Vec<String> =
+                    self.dataset().dimensions().into_iter().map(|(name, _)| name).collect();
                 let message =
                     format!("has no dimension {name}; its dimensions are {}", listed(&found));
                 Err(self.error(message))
@@ -106,12 +116,13 @@ impl Reader {
 
     /// Length of a dimension that may be missing.
     pub(crate) fn optional_dimension(&self, name: &str) -> Option<usize> {
-        self.file.dimension_len(name)
+        let all = self.dataset().dimensions();
+        all.into_iter().find(|(other, _)| other == name).map(|(_, length)| length)
     }
 
     /// Names and lengths of the dimensions of a variable.
     pub(crate) fn dimensions_of(&self, name: &str) -> Result<Vec<(String, usize)>> {
-        Ok(self.variable(name)?.dimensions().iter().map(|d| (d.name(), d.len())).collect())
+        Ok(self.variable(name)?.extents.into_iter().map(|d| (d.name, d.length)).collect())
     }
 
     /// All values of a variable, which must have exactly these dimensions and finite values only, in the shape of the
@@ -124,7 +135,7 @@ impl Reader {
     ) -> Result<ArrayD<R>> {
         let variable = self.shaped(name, dimensions)?;
         let conversion = self.conversion(name, quantity)?;
-        let values = self.values(&variable, Extents::All)?;
+        let values = self.values(&variable, &Slab::all(&variable))?;
         if R::PRECISION == Precision::F32 || !self.is_double(name) {
             return Ok(values.mapv(|x| R::of(conversion.of(x.into()))));
         }
@@ -180,63 +191,31 @@ impl Reader {
         values.first().copied().ok_or_else(|| self.error(format!("variable {name} is empty")))
     }
 
-    /// The unpacked values of a variable within `extents`; none may be missing.
-    pub(in crate::io) fn values(
-        &self,
-        variable: &Variable<'_>,
-        extents: Extents,
-    ) -> Result<ArrayD<f32>> {
-        let Masked { values, hole } = self.masked(variable, extents)?;
+    /// The unpacked values of a variable within a slab; none may be missing.
+    pub(in crate::io) fn values(&self, variable: &Variable, slab: &Slab) -> Result<ArrayD<f32>> {
+        let Masked { values, hole } = self.masked(variable, slab)?;
         hole.map_or(Ok(values), |hole| Err(self.error(hole.to_string())))
     }
 
     /// The same, with NaN for values that are infinite, missing, or never written, and the first of these.
-    pub(in crate::io) fn masked(
-        &self,
-        variable: &Variable<'_>,
-        extents: Extents,
-    ) -> Result<Masked> {
+    pub(in crate::io) fn masked(&self, variable: &Variable, slab: &Slab) -> Result<Masked> {
         self.check_size(variable)?;
         let packing = self.packing(variable)?;
-        let failed =
-            |e: netcdf::Error| self.unreadable(&variable.name(), "cannot be read as numbers", &e);
+        let failed = |e: String| self.unreadable(&variable.name, "cannot be read as numbers", &e);
+        let (name, of) = (&variable.name, self.dataset());
         if packing.is_single() {
-            let values = match self.inflated(variable, &extents) {
-                Some(values) => values,
-                None => variable.get(extents).map_err(failed)?,
-            };
-            return Ok(Masked::of_single(variable, &packing, values));
+            let values = of.singles(name, &slab.ranges).map_err(failed)?;
+            return Ok(Masked::of_single(variable, &packing, self.in_shape(name, slab, values)?));
         }
-        let stored = variable.get(extents).map_err(failed)?;
-        Ok(Masked::unpacked(variable, &packing, &stored))
+        let stored = of.doubles(name, &slab.ranges).map_err(failed)?;
+        Ok(Masked::unpacked(variable, &packing, &self.in_shape(name, slab, stored)?))
     }
 
-    /// The values of a large variable, inflated on all threads; `None` if its layout does not allow it.
-    fn inflated(&self, variable: &Variable<'_>, extents: &Extents) -> Option<ArrayD<f32>> {
-        let lengths = lengths(variable);
-        let mut shape = Vec::new();
-        let ranges: Vec<Range<usize>> = match extents {
-            Extents::All => {
-                shape.clone_from(&lengths);
-                lengths.iter().map(|length| 0..*length).collect()
-            }
-            Extents::Extent(parts) => parts
-                .iter()
-                .map(|part| match part {
-                    Extent::Index(at) => Some(*at..at + 1),
-                    Extent::SliceCount { start, count, stride: 1 } => {
-                        shape.push(*count);
-                        Some(*start..start + count)
-                    }
-                    _ => None,
-                })
-                .collect::<Option<_>>()?,
-        };
-        let chunks = self
-            .chunks
-            .get_or_init(|| self.is_hdf5.then(|| File::open_to_read(&self.path).ok()).flatten());
-        let values = inflate::values(chunks.as_ref()?, &variable.name(), &ranges)?;
-        ArrayD::from_shape_vec(shape, values).ok()
+    /// Values in the shape of a slab.
+    fn in_shape<T>(&self, name: &str, slab: &Slab, values: Vec<T>) -> Result<ArrayD<T>> {
+        ArrayD::from_shape_vec(slab.shape.clone(), values).map_err(|e| {
+            self.error(format!("variable {name} does not have the shape that it states ({e})"))
+        })
     }
 
     /// The unpacked values of a one-dimensional variable in double precision, in the units of the quantity; NaN where
@@ -250,10 +229,10 @@ impl Reader {
     }
 
     /// A variable, which must have exactly these dimensions.
-    fn shaped(&self, name: &str, dimensions: &[&str]) -> Result<Variable<'_>> {
+    fn shaped(&self, name: &str, dimensions: &[&str]) -> Result<Variable> {
         let variable = self.variable(name)?;
         let found: Vec<String> =
-            variable.dimensions().iter().map(netcdf::Dimension::name).collect();
+            variable.extents.iter().map(|extent| extent.name.clone()).collect();
         if found == dimensions {
             return Ok(variable);
         }
@@ -263,33 +242,33 @@ impl Reader {
     }
 
     /// All stored values of a variable, in double precision.
-    fn all(&self, variable: &Variable<'_>) -> Result<ArrayD<f64>> {
+    fn all(&self, variable: &Variable) -> Result<ArrayD<f64>> {
         self.check_size(variable)?;
-        variable.get(..).map_err(|e| {
-            let name = variable.name();
+        let slab = Slab::all(variable);
+        let values = self.dataset().doubles(&variable.name, &slab.ranges).map_err(|e| {
+            let name = &variable.name;
             self.error(format!("variable {name} cannot be read as numbers ({e}); is it complete?"))
-        })
+        })?;
+        self.in_shape(&variable.name, &slab, values)
     }
 
     /// Message about a variable that cannot be read, with the remedy.
-    pub(in crate::io) fn unreadable(&self, name: &str, what: &str, error: &netcdf::Error) -> Error {
-        let explained = filters::explained(&self.path, name, &error.to_string());
-        self.error(
-            explained.unwrap_or_else(|| {
-                format!("variable {name} {what} ({error}); is the file complete?")
-            }),
-        )
+    pub(in crate::io) fn unreadable(&self, name: &str, what: &str, error: &str) -> Error {
+        // A format that knows better says it about the variable.
+        if error.starts_with("variable ") {
+            return self.error(error);
+        }
+        self.error(format!("variable {name} {what} ({error}); is the file complete?"))
     }
 
     /// Packing and missing values of a variable, by its attributes.
-    pub(in crate::io) fn packing(&self, variable: &Variable<'_>) -> Result<Packing> {
+    pub(in crate::io) fn packing(&self, variable: &Variable) -> Result<Packing> {
         Packing::of(variable).map_err(|why| self.error(why))
     }
 
     /// Fails if a variable is larger than the file can hold.
-    pub(in crate::io) fn check_size(&self, variable: &Variable<'_>) -> Result<()> {
-        damage_guard::excess(variable, self.most_bytes)
-            .map_or(Ok(()), |excess| Err(self.error(excess)))
+    pub(in crate::io) fn check_size(&self, variable: &Variable) -> Result<()> {
+        self.dataset().excess(variable).map_or(Ok(()), |excess| Err(self.error(excess)))
     }
 
     /// The texts of a variable of characters, whose last dimension is the length, or of strings; one text if there is
@@ -297,17 +276,16 @@ impl Reader {
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
         let variable = self.variable(name)?;
         self.check_size(&variable)?;
-        let failed = |e| self.unreadable(name, "cannot be read", &e);
-        let lengths = lengths(&variable);
-        match (variable.vartype(), &*lengths) {
+        let failed = |e: String| self.unreadable(name, "cannot be read", &e);
+        let (lengths, all) = (variable.lengths(), variable.all());
+        match (&variable.kind, &*lengths) {
             (NcVariableType::Char, [.., characters]) if lengths.len() <= 2 && *characters > 0 => {
-                let bytes = variable.get_raw_values(..).map_err(failed)?;
+                let bytes = self.dataset().characters(name, &all).map_err(failed)?;
                 let texts = bytes.chunks_exact(*characters);
                 Ok(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
             }
-            (NcVariableType::String, []) => Ok(vec![variable.get_string(..).map_err(failed)?]),
-            (NcVariableType::String, [rows]) => {
-                (0..*rows).map(|row| variable.get_string([row]).map_err(failed)).collect()
+            (NcVariableType::String, [] | [_]) => {
+                self.dataset().strings(name, &all).map_err(failed)
             }
             _ => Err(self.error(format!(
                 "variable {name} is not text of one line for each time, of characters or of strings"
@@ -342,23 +320,23 @@ impl Reader {
     /// Returns `true` if there is a variable of this name, of type double.
     pub(in crate::io) fn is_double(&self, name: &str) -> bool {
         let double = NcVariableType::Float(FloatType::F64);
-        self.file.variable(name).is_some_and(|variable| variable.vartype() == double)
+        self.dataset().variable(name).is_some_and(|variable| variable.kind == double)
     }
 
     /// A text attribute of a variable, if it exists and is text.
     pub(in crate::io) fn text_of(&self, name: &str, attribute: &str) -> Option<String> {
-        text(self.file.variable(name)?.attribute(attribute)?.value().ok()?)
+        text(self.dataset().variable(name)?.attribute(attribute)?.clone().ok()?)
     }
 
     /// The units of a variable, if it has any. A number, as in `units = 1`, is read as its digits.
     pub(crate) fn units(&self, name: &str) -> Option<String> {
-        let value = self.file.variable(name)?.attribute("units")?.value().ok()?;
+        let value = self.dataset().variable(name)?.attribute("units")?.clone().ok()?;
         text(value.clone()).or_else(|| f64::try_from(value).ok().map(|number| number.to_string()))
     }
 
     /// A variable.
-    pub(in crate::io) fn variable(&self, name: &str) -> Result<Variable<'_>> {
-        self.file.variable(name).ok_or_else(|| {
+    pub(in crate::io) fn variable(&self, name: &str) -> Result<Variable> {
+        self.dataset().variable(name).ok_or_else(|| {
             let names = self.variable_names();
             // Short names are a letter apart (q, qc, qr), and all of them are meant.
             let candidates = names.iter().map(String::as_str).filter(|_| name.len() > 3);
@@ -370,10 +348,9 @@ impl Reader {
 
     /// A global attribute as a number.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
-        let Some(attribute) = self.file.attribute(name) else { return Ok(None) };
-        let value = attribute
-            .value()
-            .map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
+        let Some(attribute) = self.dataset().attribute(name) else { return Ok(None) };
+        let value =
+            attribute.map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
         match f64::try_from(value.clone()) {
             Ok(x) if x.is_finite() => Ok(Some(x)),
             _ => Err(self.not_numeric(name, &value, "a number is")),
@@ -387,7 +364,7 @@ impl Reader {
 
     /// A global attribute as numbers in double precision.
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
-        match self.file.attribute(name).map(|attribute| attribute.value()) {
+        match self.dataset().attribute(name) {
             Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
             Some(Ok(value)) => {
                 Err(self.not_numeric(name, &value, "numbers in double precision are"))
@@ -406,14 +383,18 @@ impl Reader {
         self.error(format!("attribute {name} is {found}; {needed} needed"))
     }
 
-    /// Reads all metadata of the file.
-    pub(in crate::io) fn with_file<T>(&self, look: impl FnOnce(&netcdf::File) -> T) -> T {
-        look(&self.file)
+    /// The file, if it is NetCDF, for what only NetCDF has.
+    pub(in crate::io) fn netcdf(&self) -> Option<&netcdf::File> {
+        match &self.body {
+            Body::Netcdf(file) => Some(file.file()),
+            #[cfg(feature = "zarr")]
+            Body::Zarr(_) => None,
+        }
     }
 
     /// A global attribute as text, if it exists and is text.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        text(self.file.attribute(name)?.value().ok()?)
+        text(self.dataset().attribute(name)?.ok()?)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use netcdf::Variable;
 use netcdf::types::{FloatType, IntType, NcVariableType};
 
 use crate::error::Result;
+pub(crate) use crate::io::read::dataset::Extent;
+use crate::io::read::dataset::{Answer, Variable};
 use crate::io::read::packing::{FLOAT_FILL, MissingReason, Packing};
 use crate::io::read::reader::Reader;
 use crate::real::Real;
@@ -14,17 +15,6 @@ use crate::units::is_absent;
 /// The type of a variable, by its name in CDL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(pub &'static str);
-
-/// A dimension of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// Its name.
-    pub name: String,
-    /// Its length.
-    pub length: usize,
-    /// `true` if it may grow.
-    pub unlimited: bool,
-}
 
 /// Description of a variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,25 +92,20 @@ impl Reader {
     /// Description of a variable.
     pub(crate) fn description(&self, name: &str) -> Result<Description> {
         let variable = self.variable(name)?;
-        let extents = variable.dimensions().iter().map(|d| Extent {
-            name: d.name(),
-            length: d.len(),
-            unlimited: d.is_unlimited(),
-        });
         let packing = self.packing_of_numbers(&variable)?;
         let packed = packing.as_ref().filter(|packing| !packing.is_as_stored());
         Ok(Description {
             name: name.to_owned(),
-            kind: kind(&variable.vartype()),
-            extents: extents.collect(),
+            kind: kind(&variable.kind),
+            extents: variable.extents.clone(),
             packed: packed.map(Packing::half_step),
             units: packing.and_then(|_| self.units(name)).filter(|units| !is_absent(units)),
         })
     }
 
     /// Packing and missing values of a variable, by its attributes; `None` if it is not numeric.
-    fn packing_of_numbers(&self, variable: &Variable<'_>) -> Result<Option<Packing>> {
-        match variable.vartype() {
+    fn packing_of_numbers(&self, variable: &Variable) -> Result<Option<Packing>> {
+        match &variable.kind {
             NcVariableType::Float(_) | NcVariableType::Int(_) => self.packing(variable).map(Some),
             _ => Ok(None),
         }
@@ -130,29 +115,24 @@ impl Reader {
     pub(crate) fn part(&self, name: &str, ranges: &[Range<usize>]) -> Result<Values> {
         let variable = self.variable(name)?;
         self.check_size(&variable)?;
-        let ranges = ranges.to_vec();
         let packing = self.packing_of_numbers(&variable)?;
-        let read = || -> netcdf::Result<Values> {
+        let of = self.dataset();
+        let read = || -> Answer<Values> {
             if let Some(packing) = packing.as_ref().filter(|packing| !packing.is_as_stored()) {
-                let stored: Vec<f64> = variable.get_values(ranges)?;
-                let values = stored.into_iter().map(|x| packing.value_or_nan(x));
-                return Ok(Values::Double(values.collect()));
+                let values = of.doubles(name, ranges)?.into_iter();
+                return Ok(Values::Double(values.map(|x| packing.value_or_nan(x)).collect()));
             }
-            Ok(match variable.vartype() {
+            Ok(match &variable.kind {
                 NcVariableType::Float(FloatType::F32) => {
-                    Values::Single(masked(variable.get_values(ranges)?, packing.as_ref()))
+                    Values::Single(masked(of.singles(name, ranges)?, packing.as_ref()))
                 }
                 NcVariableType::Float(FloatType::F64) => {
-                    Values::Double(masked(variable.get_values(ranges)?, packing.as_ref()))
+                    Values::Double(masked(of.doubles(name, ranges)?, packing.as_ref()))
                 }
-                NcVariableType::Int(IntType::U64) => Values::Unsigned(variable.get_values(ranges)?),
-                NcVariableType::Int(_) => Values::Signed(variable.get_values(ranges)?),
-                NcVariableType::Char => Values::Text(variable.get_raw_values(ranges)?),
-                NcVariableType::String => {
-                    let places = places(&ranges).into_iter();
-                    let strings = places.map(|place| variable.get_string(place));
-                    Values::Strings(strings.collect::<netcdf::Result<_>>()?)
-                }
+                NcVariableType::Int(IntType::U64) => Values::Unsigned(of.naturals(name, ranges)?),
+                NcVariableType::Int(_) => Values::Signed(of.integers(name, ranges)?),
+                NcVariableType::Char => Values::Text(of.characters(name, ranges)?),
+                NcVariableType::String => Values::Strings(of.strings(name, ranges)?),
                 _ => Values::Unreadable,
             })
         };
@@ -172,15 +152,4 @@ fn masked<T: Real>(mut values: Vec<T>, packing: Option<&Packing>) -> Vec<T> {
     };
     values.iter_mut().filter(|x| is_missing(x)).for_each(|x| *x = T::of(f64::NAN));
     values
-}
-
-/// Every index within the ranges, the last dimension fastest.
-fn places(ranges: &[Range<usize>]) -> Vec<Vec<usize>> {
-    ranges.iter().fold(vec![Vec::new()], |places, range| {
-        let longer = |place: &Vec<usize>| {
-            let place = place.clone();
-            range.clone().map(move |index| [place.as_slice(), &[index]].concat())
-        };
-        places.iter().flat_map(longer).collect()
-    })
 }

@@ -139,8 +139,10 @@ impl RestartFile {
     fn verify(&self) -> Result<()> {
         check::sizes(&self.reader)?;
         let told = self.text(DIGEST)?;
-        let found = self.reader.with_file(digest);
-        let found = found.map_err(|e| {
+        let Some(file) = self.reader.netcdf() else {
+            return Err(self.reader.error("is not a NetCDF file, as restart files are"));
+        };
+        let found = digest(file).map_err(|e| {
             self.reader.error(format!("cannot be read completely ({e}); is it complete?"))
         })?;
         if found == told {

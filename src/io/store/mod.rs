@@ -38,11 +38,7 @@ pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
         #[cfg(feature = "zarr")]
         return Ok(Box::new(zarr::ZarrStore::new(target, force)?));
         #[cfg(not(feature = "zarr"))]
-        return Err(crate::error::Error::input(
-            target,
-            "is the name of a Zarr store, and this program was built without Zarr; build it with \
-             the feature zarr, or give the name of a NetCDF file",
-        ));
+        return Err(crate::error::Error::input(target, WITHOUT_ZARR));
     }
     Ok(Box::new(NetcdfStore::new(AtomicFile::new(target, force)?)))
 }
@@ -51,3 +47,8 @@ pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
 pub(crate) fn is_zarr(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "zarr")
 }
+
+/// What a program that was built without Zarr says about a store.
+#[cfg(not(feature = "zarr"))]
+pub(in crate::io) const WITHOUT_ZARR: &str = "is a Zarr store by its name, and this program was built without Zarr; \
+     build it with the feature zarr (make run FEATURES=zarr), or use a NetCDF file";

@@ -1,14 +1,14 @@
 //! Variables of one time of a WRF file.
 
 use ndarray::{Array, Array2, Array3, ArrayD, Dimension, Ix2, Ix3};
-use netcdf::{Extent, Extents, Variable};
 
 use super::units;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::layout::{Axes, ENSEMBLE_MEAN};
+use crate::io::read::dataset::Variable;
 use crate::io::read::missing_values::{Masked, MissingValues};
-use crate::io::read::reader::Reader;
+use crate::io::read::reader::{Reader, Slab};
 use crate::units::Conversion;
 
 /// Names of the map factors, each with its older name.
@@ -121,10 +121,9 @@ impl TimeReader<'_> {
     }
 
     fn stored(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
-        let (variable, extents) =
-            self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
-        let Some(holes) = self.holes else { return self.reader.values(&variable, extents) };
-        let Masked { values, hole } = self.reader.masked(&variable, extents)?;
+        let (variable, slab) = self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
+        let Some(holes) = self.holes else { return self.reader.values(&variable, &slab) };
+        let Masked { values, hole } = self.reader.masked(&variable, &slab)?;
         if let Some(hole) = hole {
             holes.add(hole);
         }
@@ -135,8 +134,8 @@ impl TimeReader<'_> {
     pub(super) fn incomplete(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
         let shown = self.shown_name(name);
         let conversion = self.conversion(name, shown.as_deref())?;
-        let (variable, extents) = self.part(name, shown.as_deref(), axes)?;
-        let mut values = self.reader.masked(&variable, extents)?.values;
+        let (variable, slab) = self.part(name, shown.as_deref(), axes)?;
+        let mut values = self.reader.masked(&variable, &slab)?.values;
         convert(&mut values, conversion);
         Ok(values)
     }
@@ -148,12 +147,7 @@ impl TimeReader<'_> {
     }
 
     /// A variable by its exact name, and the ranges of these values in it.
-    fn part(
-        &self,
-        name: &str,
-        stored: Option<&str>,
-        axes: Axes,
-    ) -> Result<(Variable<'_>, Extents)> {
+    fn part(&self, name: &str, stored: Option<&str>, axes: Axes) -> Result<(Variable, Slab)> {
         let (names, lengths) = (axes.names(), axes.lengths(self.shape));
         let name = stored.unwrap_or(name);
         let variable = self.reader.variable(name)?;
@@ -175,20 +169,15 @@ impl TimeReader<'_> {
                 self.shape
             )));
         }
-        let mut extents: Vec<Extent> = Vec::new();
+        let mut ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
         if has_time {
             if self.time >= found[0].1 {
                 let message = format!("variable {name} has no values for time {}", self.time);
                 return Err(self.reader.error(message));
             }
-            extents.push(Extent::Index(self.time));
+            ranges.insert(0, self.time..self.time + 1);
         }
-        extents.extend(lengths.into_iter().map(|count| Extent::SliceCount {
-            start: 0,
-            count,
-            stride: 1,
-        }));
-        Ok((variable, Extents::Extent(extents)))
+        Ok((variable, Slab { ranges, shape: lengths }))
     }
 }
 

@@ -3,9 +3,9 @@
 use netcdf::AttributeValue;
 use serde_json::{Map, Value, json};
 
+use super::TIME;
 use super::level;
 use super::shards::Shards;
-use super::TIME;
 use crate::io::store::format::{Definition, Done, Kind};
 use crate::io::store::storage::Compression;
 

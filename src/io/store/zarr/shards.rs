@@ -7,8 +7,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use zarrs::array::CodecOptions;
-use zarrs::array::codec::{BloscCodec, BloscCompressor, BloscShuffleMode};
 use zarrs::array::codec::api::BytesToBytesCodecTraits;
+use zarrs::array::codec::{BloscCodec, BloscCompressor, BloscShuffleMode};
 
 use super::level;
 use crate::grid::Shape;
