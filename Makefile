@@ -1,11 +1,13 @@
 # The commands of the README. Each installs what the machine lacks, builds, and does its job.
 # CARGO and PYTHON name the programs to use; ARGS is added to the options of `make run`,
-# TESTS to those of cargo test, as in make test TESTS="--test host wsm5".
+# TESTS to those of cargo test, as in make test TESTS="--test host wsm5", FEATURES to those of the program, as in
+# make build FEATURES=zarr.
 
 CARGO ?= cargo
 PYTHON ?= python3
 ARGS ?=
 TESTS ?=
+FEATURES ?=
 
 # The Fortran compiler and its options: those of the host, such as -fdefault-real-8, for the modules of `make fortran`.
 ifeq ($(origin FC), default)
@@ -47,7 +49,7 @@ run: build ## simulate an hour of the cyclone in data/soc.nc and write soc.out.n
 	target/release/nwp-mini run --input data/soc.nc --force $(ARGS)
 
 test: tools ## run all tests that need no GPU
-	$(CARGO) test --release --target-dir target $(TESTS)
+	$(CARGO) test --release --target-dir target $(FEATURES:%=--features %) $(TESTS)
 	# By itself: another member would turn on features that the library has not.
 	if [ -z "$(TESTS)" ]; then
 		$(CARGO) test --release --target-dir target --package nwp-mini-host
@@ -67,7 +69,7 @@ kernels: build $(if $(NWP_NVRTC),,local-nvrtc) ## compile every CUDA kernel, no 
 
 build: tools ## build target/release/nwp-mini
 	@echo "Building target/release/nwp-mini (the first time takes some minutes)"
-	$(CARGO) build --release --target-dir target
+	$(CARGO) build --release --target-dir target $(FEATURES:%=--features %)
 
 c-library: compilers ## build target/release/libnwp_mini_c.so and .a, for C and Fortran
 	$(CARGO) build --release --target-dir target --package nwp-mini-c
@@ -128,7 +130,7 @@ tools: compilers $(if $(LOCAL_CMAKE),local-cmake)
 .PHONY: compilers
 compilers:
 	@missing() { echo "error: no $$1 found; $$2" >&2; exit 1; }
-	$(CARGO) --version >/dev/null 2>&1 || missing Rust "install 1.89 or newer with rustup"
+	$(CARGO) --version >/dev/null 2>&1 || missing Rust "install 1.91 or newer with rustup"
 	command -v cc >/dev/null || missing "C compiler" "install gcc"
 	command -v c++ >/dev/null || missing "C++ compiler" "install g++"
 

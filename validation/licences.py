@@ -17,14 +17,17 @@ BY_FILE = {"hdf5-metno-src": "HDF5", "netcdf-src": "BSD-3-Clause"}
 HEAD = """\
 # Licences of what nwp-mini is made of
 
-Every package of `Cargo.lock`, by where it goes: into the program, only into the
-Python module (which has all of the program besides), only into its building (macros, compilers of the
+Every package of `Cargo.lock`, by where it goes: into the program, only into a program
+with the feature zarr, only into the Python module (which has all of the program besides), only into its building (macros, compilers of the
 C libraries), only into tests, or only into programs for other systems than Linux. Written by
 `validation/licences.py`; `cargo test --release --test tidy` fails where this list and `Cargo.lock` differ, and
 `cargo deny check` holds the licences to those that `deny.toml` admits. The texts of the licences stand in the packages
 themselves, which `cargo vendor` collects. The HDF5 and NetCDF libraries (`hdf5-metno-src`, `netcdf-src`), of The HDF
 Group and of Unidata, are compiled into the program from their sources, and so is libdeflate (`libdeflate-sys`), by Eric
 Biggers and others, under the MIT licence.
+With the feature zarr c-blosc is compiled in (`blosc-src`, BSD-3-Clause, by the Blosc developers), with what it holds or
+needs: zstd (`zstd-sys`, BSD-3-Clause, Meta Platforms), LZ4 (`lz4-sys`, BSD-2-Clause, Yann Collet), Snappy (`snappy_src`,
+BSD-3-Clause, Google) and zlib (`libz-sys`, Zlib, Jean-loup Gailly and Mark Adler).
 The letters of the pictures are those of DejaVu Sans, inside the program too; their licence is
 [src/plot/font/LICENSE](src/plot/font/LICENSE).
 
@@ -60,18 +63,21 @@ def main():
         "--output", type=pathlib.Path, default=TARGET, help="file to write [default: %(default)s]"
     )
     output = parser.parse_args().output
-    whole = metadata()
+    whole = metadata("--all-features")
     macros = {
         package["id"]
         for package in whole["packages"]
         if any("proc-macro" in target["kind"] for target in package["targets"])
     }
-    program, python, building, tests = set(), set(), set(), set()
+    program, zarr, python, building, tests = set(), set(), set(), set(), set()
     for platform in LINUX:
         graph = metadata("--filter-platform", platform)
         root = [graph["resolve"]["root"]]
         program |= reached(graph, macros, root, {"normal"})
         building |= reached(graph, macros, root, {"normal", "build"})
+        more = metadata("--all-features", "--filter-platform", platform)
+        zarr |= reached(more, macros, root, {"normal"})
+        building |= reached(more, macros, root, {"normal", "build"})
         # What tests need themselves, and what that needs.
         nodes = {node["id"]: node for node in graph["resolve"]["nodes"]}
         own = [d["pkg"] for d in nodes[root[0]]["deps"] if any(k["kind"] == "dev" for k in d["dep_kinds"])]
@@ -89,6 +95,7 @@ def main():
                 words
                 for words, places in (
                     ("program", program),
+                    ("feature zarr", zarr),
                     ("Python module", python),
                     ("building", building),
                     ("tests", tests),

@@ -1,4 +1,4 @@
-//! `nwp-mini diff`: comparison of two NetCDF files, variable by variable.
+//! `nwp-mini diff`: comparison of two NetCDF files or Zarr stores, variable by variable.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::os_text::Shown;
 /// Most failures in the last message.
 const NAMED: usize = 8;
 
-/// Compare two NetCDF files, variable by variable.
+/// Compare two NetCDF files or Zarr stores, variable by variable.
 ///
 /// Without --tolerance every difference counts, to the last bit; only one NaN is as good as another.
 /// Whole numbers and text are compared for equality, whatever the tolerance. Packed values

@@ -41,7 +41,7 @@ use crate::ranks::mpi::Launch;
 /// Example: nwp-mini info data/chemistry/radm2.kpp
 #[derive(Debug, Args)]
 pub(super) struct Info {
-    /// WRF file, or mechanism in the language of KPP (.kpp, .def, .eqn), to inspect
+    /// WRF file, Zarr store of its variables, or mechanism in the language of KPP (.kpp, .def, .eqn), to inspect
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]

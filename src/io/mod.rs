@@ -1,4 +1,8 @@
-//! Files: NetCDF input and output. Everything here works on host memory.
+//! Files: NetCDF and Zarr, in and out. Everything here works on host memory.
+//!
+//! Two seams keep formats apart from what is read and written: `store::format` (`Schema`, `Store`) and `read::dataset`
+//! (`Dataset`). Behind them are `store::netcdf` and `read::netcdf`, and with the feature `zarr` `store::zarr` and
+//! `read::zarr`.
 //!
 //! A module uses those above it in the table.
 //!

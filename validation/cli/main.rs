@@ -23,3 +23,5 @@ mod run;
 mod units;
 mod wilson;
 mod wsm6;
+#[cfg(feature = "zarr")]
+mod zarr;

@@ -1,5 +1,6 @@
 //! Speed of compressing and writing output frames, and of reading an input.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,12 +33,16 @@ use crate::time_steps::{Length, Plan};
 /// Steps before the frame that is written: the diagnostics of the initial state are not typical of a run.
 const STEPS: usize = 2;
 
-/// The measured forms of output.
-const FORMS: [(&str, Compression, Keep); 4] = [
-    ("none", Compression::None, Keep::All),
-    ("fast", Compression::Fast, Keep::All),
-    ("small", Compression::Small, Keep::All),
-    ("fast, keepbits auto", Compression::Fast, Keep::Auto),
+/// The measured forms of output, with the endings of names.
+const FORMS: &[(&str, Compression, Keep, &str)] = &[
+    ("none", Compression::None, Keep::All, "nc"),
+    ("fast", Compression::Fast, Keep::All, "nc"),
+    ("small", Compression::Small, Keep::All, "nc"),
+    ("fast, keepbits auto", Compression::Fast, Keep::Auto, "nc"),
+    #[cfg(feature = "zarr")]
+    ("zarr, none", Compression::None, Keep::All, "zarr"),
+    #[cfg(feature = "zarr")]
+    ("zarr, fast", Compression::Fast, Keep::All, "zarr"),
 ];
 
 /// Options of `output`.
@@ -107,8 +112,8 @@ impl Bench {
             "bytes/cell",
             "total s"
         )?;
-        for (form, compression, keep) in FORMS {
-            let path = folder.join(format!(".nwp-mini-bench-{}.nc", std::process::id()));
+        for &(form, compression, keep, ending) in FORMS {
+            let path = folder.join(format!(".nwp-mini-bench-{}.{ending}", std::process::id()));
             let storage =
                 Storage { compression, keep, variables: Selection::All, ..Storage::default() };
             let file = FileForm { storage, statistics: OutputStatistics::default() };
@@ -119,8 +124,10 @@ impl Bench {
             let _ = (0..frames).all(|_| output.send(snapshot.clone()));
             output.finish()?;
             let total_s = begin.elapsed().as_secs_f64();
-            let about = std::fs::metadata(&path).map_err(|e| Error::io(&path, "look at", e))?;
-            std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
+            let file_bytes = length(&path).map_err(|e| Error::io(&path, "look at", e))?;
+            let removed =
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(|e| Error::io(&path, "remove", e))?;
             let cells = (frames * shape.cells()) as f64;
             let row = Row {
                 bench: "output",
@@ -132,10 +139,10 @@ impl Bench {
                 total_s,
                 raw_bytes: statistics.raw_bytes(),
                 compressed_bytes: statistics.stored_bytes(),
-                file_bytes: about.len(),
+                file_bytes,
                 raw_gb_per_s: statistics.raw_bytes() as f64 / total_s / 1e9,
                 ms_per_frame: total_s / frames as f64 * 1e3,
-                file_bytes_per_cell: about.len() as f64 / cells,
+                file_bytes_per_cell: file_bytes as f64 / cells,
             };
             let line = format!(
                 "{form:<20} {:>9.1} {:>10.3} {:>9.2} {:>12.3}",
@@ -180,6 +187,15 @@ impl Bench {
         let none = || Error::input(&self.input, "a run of this input writes no output frame");
         Ok((header, last.ok_or_else(none)?))
     }
+}
+
+/// Bytes of a file, or of all files of a folder.
+fn length(path: &Path) -> std::io::Result<u64> {
+    let about = fs::metadata(path)?;
+    if !about.is_dir() {
+        return Ok(about.len());
+    }
+    fs::read_dir(path)?.map(|entry| length(&entry?.path())).sum()
 }
 
 /// Number of times that a file is read: the first time it may come from disk.
@@ -235,4 +251,61 @@ fn bytes(frame: &Frame) -> usize {
     let values: usize = volumes.map(ndarray::Array::len).sum();
     let planes: usize = column_mass.iter().map(ndarray::Array::len).sum();
     (values + planes) * size_of::<f32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter::repeat_n;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::io::read::reader::Reader;
+    use crate::io::read::variables::Values;
+    use crate::io::store::raw::RawStore;
+
+    /// What a second format gets is what NetCDF gets.
+    #[test]
+    fn a_store_of_another_format_takes_the_output() {
+        #[derive(Debug, Parser)]
+        struct Whole {
+            #[command(flatten)]
+            bench: Bench,
+        }
+        let storm = concat!(env!("CARGO_MANIFEST_DIR"), "/data/soc.nc");
+        let whole = Whole::try_parse_from(["nwp-mini", "output", "--input", storm]);
+        let bench = whole.expect("a command").bench;
+        let (header, snapshot) = bench.frame_of_output::<f32>(1).expect("a frame");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.nc");
+        let stores: [Box<dyn store::format::Store>; 2] =
+            [Box::new(RawStore::new(folder.path())), store::of_name(&path, false).expect("a file")];
+        for store in stores {
+            let form = FileForm::default();
+            let output = Output::create(store, (header.clone(), form), Vec::new(), None);
+            let output = output.expect("a thread");
+            assert!(repeat_n(&snapshot, 2).all(|frame| output.send(frame.clone())));
+            assert_eq!(output.finish().expect("a complete output"), 2);
+        }
+        let reader = Reader::open(&path).expect("a file");
+        for about in reader.descriptions().expect("variables") {
+            let (name, extents) = (about.name, about.extents);
+            let is_growing = extents.first().is_some_and(|axis| axis.name == "Time");
+            for frame in 0..if is_growing { 2 } else { 1 } {
+                let file = if is_growing { format!("{name}.{frame}") } else { name.clone() };
+                let stored = fs::read(folder.path().join(file)).expect("values");
+                let mut ranges: Vec<_> = extents.iter().map(|axis| 0..axis.length).collect();
+                if is_growing {
+                    ranges[0] = frame..frame + 1;
+                }
+                let bytes: Vec<u8> = match reader.part(&name, &ranges).expect("values") {
+                    Values::Single(all) => all.into_iter().flat_map(f32::to_le_bytes).collect(),
+                    Values::Double(all) => all.into_iter().flat_map(f64::to_le_bytes).collect(),
+                    Values::Text(all) => all,
+                    other => panic!("{name}: {other:?}"),
+                };
+                assert!(bytes == stored, "{name}");
+            }
+        }
+    }
 }

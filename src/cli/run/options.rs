@@ -35,7 +35,7 @@ use crate::time_steps::Length;
 #[command(allow_negative_numbers = true)]
 pub(in crate::cli) struct Run {
     /// WRF files with the initial fields and the winds (wrfinput, wrfout, wrfrst, or our own
-    /// output), in the order of their times
+    /// output), or Zarr stores of their variables, in the order of their times
     #[arg(short, long, value_name = "FILE", num_args = 1..,
           required_unless_present_any = ["config", "restart"])]
     pub(in crate::cli) input: Vec<PathBuf>,
@@ -62,7 +62,7 @@ pub(in crate::cli) struct Run {
     /// Time step in seconds [default: DT of the input, or 60, reduced to the longest that the winds allow]
     #[arg(long, value_name = "S")]
     pub(in crate::cli) dt: Option<f64>,
-    /// NetCDF file to write [default: <input>.out.nc in the current folder]
+    /// NetCDF file to write, or Zarr store if the name ends in .zarr [default: <input>.out.nc in the current folder]
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Time between output frames in seconds [default: first and last only]
@@ -112,7 +112,7 @@ pub(in crate::cli) struct Run {
     /// Do everything except the time steps
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// Overwrite the output file
+    /// Overwrite the output file; a folder is replaced only if it is a Zarr store and holds nothing else
     #[arg(long)]
     pub(in crate::cli) force: bool,
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
+use sha2::{Digest, Sha256};
+
 use crate::backend::Info;
 use crate::cli::FilePrecision;
 use crate::cli::run::metadata::variant;
@@ -54,10 +56,26 @@ pub(in crate::cli) fn provenance<R: FilePrecision>(
     Ok(facts.map(|(name, text)| (name.to_owned(), Attribute::Text(text))).collect())
 }
 
+/// The checksum of a file, or of the names and contents of all files of a store, in the order of the names.
 fn sha256(path: &Path) -> Result<String> {
-    use sha2::{Digest, Sha256};
-    let mut file = fs::File::open(path).map_err(|e| Error::io(path, "read", e))?;
     let mut hasher = Sha256::new();
-    io::copy(&mut file, &mut hasher).map_err(|e| Error::io(path, "read", e))?;
+    let is_store = path.is_dir();
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let failed = |e: io::Error| Error::io(&path, "read", e);
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).map_err(failed)?;
+            let entries = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+            let mut entries = entries.map_err(failed)?;
+            entries.sort_unstable_by(|a, b| b.cmp(a));
+            waiting.extend(entries);
+            continue;
+        }
+        if is_store {
+            hasher.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+        }
+        let mut file = fs::File::open(&path).map_err(failed)?;
+        io::copy(&mut file, &mut hasher).map_err(failed)?;
+    }
     Ok(format!("{:x}", hasher.finalize()))
 }

@@ -148,9 +148,8 @@ impl Dataset for NetcdfFile {
 
     fn strings(&self, name: &str, ranges: &[Range<usize>]) -> Answer<Vec<String>> {
         let variable = self.file.variable(name).ok_or_else(|| format!("no variable {name}"))?;
-        let strings = places(ranges).into_iter().map(|place| match place.is_empty() {
-            true => variable.get_string(..),
-            false => variable.get_string(place),
+        let strings = places(ranges).into_iter().map(|place| {
+            if place.is_empty() { variable.get_string(..) } else { variable.get_string(place) }
         });
         strings.collect::<netcdf::Result<_>>().map_err(|e| self.explained(name, &e))
     }

@@ -384,6 +384,10 @@ impl Reader {
     }
 
     /// The file, if it is NetCDF, for what only NetCDF has.
+    #[cfg_attr(
+        not(feature = "zarr"),
+        expect(clippy::unnecessary_wraps, reason = "with the feature zarr it may be none")
+    )]
     pub(in crate::io) fn netcdf(&self) -> Option<&netcdf::File> {
         match &self.body {
             Body::Netcdf(file) => Some(file.file()),

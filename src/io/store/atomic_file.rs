@@ -57,6 +57,11 @@ impl AtomicFile {
     /// [`Error::Exists`] when the file exists and `force` is `false`; [`Error::Input`] when another run is writing it,
     /// when the folder is missing or the name is that of a folder; [`Error::Io`] when the folder is not writable.
     pub fn new(target: &Path, force: bool) -> Result<Self> {
+        if destination::is_zarr(target) {
+            let message = "is the name of a Zarr store, and this output is a file; give it another \
+                           ending";
+            return Err(Error::input(target, message));
+        }
         if target.is_dir() {
             return Err(Error::input(target, "is a folder; give the name of a file to write"));
         }

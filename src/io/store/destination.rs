@@ -48,6 +48,11 @@ pub(in crate::io) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// `true` if a name is that of a Zarr store.
+pub(in crate::io) fn is_zarr(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "zarr")
+}
+
 /// Returns `true` if two names refer to the same file, whether it exists or not.
 pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| {

@@ -14,6 +14,8 @@ pub mod nc_char;
 pub(crate) mod netcdf;
 pub(in crate::io) mod ordered_pipeline;
 pub(in crate::io) mod quantization;
+#[cfg(test)]
+pub(crate) mod raw;
 pub(in crate::io) mod rounding_attributes;
 pub(crate) mod storage;
 pub mod writer;
@@ -25,6 +27,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::io::store::atomic_file::AtomicFile;
+pub(in crate::io) use crate::io::store::destination::is_zarr;
 use crate::io::store::format::Store;
 use crate::io::store::netcdf::NetcdfStore;
 
@@ -41,11 +44,6 @@ pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
         return Err(crate::error::Error::input(target, WITHOUT_ZARR));
     }
     Ok(Box::new(NetcdfStore::new(AtomicFile::new(target, force)?)))
-}
-
-/// `true` if a name is that of a Zarr store.
-pub(crate) fn is_zarr(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "zarr")
 }
 
 /// What a program that was built without Zarr says about a store.

@@ -17,7 +17,7 @@ const MEMORY: u32 = 512 << 10;
 const SECONDS: u32 = 5;
 
 /// Wall-clock limit for a program that hangs without computing, on a machine that others use too.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Maximum size of a file that it may write, in units of 512 bytes: more would be due to a corrupted size.
 const LONGEST_FILE: u32 = 64 << 11;

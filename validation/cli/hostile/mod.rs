@@ -4,10 +4,10 @@
 //! `NWP_HOSTILE_CASE=N` runs case N only and describes it.
 #![allow(clippy::print_stdout, reason = "tells what was tried")]
 
-mod child;
+pub(crate) mod child;
 mod findings;
 mod restarts;
-mod spoil;
+pub(crate) mod spoil;
 mod tuning;
 
 use nwp_mini_support::files::{bases, model, weights};

@@ -11,7 +11,7 @@ use super::small::Small;
 const FILES: i32 = 3;
 
 /// Longest wait for something that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A run without end that has begun to write `out.nc`; it is ended when this goes.
 struct Endless(Child);

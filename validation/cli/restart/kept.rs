@@ -10,7 +10,7 @@ use super::same_frames;
 use super::small::Small;
 
 /// Longest wait for something that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Steps and seconds until the restart file.
 fn stands(place: &Place, name: &str) -> (f64, f64) {

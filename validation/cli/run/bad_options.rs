@@ -189,3 +189,14 @@ fn a_reader_that_leaves_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&line.stdout).lines().count(), 1);
     assert_eq!(place.open("soc.out.nc").frames(), 2);
 }
+
+/// A program without the feature says so before it computes.
+#[cfg(not(feature = "zarr"))]
+#[test]
+fn a_store_needs_a_program_with_zarr() {
+    let place = Place::with(&Small::new());
+    place.run_small(&["-o", "a.zarr"]).refused(FILES, &["a.zarr", "without Zarr", "FEATURES=zarr"]);
+    fs::create_dir(place.path("b.zarr")).expect("a folder");
+    place.run(&["--input", "b.zarr"]).refused(FILES, &["b.zarr", "without Zarr"]);
+    assert_eq!(place.files(), ["b.zarr", "small.nc"]);
+}

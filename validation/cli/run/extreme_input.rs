@@ -16,7 +16,7 @@ const USAGE: i32 = 2;
 const FILES: i32 = 3;
 
 /// Longest wait for something that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs a changed small file; it must be rejected with these words, and no file may be left.
 #[track_caller]

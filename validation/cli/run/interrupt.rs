@@ -12,7 +12,7 @@ use super::small::Small;
 const INTERRUPTED: i32 = 130;
 
 /// Longest wait for something that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Size at which the unfinished file has several frames: one has about 100 kB, less with compression, and the metadata
 /// have about as much.

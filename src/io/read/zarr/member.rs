@@ -57,7 +57,10 @@ impl Member {
         let element = Element::of(&mut own, is_v2);
         let mut kind = element.as_ref().map_or(NcVariableType::String, Element::kind);
         let is_real = matches!(kind, NcVariableType::Float(_));
-        if let Some(fill) = own.get("fill_value").filter(|fill| is_v2 && fill.is_number()) {
+        // Zero is what writers state that think of no missing values.
+        let fill =
+            own.get("fill_value").filter(|fill| is_v2 && fill.as_f64().is_some_and(|x| x != 0.0));
+        if let Some(fill) = fill {
             attributes.entry("_FillValue").or_insert_with(|| fill.clone());
         }
         let attributes = attributes
@@ -149,7 +152,8 @@ impl Element {
             ("string" | "O", _) => Ok(Self::Text(Text::Any)),
             (name, Some(length)) if is_v2 && name.starts_with('S') => {
                 own.insert(key.to_owned(), Value::from(format!("|V{length}")));
-                own.insert("fill_value".to_owned(), Value::Null);
+                let zeros = BASE64_STANDARD.encode(vec![0_u8; length as usize]);
+                own.insert("fill_value".to_owned(), Value::from(zeros));
                 Ok(of_length(length))
             }
             (name, Some(_)) if is_v2 && name.starts_with('U') => Ok(Self::Text(Text::Wide)),

@@ -104,24 +104,24 @@ impl ZarrFolder {
     where
         U: Number,
     {
-        let kind = self.members.get(name).map(|member| &member.about.kind);
+        let member = self.members.get(name).ok_or_else(|| format!("no array {name}"))?;
+        member.array.as_ref().map_err(|why| format!("variable {name} {why}"))?;
         macro_rules! of {
             ($real:ty) => {
                 Ok(self.get::<$real>(name, ranges)?.into_iter().map(|x| U::of(x.into())).collect())
             };
         }
-        use NcVariableType as N;
-        match kind {
-            Some(N::Float(FloatType::F32)) => of!(f32),
-            Some(N::Float(FloatType::F64)) => of!(f64),
-            Some(N::Int(IntType::I8)) => of!(i8),
-            Some(N::Int(IntType::U8)) => of!(u8),
-            Some(N::Int(IntType::I16)) => of!(i16),
-            Some(N::Int(IntType::U16)) => of!(u16),
-            Some(N::Int(IntType::I32)) => of!(i32),
-            Some(N::Int(IntType::U32)) => of!(u32),
-            Some(N::Int(IntType::I64)) => of!(i64),
-            Some(N::Int(IntType::U64)) => of!(u64),
+        match member.about.kind {
+            NcVariableType::Float(FloatType::F32) => of!(f32),
+            NcVariableType::Float(FloatType::F64) => of!(f64),
+            NcVariableType::Int(IntType::I8) => of!(i8),
+            NcVariableType::Int(IntType::U8) => of!(u8),
+            NcVariableType::Int(IntType::I16) => of!(i16),
+            NcVariableType::Int(IntType::U16) => of!(u16),
+            NcVariableType::Int(IntType::I32) => of!(i32),
+            NcVariableType::Int(IntType::U32) => of!(u32),
+            NcVariableType::Int(IntType::I64) => of!(i64),
+            NcVariableType::Int(IntType::U64) => of!(u64),
             _ => Err("it is not numeric".to_owned()),
         }
     }

@@ -12,6 +12,9 @@ use crate::io::store::storage::Compression;
 /// Name of a document.
 pub(super) const NAME: &str = "zarr.json";
 
+/// The fill value of integers in NetCDF: what a variable holds that is never written.
+const NEVER_WRITTEN: i32 = -2_147_483_647;
+
 /// Attributes of the root or of an array.
 pub(super) type Attributes = Map<String, Value>;
 
@@ -52,7 +55,7 @@ impl Array {
         let (kind, fill) = match self.kind {
             Kind::Single => ("float32", json!("NaN")),
             Kind::Double => ("float64", json!("NaN")),
-            Kind::Whole => ("int32", json!(0)),
+            Kind::Whole => ("int32", json!(NEVER_WRITTEN)),
             Kind::Text => ("string", json!("")),
         };
         let codecs = match shards {

@@ -197,12 +197,11 @@ impl Store for ZarrStore {
         let side_by_side = rayon::current_num_threads().div_ceil(tasks.len().max(1));
         tasks.into_par_iter().try_for_each(|(field, shards, shard, path, stored)| {
             let raw = shard.values() * field.values.size();
-            let written = match stored {
-                Some(stored) => fs::copy(stored, path).map_err(|e| e.to_string())?,
-                None => {
-                    let packer = Packer::new(form.compression, field.values.size())?;
-                    shards.write(field, &shard, &packer, side_by_side, &path)?
-                }
+            let written = if let Some(stored) = stored {
+                fs::copy(stored, path).map_err(|e| e.to_string())?
+            } else {
+                let packer = Packer::new(form.compression, field.values.size())?;
+                shards.write(field, &shard, &packer, side_by_side, &path)?
             };
             form.statistics.count(raw, written as usize);
             Ok(())

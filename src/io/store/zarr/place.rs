@@ -11,8 +11,9 @@ use crate::io::store::atomic_file::FileLock;
 use crate::io::store::destination::{folder_of, refuse_existing};
 use crate::os_text::Shown;
 
-/// Names at the top of a store that are no arrays.
-const DOCUMENTS: [&str; 4] = ["zarr.json", ".zgroup", ".zattrs", ".zmetadata"];
+/// Names at the top of a store that are no arrays; the last is what a run leaves that is killed while it writes the
+/// first.
+const DOCUMENTS: [&str; 5] = ["zarr.json", ".zgroup", ".zattrs", ".zmetadata", "zarr.json.part"];
 /// Names of which a folder of an array or of a group has one.
 const OF_NODE: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
@@ -133,8 +134,8 @@ fn refuse(target: &Path, force: bool) -> Result<()> {
         Ok(Some(what)) => Err(Error::input(
             target,
             format!(
-                "{what}, and --force replaces nothing but a Zarr store; choose another name, or \
-                 move it away"
+                "{what}, and nothing but a Zarr store is replaced; choose another name, or move it \
+                 away"
             ),
         )),
         Err(e) => Err(Error::io(target, "look into", e)),
@@ -154,9 +155,7 @@ fn foreign(target: &Path) -> std::io::Result<Option<String>> {
         let path = entry.path();
         let is_known = match entry.file_type()? {
             kind if kind.is_dir() => OF_NODE.iter().any(|name| path.join(name).is_file()),
-            kind if kind.is_file() => {
-                DOCUMENTS.iter().any(|name| entry.file_name() == OsString::from(name))
-            }
+            kind if kind.is_file() => DOCUMENTS.iter().any(|name| entry.file_name() == *name),
             _ => false,
         };
         if !is_known {

@@ -173,6 +173,19 @@ impl Shards {
     }
 }
 
+/// The bytes of values, rounded to bits of the significand.
+fn plain<T: Bits>(values: &[T], bits: Option<u32>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size_of_val(values));
+    match bits.filter(|bits| *bits < T::STORED) {
+        None => T::plain(values, &mut bytes),
+        Some(bits) => {
+            let rounded: Vec<T> = values.iter().map(|x| x.rounded(bits)).collect();
+            T::plain(&rounded, &mut bytes);
+        }
+    }
+    bytes
+}
+
 /// The bytes of the values of some levels and rows of a field, rounded.
 fn part(
     field: &Field<'_>,
@@ -182,17 +195,6 @@ fn part(
 ) -> Vec<u8> {
     // Chunks of several levels hold all rows, so that their values are contiguous.
     let range = (levels.start * ny + rows.start) * nx..((levels.end - 1) * ny + rows.end) * nx;
-    fn plain<T: Bits>(values: &[T], bits: Option<u32>) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(size_of_val(values));
-        match bits.filter(|bits| *bits < T::STORED) {
-            None => T::plain(values, &mut bytes),
-            Some(bits) => {
-                let rounded: Vec<T> = values.iter().map(|x| x.rounded(bits)).collect();
-                T::plain(&rounded, &mut bytes);
-            }
-        }
-        bytes
-    }
     match field.values {
         Values::Single(values) => plain(&values[range], field.bits),
         Values::Double(values) => plain(&values[range], field.bits),
