@@ -243,9 +243,12 @@ fn unusual<R: Real + Element>(gpu: &Gpu) {
     let of = |operation: Operation, x: &[R]| {
         let (x, results) = (gpu.upload(x).unwrap(), gpu.zeros(1).unwrap());
         let segments = Segments::whole(x.len());
-        let found = words(&results, || match operation.takes_two() {
-            true => reducer.reduce_pair(operation, [&x, &x], segments, &results),
-            false => reducer.reduce(operation, &x, segments, &results),
+        let found = words(&results, || {
+            if operation.takes_two() {
+                reducer.reduce_pair(operation, [&x, &x], segments, &results)
+            } else {
+                reducer.reduce(operation, &x, segments, &results)
+            }
         });
         R::of_word(found[0])
     };

@@ -151,9 +151,12 @@ impl Bench {
         let rung = Rung {
             name: "wide loads, one launch",
             is_step: true,
-            launch: &|slot| match operation.takes_two() {
-                true => reducer.reduce_pair(operation, pair, at(slot), &results),
-                false => reducer.reduce(operation, &x, at(slot), &results),
+            launch: &|slot| {
+                if operation.takes_two() {
+                    reducer.reduce_pair(operation, pair, at(slot), &results)
+                } else {
+                    reducer.reduce(operation, &x, at(slot), &results)
+                }
             },
             invalidate: &|_| results.poison(),
             fault: &|_| {

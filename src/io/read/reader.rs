@@ -366,6 +366,7 @@ impl Reader {
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
         match self.dataset().attribute(name) {
             Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
+            Some(Ok(AttributeValue::Double(number))) => Ok(vec![number]),
             Some(Ok(value)) => {
                 Err(self.not_numeric(name, &value, "numbers in double precision are"))
             }
