@@ -9,6 +9,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+case "${1-}" in
+    "") ;;
+    -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' validation/check_zarr.sh; exit 0 ;;
+    *) echo "usage: validation/check_zarr.sh" >&2; exit 2 ;;
+esac
+
 place=target/zarr
 program=${NWP_MINI:-target/release/nwp-mini}
 python=${PYTHON:-python3}

@@ -66,7 +66,7 @@ impl<R: Real + Element + Reducible> ProfileKernels<R> {
             turned: [gpu.zeros(fields * cells)?, gpu.zeros(diagnosed * cells)?],
             weights: gpu.upload(&weights.repeat(water.end))?,
             // Of segments alone.
-            reducer: Reducer::with_shape(gpu, ReduceConfig::default())?,
+            reducer: Reducer::with_shape(gpu, ReduceConfig::long::<R>())?,
             words,
             profiles: AsyncDownload::new(gpu, (fields + diagnosed) * cells)?,
             results: AsyncDownload::new(gpu, (water.len() + 1) * columns)?,

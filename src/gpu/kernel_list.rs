@@ -78,13 +78,19 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
             transpose::TransposeConfig::choose(precision, Matrices::levels(1, nz, 1, columns));
         entries.push(entry(shape.source(precision), name, true));
     }
-    for (size, config) in ["short", "long"].into_iter().zip(reduce::ReduceConfig::both()) {
+    for (n, size) in ["short", "long"].into_iter().enumerate() {
         match precision {
             Precision::F32 => {
-                entries.push(entry(reduce::source::<f32>(config), &format!("f32, {size}"), true));
-                entries.push(entry(reduce::source::<i32>(config), &format!("i32, {size}"), true));
+                let [of_reals, of_integers] = [
+                    reduce::ReduceConfig::both::<f32>()[n],
+                    reduce::ReduceConfig::both::<i32>()[n],
+                ];
+                let named = |kind: &str| format!("{kind}, {size}");
+                entries.push(entry(reduce::source::<f32>(of_reals), &named("f32"), true));
+                entries.push(entry(reduce::source::<i32>(of_integers), &named("i32"), true));
             }
             Precision::F64 => {
+                let config = reduce::ReduceConfig::both::<f64>()[n];
                 entries.push(entry(reduce::source::<f64>(config), &format!("f64, {size}"), true));
             }
         }

@@ -76,7 +76,7 @@ impl<R: Reducible> SummaryKernels<R> {
             contents: module.kernel("summary_contents_acc64")?,
             outflow: module.kernel("summary_outflow_acc64")?,
             // Of segments alone.
-            reducer: Reducer::with_shape(gpu, ReduceConfig::default())?,
+            reducer: Reducer::with_shape(gpu, ReduceConfig::long::<R>())?,
             mass: LayeredPointers {
                 with_mu: mass.with_mu.offset(layout.first),
                 without_mu: mass.without_mu.offset(layout.first),

@@ -23,8 +23,11 @@ const SMALL_BLOCKS: [ReduceConfig; 2] = [
 ];
 
 fn prepare_all(gpu: &Gpu) {
-    let both = ReduceConfig::both().into_iter();
-    let sources = both.flat_map(|c| [source::<f32>(c), source::<f64>(c), source::<i32>(c)]);
+    let sources = ReduceConfig::both::<f32>()
+        .map(source::<f32>)
+        .into_iter()
+        .chain(ReduceConfig::both::<f64>().map(source::<f64>))
+        .chain(ReduceConfig::both::<i32>().map(source::<i32>));
     prepare(
         gpu,
         sources
@@ -140,7 +143,7 @@ fn each_kernel_once() {
 
 fn segments_agree<T: Reducible>(gpu: &Gpu, seed: u64, of: impl Fn(f64) -> T) {
     let mut random = Random::new(seed);
-    let configs = SMALL_BLOCKS.into_iter().chain(ReduceConfig::both());
+    let configs = SMALL_BLOCKS.into_iter().chain(ReduceConfig::both::<T>());
     let reducers: Vec<_> =
         configs.map(|config| Reducer::<T>::with_shape(gpu, config).unwrap()).collect();
     for (count, length, gap, first) in [
@@ -311,9 +314,15 @@ fn launches_share_out_the_blocks() {
     let (ReduceArgs { values, length, blocks, .. }, _) = launch(100, 1);
     assert_eq!((values.address(), length, blocks), (1024 + 12, 100, 1));
     // 128 threads with two loads of four elements.
-    for (length, count, blocks) in
-        [(0, 1, 1), (1024, 1, 1), (1025, 1, 2), (1 << 20, 1, 40), (1 << 20, 7, 5), (5000, 99, 1)]
-    {
+    for (length, count, blocks) in [
+        (0, 1, 1),
+        (1024, 1, 1),
+        (1025, 1, 2),
+        (1025, 2, 1),
+        (1 << 20, 1, 40),
+        (1 << 20, 7, 5),
+        (5000, 99, 1),
+    ] {
         let (args, all) = launch(length, count);
         assert_eq!((args.blocks as usize, all), (blocks, count * blocks));
     }

@@ -98,7 +98,7 @@ pub(super) fn sources<R: GpuPrecision>(
         step_end::source(precision, grid),
         budget::source(precision, nz, setting.tracers.water().len()),
         summary::source(precision, nz),
-        reduce::source::<R>(reduce::ReduceConfig::default()),
+        reduce::source::<R>(reduce::ReduceConfig::long::<R>()),
     ]);
     all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
     if !setting.tracers.passive().is_empty() {

@@ -181,31 +181,33 @@ pub struct ReduceConfig {
     pub tiled: bool,
 }
 
-impl Default for ReduceConfig {
-    fn default() -> Self {
-        // The fastest on an H200 of arrays that its cache does not hold, or nearly so.
-        Self { threads: 512, packs: 4, blocks: 4, least: 4, tiled: true }
-    }
-}
-
 /// Bytes of a load.
 const PACK: usize = 16;
 /// Bytes of an array up to which latency counts for more than the speed of the memory.
-const SHORT: usize = 32 << 20;
+const SHORT: usize = 2 << 20;
+/// Factor of the fewest loads of a thread if there are several segments: they share the device anyway.
+const FOR_SEGMENTS: u32 = 2;
 
 impl ReduceConfig {
     /// For short arrays: more blocks with fewer loads each. The fastest on an H200 up to [`SHORT`], or nearly so.
-    pub const SHORT: Self = Self { threads: 512, packs: 2, blocks: 3, least: 2, tiled: true };
+    pub const SHORT: Self = Self { threads: 256, packs: 2, blocks: 3, least: 2, tiled: true };
+
+    /// For all other arrays, and for segments: the fastest on an H200, or nearly so.
+    pub fn long<T: Reducible>() -> Self {
+        let [packs, blocks] = if size_of::<T>() > size_of::<f32>() { [2, 3] } else { [4, 4] };
+        Self { threads: 512, packs, blocks, least: 4, tiled: true }
+    }
 
     /// Configurations of a reducer: for short arrays, and for all else.
-    pub fn both() -> [Self; 2] {
-        [Self::SHORT, Self::default()]
+    pub fn both<T: Reducible>() -> [Self; 2] {
+        [Self::SHORT, Self::long::<T>()]
     }
 
     /// Blocks for each segment of elements of `bytes` bytes, if the device holds `resident` blocks at a time.
     fn blocks_for(self, segments: Segments, bytes: usize, resident: u32) -> u32 {
         let loads = (segments.length * bytes).div_ceil(PACK);
-        let worthwhile = loads.div_ceil((self.threads * self.least) as usize);
+        let least = self.least * if segments.count > 1 { FOR_SEGMENTS } else { 1 };
+        let worthwhile = loads.div_ceil((self.threads * least) as usize);
         let possible = resident as usize / segments.count.max(1);
         worthwhile.min(possible).max(1) as u32
     }
@@ -296,7 +298,7 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu), as all below.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let [short, long] = ReduceConfig::both();
+        let [short, long] = ReduceConfig::both::<T>();
         Self::of(gpu, [Compiled::new::<T>(gpu, short)?, Compiled::new::<T>(gpu, long)?])
     }
 
