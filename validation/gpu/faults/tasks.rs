@@ -240,13 +240,18 @@ fn lattice() {
 #[ignore = "started by another test"]
 fn reductions() {
     let Some(gpu) = gpu(true) else { return };
-    let on_device = gpu.upload(&values(5000)).unwrap();
+    let given = gpu.upload(&values(5000)).unwrap();
+    let on_device = gpu.zeros(5000).unwrap();
     let reducer = Reducer::<f32>::new(&gpu).unwrap();
+    // What is reduced has been made by the kernel before.
+    let turn = Transpose::<f32>::new(&gpu, Matrices::one(50, 100)).unwrap();
     let segments = Segments { first: 1, length: 1600, count: 3, stride: 1660 };
     let mut found = Vec::new();
-    for operation in [Operation::SumWide, Operation::MaxAt] {
+    for operation in Operation::ALL.into_iter().filter(|operation| !operation.takes_two()) {
         let results = gpu.zeros(segments.count * operation.words()).unwrap();
         results.poison().unwrap();
+        on_device.poison().unwrap();
+        turn.run(&given, &on_device).unwrap();
         reducer.reduce(operation, &on_device, segments, &results).unwrap();
         found.extend(results.to_vec().unwrap());
     }
@@ -282,11 +287,15 @@ fn matrices() {
         let device = DeviceCsr::with(&gpu, &matrix, config).unwrap();
         for vectors in [1, 2] {
             let x = gpu.upload(&values(520 * vectors)).unwrap();
-            let y = gpu.zeros::<f32>(520 * vectors).unwrap();
+            let [y, z] = [(); 2].map(|()| gpu.zeros::<f32>(520 * vectors).unwrap());
             for rung in Rung::ALL {
                 y.poison().unwrap();
+                z.poison().unwrap();
                 device.multiply_by(rung, &x, &y, vectors).unwrap();
+                // A product with what the kernel before has made.
+                device.multiply_by(rung, &y, &z, vectors).unwrap();
                 found.extend(bits_of(&y));
+                found.extend(bits_of(&z));
             }
         }
     }
@@ -299,6 +308,12 @@ fn matrices() {
         transposes.run_by(rung, &from, &to).unwrap();
         found.extend(bits_of(&to));
     }
+    let back = Transpose::<f32>::new(&gpu, matrices.transposed()).unwrap();
+    let again = gpu.zeros(matrices.len()).unwrap();
+    to.poison().unwrap();
+    transposes.run(&from, &to).unwrap();
+    back.run(&to, &again).unwrap();
+    found.extend(bits_of(&again));
     tell(found);
 }
 
