@@ -34,7 +34,7 @@ pub type Received<'a> = (usize, &'a mut [u8]);
 
 /// The ranks of a run.
 pub trait Ranks: Debug + Send + Sync {
-    /// What carries the messages, with its version.
+    /// Carrier of the messages, with its version.
     fn about(&self) -> String;
 
     /// Number of this rank, from 0.

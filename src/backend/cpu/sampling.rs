@@ -79,7 +79,7 @@ pub(super) fn column_values<R: ComputePrecision>(
     operator.values((&state, &diagnostics), surface)
 }
 
-/// What is diagnosed from the present fields.
+/// Fields diagnosed from the present state.
 pub(super) fn diagnosed<R: ComputePrecision>(
     arrays: &Arrays<R>,
     schemes: &SchemeCalls<R>,

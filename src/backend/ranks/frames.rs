@@ -94,7 +94,7 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         self.grid.unspecified().of(&whole).iter().copied().collect()
     }
 
-    /// What this rank continues of the sums of an earlier run: its own columns, and on the first rank the sums.
+    /// Sums of an earlier run that this rank continues: its own columns, and on the first rank the sums.
     pub(super) fn resumed(&self, gathered: &Accumulators<R>) -> Accumulators<R> {
         let Some(part) = self.part() else { return gathered.clone() };
         let surface = gathered.surface.map(|plane| part.columns(plane));

@@ -7,7 +7,7 @@ use crate::grid::{Grid, Shape, Window};
 use crate::ranks::{Ranks, Received};
 use crate::real::Real;
 
-/// Who has which columns of the grid.
+/// Columns of the grid by the rank that has them.
 #[derive(Clone, Debug)]
 pub(super) struct Gathering {
     /// Columns and rows of the whole.

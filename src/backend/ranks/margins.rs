@@ -10,7 +10,7 @@ use crate::ranks::{Ranks, Received, Sent};
 use crate::real::Real;
 use crate::state::State;
 
-/// What a rank has in common with another one: one message each way a step.
+/// Columns that a rank has in common with another one: one message each way a step.
 #[derive(Debug)]
 struct Peer {
     rank: usize,

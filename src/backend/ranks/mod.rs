@@ -50,7 +50,7 @@ use columns::GatheredProducts;
 use gathering::Gathering;
 use margins::RemoteNeighbours;
 
-/// What the ranks share out.
+/// Cells or members, shared out among the ranks.
 #[derive(Debug)]
 enum Share {
     /// The cells of a run of one.
@@ -192,7 +192,7 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         }
     }
 
-    /// Where the fields of a member come from.
+    /// Ranks from which the fields of a member are gathered.
     fn gathering(&self, member: usize) -> Gathering {
         match &self.share {
             Share::Cells(parts) => Gathering::of_parts(parts.grids(), Grid::owned),

@@ -264,7 +264,7 @@ mod tests {
     use crate::io::read::variables::Values;
     use crate::io::store::raw::RawStore;
 
-    /// What a second format gets is what NetCDF gets.
+    /// A second format gets the values that NetCDF gets.
     #[test]
     fn a_store_of_another_format_takes_the_output() {
         #[derive(Debug, Parser)]

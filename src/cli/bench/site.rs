@@ -1,4 +1,4 @@
-//! Where a ladder is measured.
+//! Processors on which a ladder is measured, and kernels beside which.
 
 use super::record::Record;
 use super::{Bench, Pool, gpu};

@@ -1,4 +1,4 @@
-//! What the launcher of the processes says of them.
+//! Number and place of the processes, as their launcher tells.
 
 use std::env::{var, var_os};
 

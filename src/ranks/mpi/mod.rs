@@ -71,7 +71,7 @@ pub fn leave(code: u8) -> ! {
 ///
 /// # Errors
 ///
-/// What was tried, in words.
+/// Attempts, in words.
 pub fn survey() -> Result<Found, String> {
     search::library(&Launch::of_environment().unwrap_or_default())
 }

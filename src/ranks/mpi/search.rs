@@ -21,7 +21,7 @@ const VERSION_BYTES: usize = 8192;
 pub struct Found {
     /// Its name, or its path.
     pub name: String,
-    /// What it says of itself, the first words.
+    /// First words of its description of itself.
     pub version: String,
     pub(super) library: Library,
 }
@@ -44,7 +44,7 @@ impl Found {
     }
 }
 
-/// What a library says of itself: the first line, up to the first comma, without the word for what it is.
+/// Description that a library gives of itself: the first line, up to the first comma, without the word for what it is.
 fn version(library: &Library) -> Result<String, String> {
     type Get = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     // SAFETY: the signature is that of the standard, which allows the call before MPI has started; the room is that of
