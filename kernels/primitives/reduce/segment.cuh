@@ -115,7 +115,8 @@ __device__ inline void reduce(const ReduceArgs& args)
     };
 
     wait_for_preceding();
-    // A segment that its blocks read in one round: longer ones take 1.3 times as long beside the next kernel.
+    // A segment that its blocks read in one round: longer ones take 1.3 times as long beside the next kernel
+    // (benches/results/2026-11-29-h200).
     if (args.length <= static_cast<long long>(args.blocks) * REDUCE_THREADS * REDUCE_PACKS * LANES) admit_next();
     Partial total = block_total<Op>(share<Op>(x, y, args.length, block, args.blocks));
     if (args.blocks > 1) {
