@@ -1,7 +1,7 @@
 //! The processes (ranks) of a run, and the messages between them.
 //!
 //! A run by itself is [`Alone`]. Several processes are started by the launcher of an MPI (`mpirun -n 4`, `srun`), whose
-//! library is found when the program runs ([`mpi`], feature `mpi`). All ranks make the same calls in the same order, from
+//! library is found when the program runs (`mpi`, feature `mpi`). All ranks make the same calls in the same order, from
 //! their main threads.
 //!
 //! # Decisions
