@@ -9,6 +9,8 @@ mod config;
 mod device;
 mod diff;
 mod distinct_files;
+#[cfg(test)]
+mod every_output;
 mod info;
 mod init;
 mod kernels;

@@ -10,7 +10,7 @@ use crate::diagnostics::totals::{self, Total};
 use crate::diagnostics::unit_pair::UnitPair;
 use crate::error::Result;
 use crate::io::read::reader::Reader;
-use crate::io::read::variables::{Description, Extent, Kind, Values};
+use crate::io::read::variables::{Description, Extent, Values};
 use crate::units::Conversion;
 
 /// Values read at a time, if the first dimension can be cut that fine.
@@ -184,7 +184,7 @@ pub(crate) fn compare(
 }
 
 fn one_sided(of: &Description, verdict: VariableVerdict) -> VariableReport {
-    let kind = Some(of.kind.0);
+    let kind = Some(of.kind.name());
     let (types, place) = match verdict {
         VariableVerdict::OnlyInA => ([kind, None], "A"),
         _ => ([None, kind], "B"),
@@ -222,7 +222,7 @@ fn compare_variable(
     }
     let limits = limits.as_ref();
     let mut report = VariableReport {
-        types: [Some(a.kind.0), Some(b.kind.0)],
+        types: [Some(a.kind.name()), Some(b.kind.name())],
         units: [a.units.clone(), b.units.clone()],
         units_differ: units != UnitPair::Same,
         limits: limits.cloned(),
@@ -253,12 +253,12 @@ fn compare_variable(
     // A difference of structure outweighs one of values; packing is not part of the structure.
     if a.kind != b.kind && !(packed.is_some() && is_float([a, b])) {
         report.verdict = VariableVerdict::OtherType;
-        report.note = Some(format!("{} in A, {} in B", a.kind.0, b.kind.0));
+        report.note = Some(format!("{} in A, {} in B", a.kind.name(), b.kind.name()));
     } else if a.extents.iter().map(shape_of).ne(b.extents.iter().map(shape_of)) {
         report.verdict = VariableVerdict::OtherDimensions;
         report.note = Some(format!("{} in A, {} in B", words(&a.extents), words(&b.extents)));
     } else if report.figures.is_none() {
-        report.note = Some(format!("values of type {} cannot be read", a.kind.0));
+        report.note = Some(format!("values of type {} cannot be read", a.kind.name()));
     }
     if let Some(note) = units.note() {
         let other = report.note.take().map_or_else(String::new, |other| format!("; {other}"));
@@ -288,7 +288,7 @@ fn common_shape(a: &[Extent], b: &[Extent]) -> Option<Vec<usize>> {
 }
 
 fn is_float(pair: [&Description; 2]) -> bool {
-    pair.iter().all(|of| of.packed.is_some() || matches!(of.kind, Kind("float" | "double")))
+    pair.iter().all(|of| of.packed.is_some() || of.kind.is_real())
 }
 
 /// Error of values by packing, in units of the variable; 0 if neither is packed.
@@ -363,7 +363,7 @@ fn parts(shape: &[usize]) -> Vec<Vec<Range<usize>>> {
 }
 
 fn figures(difference: &Difference, pair: [&Description; 2], shape: &[usize]) -> Figures {
-    let is_text = matches!(pair[0].kind, Kind("char" | "string"));
+    let is_text = pair[0].kind.is_text();
     let number = |x: f64| Some(x).filter(|x| x.is_finite() && !is_text);
     let count = |n: u64| Some(n).filter(|_| !is_text);
     let first = difference.first_differing.filter(|_| difference.unmatched == 0);

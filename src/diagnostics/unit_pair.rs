@@ -2,6 +2,7 @@
 
 use crate::diagnostics::difference::Band;
 use crate::error::Result;
+use crate::io::kind::Kind;
 use crate::io::read::reader::Reader;
 use crate::io::read::variables::Description;
 use crate::units::{Conversion, Unit};
@@ -82,7 +83,7 @@ impl UnitPair {
     /// Rounding of converted values: each file has rounded the same value to its type, in its units.
     pub(super) fn rounding(&self, pair: [&Description; 2]) -> Option<Band> {
         let Self::Converted(conversion, _) = self else { return None };
-        let is_double = pair.iter().all(|of| of.kind.0 == "double");
+        let is_double = pair.iter().all(|of| of.kind == Kind::Double);
         let ulp = if is_double { f64::EPSILON } else { f64::from(f32::EPSILON) };
         Some(Band { atol: ulp * conversion.offset().abs(), rtol: 2.0 * ulp })
     }

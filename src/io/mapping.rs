@@ -3,14 +3,15 @@
 //! Source: Snyder 1987, US Geol. Survey Prof. Paper 1395, the forms for a sphere.
 
 use ndarray::Array2;
-use netcdf::AttributeValue;
 
 use crate::domain::{Attribute, Domain};
 pub(crate) use crate::grid::EARTH_RADIUS;
 use crate::grid::Shape;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::layout::GRID_MAPPING;
 use crate::io::store::fields::describe;
-use crate::io::store::format::{Definition, Done, Kind, Schema, Values};
+use crate::io::store::format::{Definition, Done, Schema, Values};
 
 /// Parallels closer than this count as equal, degrees.
 const ONE_PARALLEL: f64 = 0.1;
@@ -116,7 +117,7 @@ impl Mapping {
 
     /// Adds the variables of the mapping to a file that has the dimensions.
     pub(in crate::io) fn define(&self, file: &mut dyn Schema, shape: Shape) -> Done {
-        file.variable(&Definition::small(GRID_MAPPING, Kind::Whole, &[]))?;
+        file.variable(&Definition::small(GRID_MAPPING, Kind::Int, &[]))?;
         let words = "where on Earth the grid lies";
         file.attribute(Some(GRID_MAPPING), "long_name", words.into())?;
         for (name, value) in &self.parameters {

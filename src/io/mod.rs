@@ -1,8 +1,9 @@
 //! Files: NetCDF and Zarr, in and out. Everything here works on host memory.
 //!
-//! Two seams keep formats apart from what is read and written: `store::format` (`Schema`, `Store`) and `read::dataset`
-//! (`Dataset`). Behind them are `store::netcdf` and `read::netcdf`, and with the feature `zarr` `store::zarr` and
-//! `read::zarr`.
+//! Two seams keep formats apart from what is read and written: `store::format` (`Schema`, with `Store` for frames and
+//! `BlockStore` for everything else) and `read::dataset` (`Dataset`). Behind them are `store::netcdf` and `read::netcdf`,
+//! which alone know that library, and with the feature `zarr` `store::zarr` and `read::zarr`. Types and attributes have
+//! their own words (`kind`, `attribute`).
 //!
 //! A module uses those above it in the table.
 //!
@@ -45,7 +46,7 @@
 //!
 //! **A NetCDF file is checked before it is trusted.** The library allocates what a header says and takes zeros for the
 //! part that is cut off a classic file, and its crate panics if a name is not text. So headers of classic files are
-//! checked first (`classic_header`); the metadata of HDF5 files is read once with panics caught (`damage_guard`); the first 16 MB of
+//! checked first (`classic_header`); the metadata of HDF5 files is read once with panics caught (`metadata`); the first 16 MB of
 //! HDF5 files are searched for global heaps with objects of length 0, on which the library loops forever (`hdf5_heap`); and
 //! a variable is not read if it is larger than its file can hold, with up to 1032 bytes for a byte of deflate. A memory
 //! fault inside the HDF5 library would still end the program; `validation/cli/hostile` has found none.
@@ -58,8 +59,10 @@
 //! precision, so that few members are in memory at a time. Fields that all members share (winds, pressure, grid) are
 //! written once.
 
+pub(crate) mod attribute;
 pub mod cases;
 pub(crate) mod grid_north;
+pub mod kind;
 mod layout;
 pub(crate) mod mapping;
 pub mod out;

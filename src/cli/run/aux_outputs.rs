@@ -18,6 +18,7 @@ use crate::io::out::samples::AuxOutput;
 use crate::io::out::station_series::{PlacedStation, Points};
 use crate::io::out::stations::Stations;
 use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::blocks;
 use crate::io::weights::WeightFile;
 use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;
@@ -114,7 +115,7 @@ impl<R: FilePrecision> AuxOutputs<R> {
     /// Starts the files.
     pub(in crate::cli) fn files(&mut self, header: &Header) -> Result<Vec<Box<dyn AuxOutput<R>>>> {
         let mut pending = std::mem::take(&mut self.pending).into_iter();
-        let mut next = || pending.next().expect("a file for whatever is asked for");
+        let mut next = || blocks(pending.next().expect("a file for whatever is asked for"));
         let mut files: Vec<Box<dyn AuxOutput<R>>> = Vec::new();
         if let Some((weights, number)) = &self.weights {
             let file = Regridded::create::<R>(next(), header, (weights, *number))?;

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::io::out::ensemble::{EnsembleOutput, MemberTable, VariedParameter};
 use crate::io::read::text;
 use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::blocks;
 use crate::model::ensemble::{MemberOutcome, run as run_members};
 use crate::model::{Frames, RunInput};
 use crate::os_text::Shown;
@@ -83,7 +84,8 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     );
     let PreparedRun { mut case, plan, .. } = prepared;
     let table = member_table(ensemble, &*config.scheme.physics)?;
-    let output = output.map(|pending| EnsembleOutput::<R>::create(pending, header, table.clone()));
+    let output =
+        output.map(|pending| EnsembleOutput::<R>::create(blocks(pending), header, table.clone()));
     let output = team.agree(output.transpose())?;
     let frames = Frames { interval: *output_interval, ..Frames::default() };
     let mut progress = Progress::new(plan.steps, config.host.as_ref());

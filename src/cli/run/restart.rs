@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::grid::Sides;
 use crate::io::restart::{RestartFile, Restarter, RunConstants};
 use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::blocks;
 use crate::io::wrf::series::Series;
 use crate::model::RunInput;
 use crate::os_text::Shown;
@@ -188,5 +189,5 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
         options: precision.chain(scheme).chain(choices).chain(tracers).chain(chemistry).collect(),
         provenance,
     };
-    Restarter::new(pending, about)
+    Restarter::new(blocks(pending), about)
 }

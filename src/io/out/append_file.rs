@@ -4,19 +4,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use netcdf::{AttributeValue, FileMut};
-
 use crate::calendar;
 use crate::error::Result;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::layout::Variable;
 use crate::io::out::output::Header;
 use crate::io::read::packing::FLOAT_FILL;
-use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::{OF_TIME, describe, describe_file, existing};
-use crate::io::store::flushing_file::FlushingFile;
-use crate::io::store::format::{Definition, Done, Kind, Schema};
+use crate::io::store::fields::{OF_TIME, describe, describe_file};
+use crate::io::store::format::{BlockStore, Definition, Done, Schema, Values};
 use crate::io::store::storage::Compression;
-use crate::io::store::writer::Stored;
+use crate::io::store::writer::{Element, Stored};
 
 /// Value of missing data: the fill value of NetCDF for both precisions.
 pub(in crate::io) const MISSING: f64 = FLOAT_FILL as f64;
@@ -69,11 +67,10 @@ pub(in crate::io) const STRONGEST: VariableInfo<'static> = VariableInfo {
     chunks: &[],
 };
 
-/// A NetCDF file with the unlimited dimension `time`.
+/// A file with the unlimited dimension `time`.
 #[derive(Debug)]
 pub(in crate::io) struct AppendFile {
-    file: FlushingFile,
-    pending: AtomicFile,
+    file: Box<dyn BlockStore>,
     /// Seconds from the reference time of the file to the start of the run.
     offset: f64,
     times: usize,
@@ -81,10 +78,14 @@ pub(in crate::io) struct AppendFile {
 
 impl AppendFile {
     /// Starts a file with the attribute `title`.
-    pub(in crate::io) fn create(pending: AtomicFile, header: &Header, title: &str) -> Result<Self> {
-        let file = FlushingFile::create(pending.path()).map_err(|e| pending.failed(e))?;
+    pub(in crate::io) fn create(
+        mut file: Box<dyn BlockStore>,
+        header: &Header,
+        title: &str,
+    ) -> Result<Self> {
+        file.create().map_err(|e| file.failed(e))?;
         let offset = 60.0 * calendar::minutes(header.domain.start, header.start);
-        let mut growing = Self { file, pending, offset, times: 0 };
+        let mut growing = Self { file, offset, times: 0 };
         growing.define(|file| {
             describe_file(file, title)?;
             for (name, value) in &header.provenance {
@@ -105,16 +106,17 @@ impl AppendFile {
         &mut self,
         add: impl FnOnce(&mut dyn Schema) -> Done,
     ) -> Result<()> {
-        let file = self.file.file().map_err(|e| e.to_string());
-        file.and_then(|file| add(file)).map_err(|e| self.pending.failed(e))
+        add(&mut *self.file).map_err(|e| self.file.failed(e))
     }
 
-    /// Writes values with the library.
+    /// Writes a block of a variable.
     pub(in crate::io) fn put(
         &mut self,
-        put: impl FnOnce(&mut FileMut) -> netcdf::Result<()>,
+        name: &str,
+        block: &[Range<usize>],
+        values: Values<'_>,
     ) -> Result<()> {
-        self.file.file().and_then(put).map_err(|e| self.pending.failed(e))
+        self.file.put(name, block, values).map_err(|e| self.file.failed(e))
     }
 
     /// Adds a variable.
@@ -140,7 +142,7 @@ impl AppendFile {
     }
 
     /// Adds a variable with all its values and further attributes.
-    pub(in crate::io) fn fixed<T: Stored>(
+    pub(in crate::io) fn fixed<T: Element>(
         &mut self,
         name: &str,
         dimensions: &[&str],
@@ -168,7 +170,7 @@ impl AppendFile {
     pub(in crate::io) fn begin(&mut self, seconds: f64) -> Result<()> {
         let (at, seconds) = (self.times, self.offset + seconds);
         self.times += 1;
-        self.put(|file| existing(file, "time")?.put_value(seconds, [at]))
+        self.put("time", std::slice::from_ref(&(at..at + 1)), Values::Double(&[seconds]))
     }
 
     /// Writes the values of a variable at the current time. `along` are the lengths of its other dimensions, the first
@@ -183,20 +185,17 @@ impl AppendFile {
         let at = self.times - 1;
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);
-        self.put(|file| existing(file, name)?.put_values(values, extents))?;
-        self.file.count_written(size_of_val(values)).map_err(|e| self.pending.failed(e))
+        self.put(name, &extents, R::of_kind(values))?;
+        self.file.relieve().map_err(|e| self.file.failed(e))
     }
 
     /// Copies the file as it is now to its final name.
     pub(in crate::io) fn publish(&mut self) -> Result<()> {
-        self.file.sync().map_err(|e| self.pending.failed(e))?;
-        self.pending.publish()
+        self.file.publish()
     }
 
     /// Completes the file and renames it to its final name.
     pub(in crate::io) fn commit(self) -> Result<()> {
-        let Self { file, pending, .. } = self;
-        file.close().map_err(|e| pending.failed(e))?;
-        pending.commit()
+        self.file.commit()
     }
 }

@@ -3,20 +3,18 @@
 
 use std::sync::mpsc::Receiver;
 
-use netcdf::FileMut;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::frame::Snapshot;
+use crate::io::kind::Kind;
 use crate::io::layout;
 use crate::io::layout::{Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, Variable};
 use crate::io::out::ideal_input::put_time;
 use crate::io::out::output;
 use crate::io::out::output::{Header, define_place};
-use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::fields::{StoredVariable, define, describe, put};
-use crate::io::store::flushing_file::FlushingFile;
-use crate::io::store::format::{Definition, Done, Kind, Schema, Values};
+use crate::io::store::format::{BlockStore, Definition, Done, Schema, Values};
 use crate::io::store::storage::Compression;
 use crate::io::store::writer::Stored;
 use crate::io::store::writer_thread::WriterThread;
@@ -61,10 +59,14 @@ type MemberFrame<R> = (usize, Box<Snapshot<R>>);
 pub(crate) struct EnsembleOutput<R>(WriterThread<MemberFrame<R>>);
 
 impl<R: Stored> EnsembleOutput<R> {
-    /// Starts a file under a temporary name.
-    pub(crate) fn create(pending: AtomicFile, header: Header, table: MemberTable) -> Result<Self> {
-        let target = pending.target().to_owned();
-        let write = move |frames| write(pending, &header, &table, frames);
+    /// Starts the output.
+    pub(crate) fn create(
+        file: Box<dyn BlockStore>,
+        header: Header,
+        table: MemberTable,
+    ) -> Result<Self> {
+        let target = file.target().to_owned();
+        let write = move |frames| write(file, &header, &table, frames);
         WriterThread::start(target, WAITING, write).map(Self)
     }
 
@@ -83,23 +85,18 @@ impl<R: Stored> EnsembleOutput<R> {
 }
 
 fn write<R: Stored>(
-    pending: AtomicFile,
+    mut file: Box<dyn BlockStore>,
     header: &Header,
     table: &MemberTable,
     frames: Receiver<Option<MemberFrame<R>>>,
 ) -> Result<usize> {
-    let begin = || -> netcdf::Result<_> {
-        let mut file = FlushingFile::create(pending.path())?;
-        let state = EnsembleFileState::begin::<R>(file.file()?, header, table)?;
-        Ok((file, state))
-    };
-    let (mut file, mut state) = begin().map_err(|e| pending.failed(e))?;
+    let begun =
+        file.create().and_then(|()| EnsembleFileState::begin::<R>(&mut *file, header, table));
+    let mut state = begun.map_err(|e| file.failed(e))?;
     for message in frames {
         if let Some((member, snapshot)) = message {
-            file.file()
-                .and_then(|file| state.add(file, header, member, &snapshot))
-                .and_then(|bytes| file.count_written(bytes))
-                .map_err(|e| pending.failed(e))?;
+            let added = state.add(&mut *file, header, member, &snapshot);
+            added.and_then(|()| file.relieve()).map_err(|e| file.failed(e))?;
             continue;
         }
         if state.members > 0 {
@@ -107,10 +104,9 @@ fn write<R: Stored>(
                 "the last time has {} of {} members; it is incomplete and was discarded",
                 state.members, table.members
             );
-            return Err(Error::io(pending.target(), "complete", reason));
+            return Err(Error::io(file.target(), "complete", reason));
         }
-        file.close().map_err(|e| pending.failed(e))?;
-        pending.commit()?;
+        file.commit()?;
         break;
     }
     Ok(state.frames)
@@ -206,30 +202,26 @@ impl EnsembleFileState {
         Ok(Self { moments, table: table.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes the fields of a member at a time; with the last member also mean and spread. Returns the size of the
-    /// written values, bytes.
+    /// Writes the fields of a member at a time; with the last member also mean and spread.
     fn add<R: Stored>(
         &mut self,
-        file: &mut FileMut,
+        file: &mut dyn BlockStore,
         header: &Header,
         member: usize,
         snapshot: &Snapshot<R>,
-    ) -> netcdf::Result<usize> {
+    ) -> Done {
         let (shape, frame) = (header.shape(), self.frames);
-        let mut bytes = 0;
         if member == 0 {
             self.moments.iter_mut().for_each(Moments::clear);
             put_time(file, header, frame, snapshot.seconds)?;
             for (about, values) in output::given_values(&snapshot.given, &header.domain) {
                 put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
-                bytes += size_of_val(&*values);
             }
         }
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
         for (about, values) in output::values(snapshot, &header.tracers) {
-            bytes += size_of_val(&*values);
             let form = Form::of(&about);
             if form == Form::Shared {
                 if member == 0 {
@@ -251,14 +243,14 @@ impl EnsembleFileState {
         if is_complete {
             (self.frames, self.members) = (frame + 1, 0);
         }
-        Ok(bytes)
+        Ok(())
     }
 }
 
 /// Writes the numbers of the members, and the parameters that they differ by.
 fn put_table(file: &mut dyn Schema, table: &MemberTable) -> Done {
     let numbers: Vec<i32> = (0..table.members as i32).collect();
-    file.variable(&Definition::small(MEMBER, Kind::Whole, &[MEMBER]))?;
+    file.variable(&Definition::small(MEMBER, Kind::Int, &[MEMBER]))?;
     let long_name = ("long_name", "number of the ensemble member");
     describe(file, MEMBER, &[("standard_name", "realization"), long_name, ("units", "1")])?;
     file.fill(MEMBER, Values::Whole(&numbers))?;

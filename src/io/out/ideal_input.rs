@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use netcdf::FileMut;
-
 use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::io::layout::{self, GIVEN, GRID, Variable};
 use crate::io::out::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
 use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::{StoredVariable, define, existing, put};
-use crate::io::store::format::{Done, Schema};
-use crate::io::store::nc_char::NcChar;
+use crate::io::store::blocks;
+use crate::io::store::fields::{StoredVariable, define, put};
+use crate::io::store::format::{BlockStore, Done, Schema, Values};
 use crate::io::store::storage::Compression;
 use crate::state::memory;
 
@@ -27,8 +25,7 @@ fn prescribed_fields(set: &Constituents) -> Vec<Variable> {
 /// A WRF input file being written, under a temporary name until [`IdealInput::commit`].
 #[derive(Debug)]
 pub(crate) struct IdealInput {
-    file: FileMut,
-    pending: AtomicFile,
+    file: Box<dyn BlockStore>,
     header: Header,
     frames: usize,
 }
@@ -36,25 +33,23 @@ pub(crate) struct IdealInput {
 impl IdealInput {
     /// Starts a file.
     pub(crate) fn create(target: &Path, force: bool, header: Header) -> Result<Self> {
-        let pending = AtomicFile::new(target, force)?;
-        let mut file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
-        define_all(&mut file, &header).map_err(|e| pending.failed(e))?;
-        Ok(Self { file, pending, header, frames: 0 })
+        let mut file = blocks(AtomicFile::new(target, force)?);
+        let defined = file.create().and_then(|()| define_all(&mut *file, &header));
+        defined.map_err(|e| file.failed(e))?;
+        Ok(Self { file, header, frames: 0 })
     }
 
     /// Adds a frame, `seconds` after the start.
     pub(crate) fn put(&mut self, frame: &Frame, seconds: f64) -> Result<()> {
-        let Self { file, pending, header, frames } = self;
-        put_frame(file, header, *frames, (frame, seconds)).map_err(|e| pending.failed(e))?;
+        let Self { file, header, frames } = self;
+        put_frame(&mut **file, header, *frames, (frame, seconds)).map_err(|e| file.failed(e))?;
         *frames += 1;
         Ok(())
     }
 
     /// Closes the file and renames it to its final name.
     pub(crate) fn commit(self) -> Result<()> {
-        let Self { file, pending, .. } = self;
-        file.close().map_err(|e| pending.failed(e))?;
-        pending.commit()
+        self.file.commit()
     }
 }
 
@@ -68,11 +63,11 @@ fn define_all(file: &mut dyn Schema, header: &Header) -> Done {
 }
 
 fn put_frame(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     header: &Header,
     number: usize,
     (frame, seconds): (&Frame, f64),
-) -> netcdf::Result<()> {
+) -> Done {
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
     let fields = state.fields().iter().chain([u, v]).map(memory).map(Cow::Borrowed);
@@ -84,15 +79,15 @@ fn put_frame(
     Ok(())
 }
 
-/// Writes the time of a frame with the NetCDF library.
+/// Writes the time of a frame.
 pub(in crate::io) fn put_time(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     header: &Header,
     frame: usize,
     seconds: f64,
-) -> netcdf::Result<()> {
+) -> Done {
     let (now, minutes) = moment(header, seconds);
-    let place = [frame..frame + 1, 0..DATE_LENGTH];
-    existing(file, "Times")?.put_values(&NcChar::of(&now), place)?;
-    existing(file, "XTIME")?.put_value(minutes, [frame])
+    let at = frame..frame + 1;
+    file.put("Times", &[at.clone(), 0..DATE_LENGTH], Values::Text(&now))?;
+    file.put("XTIME", std::slice::from_ref(&at), Values::Double(&[minutes]))
 }

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::frame::output_statistics::OutputStatistics;
 use crate::frame::{ColumnFrame, PassThrough, PointSample, Saved, Snapshot};
 use crate::grid::Shape;
+use crate::io::kind::Kind;
 use crate::io::layout;
 use crate::io::layout::{COURANT, GIVEN, GRID, Variable};
 use crate::io::mapping::Mapping;
@@ -27,7 +28,7 @@ use crate::io::restart::Restarter;
 use crate::io::store::bit_information::kept_bits;
 use crate::io::store::fields;
 use crate::io::store::fields::{OF_TIME, StoredVariable, describe, describe_file, field_type};
-use crate::io::store::format::{Definition, Done, Field, Form, Kind, Schema, Store, Values};
+use crate::io::store::format::{Definition, Done, Field, Form, Schema, Store, Values};
 use crate::io::store::frame_slot::FrameSlot;
 use crate::io::store::storage::{Blocks, Compression, Keep};
 use crate::io::store::writer::Stored;
@@ -396,7 +397,7 @@ pub(in crate::io) fn define_place(file: &mut dyn Schema, header: &Header) -> Don
     }
     define_attributes(file, header)?;
 
-    file.variable(&Definition::small("Times", Kind::Text, &["Time", "DateStrLen"]))?;
+    file.variable(&Definition::small("Times", Kind::Char, &["Time", "DateStrLen"]))?;
     let since = calendar::format(header.domain.start).replace('_', " ");
     let since = format!("minutes since {since}");
     file.variable(&Definition::small("XTIME", Kind::Double, &["Time"]))?;

@@ -7,7 +7,7 @@ use crate::io::layout::{self, Axes, PLACED, Variable};
 use crate::io::out::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::samples::AuxOutput;
-use crate::io::store::atomic_file::AtomicFile;
+use crate::io::store::format::BlockStore;
 use crate::io::store::writer::Stored;
 use crate::io::weights::Coordinates;
 use crate::state::memory;
@@ -30,10 +30,10 @@ pub(crate) struct Profiles {
 
 impl Profiles {
     /// Starts the file.
-    pub(crate) fn create<R: Stored>(pending: AtomicFile, header: &Header) -> Result<Self> {
+    pub(crate) fn create<R: Stored>(file: Box<dyn BlockStore>, header: &Header) -> Result<Self> {
         let domain = &header.domain;
         let shape = domain.grid.shape;
-        let mut file = AppendFile::create(pending, header, "profiles of all columns")?;
+        let mut file = AppendFile::create(file, header, "profiles of all columns")?;
         file.define(|file| {
             for (name, length) in PROFILE[1..].iter().zip([shape.ny, shape.nx, shape.nz]) {
                 file.dimension(name, Some(length))?;

@@ -12,8 +12,7 @@ use crate::io::out::append_file::{AppendFile, MISSING, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
-use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::format::Values;
+use crate::io::store::format::{BlockStore, Values};
 use crate::io::store::writer::Stored;
 use crate::io::weights::{Arrangement, Coordinates, Normalisation, Target, WeightFile};
 use crate::os_text::Shown;
@@ -48,12 +47,12 @@ const WHOLE: f64 = 1.0 - 1e-6;
 impl Regridded {
     /// Starts the file.
     pub(crate) fn create<R: Stored>(
-        pending: AtomicFile,
+        file: Box<dyn BlockStore>,
         header: &Header,
         (weights, operator): (&WeightFile, usize),
     ) -> Result<Self> {
         let title = "tracer advection and cloud microphysics, taken to another grid";
-        let mut file = AppendFile::create(pending, header, title)?;
+        let mut file = AppendFile::create(file, header, title)?;
         let shape = header.domain.grid.shape;
         let matrix = &weights.weights.matrix;
         let grid = &weights.weights.target;

@@ -6,15 +6,14 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::frame::PointSample;
 use crate::grid::Shape;
+use crate::io::kind::Kind;
 use crate::io::layout::{self, Axes, Variable};
 use crate::io::out::append_file::{AppendFile, STRONGEST, VariableInfo};
 use crate::io::out::output::Header;
 use crate::io::out::sampled_wind::SampledWind;
 use crate::io::out::samples::AuxOutput;
-use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::{describe, existing};
-use crate::io::store::format::{Definition, Kind};
-use crate::io::store::nc_char::NcChar;
+use crate::io::store::fields::describe;
+use crate::io::store::format::{BlockStore, Definition, Values};
 use crate::io::store::writer::Stored;
 use crate::io::weights::Coordinates;
 
@@ -58,7 +57,7 @@ pub(crate) struct Points {
 impl Points {
     /// Starts the files of planes and of profiles.
     pub(crate) fn create<R: Stored>(
-        [ground, profiles]: [AtomicFile; 2],
+        [ground, profiles]: [Box<dyn BlockStore>; 2],
         header: &Header,
         (places, operator): (&[PlacedStation], usize),
     ) -> Result<Self> {
@@ -142,20 +141,16 @@ fn define_places(file: &mut AppendFile, places: &[PlacedStation], feature: &str)
         file.attribute(None, "featureType", feature.into())?;
         file.dimension("station", Some(places.len()))?;
         file.dimension("name_strlen", Some(longest))?;
-        file.variable(&Definition::small(NAME, Kind::Text, &["station", "name_strlen"]))?;
+        file.variable(&Definition::small(NAME, Kind::Char, &["station", "name_strlen"]))?;
         // Without the encoding readers take each byte for a letter.
         let is_ascii = places.iter().all(|place| place.name.is_ascii());
         let encoding = ("_Encoding", if is_ascii { "" } else { "utf-8" });
         let long_name = ("long_name", "name of the place");
         describe(file, NAME, &[long_name, ("cf_role", "timeseries_id"), encoding])
     })?;
-    file.put(|file| {
-        let mut names = existing(file, NAME)?;
-        for (n, place) in places.iter().enumerate() {
-            names.put_values(&NcChar::of(&place.name), [n..n + 1, 0..place.name.len()])?;
-        }
-        Ok(())
-    })?;
+    for (n, place) in places.iter().enumerate() {
+        file.put(NAME, &[n..n + 1, 0..place.name.len()], Values::Text(&place.name))?;
+    }
     let mut names = Vec::new();
     let on_earth: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_earth).collect();
     let on_map: Option<Vec<[f64; 2]>> = places.iter().map(|place| place.on_map).collect();

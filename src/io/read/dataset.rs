@@ -5,8 +5,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use netcdf::AttributeValue;
-use netcdf::types::NcVariableType;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 
 /// What a format answers, or its message.
 pub(in crate::io) type Answer<T> = std::result::Result<T, String>;
@@ -26,7 +26,7 @@ pub(crate) struct Extent {
 #[derive(Clone, Debug)]
 pub(in crate::io) struct Variable {
     pub(in crate::io) name: String,
-    pub(in crate::io) kind: NcVariableType,
+    pub(in crate::io) kind: Kind,
     pub(in crate::io) extents: Vec<Extent>,
     pub(in crate::io) attributes: Vec<(String, Answer<AttributeValue>)>,
 }
@@ -64,6 +64,9 @@ pub(in crate::io) trait Dataset: fmt::Debug {
 
     /// A global attribute.
     fn attribute(&self, name: &str) -> Option<Answer<AttributeValue>>;
+
+    /// Digest of all global attributes but `except`, and of all values.
+    fn digest(&self, except: &str) -> Answer<String>;
 
     /// Describes a variable that is larger than the file can hold; `None` otherwise.
     fn excess(&self, variable: &Variable) -> Option<String>;

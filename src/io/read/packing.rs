@@ -7,9 +7,8 @@
 //! Sources: NetCDF Users Guide, "Attribute Conventions" and the fill values of netcdf.h; CF conventions
 //! 1.11, sections 2.5.1 and 8.1.
 
-use netcdf::AttributeValue;
-use netcdf::types::{FloatType, IntType, NcVariableType};
-
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::read::dataset::Variable;
 
 /// The attributes of values, for messages.
@@ -20,7 +19,7 @@ const FILL: &str = "_FillValue";
 const MISSING: &str = "missing_value";
 
 /// NetCDF's fill value for types float and double: 15 * 2^119.
-pub(in crate::io) const FLOAT_FILL: f32 = 9.969_21e36;
+pub(crate) const FLOAT_FILL: f32 = 9.969_21e36;
 
 /// Signedness of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +72,9 @@ pub(in crate::io) struct Packing {
 impl Packing {
     /// Reads the attributes of a variable.
     pub(in crate::io) fn of(variable: &Variable) -> Result<Self, String> {
-        let kind = variable.kind.clone();
-        let is_single = kind == NcVariableType::Float(FloatType::F32);
-        let whole = match &kind {
-            NcVariableType::Int(whole) => Some(*whole),
-            _ => None,
-        };
-        let sign = sign(variable, whole.as_ref())?;
+        let kind = variable.kind;
+        let (is_single, is_whole) = (kind == Kind::Float, kind.is_whole());
+        let sign = sign(variable, kind)?;
         let [scale, offset] = [SCALE, OFFSET].map(|name| factor(variable, name));
         let (scale, offset) = (scale?, offset?);
         // Converted to the type of the variable, for any type of the attribute.
@@ -90,10 +85,9 @@ impl Packing {
             marks.extend(found.into_iter().map(|mark| (name, stored(mark))));
         }
         let is_marked = marks.iter().any(|(name, _)| *name == FILL);
-        let fill = default_fill(&kind)
-            .filter(|_| whole.is_none() || !is_marked)
-            .map(|fill| sign.apply(fill));
-        let is_packed_whole = whole.is_some() && (scale.is_some() || offset.is_some());
+        let fill =
+            default_fill(kind).filter(|_| !is_whole || !is_marked).map(|fill| sign.apply(fill));
+        let is_packed_whole = is_whole && (scale.is_some() || offset.is_some());
         let mut bounds = Vec::new();
         for name in ["valid_min", "valid_max", "valid_range"] {
             let Some(found) = numbers(variable, name)? else { continue };
@@ -192,39 +186,20 @@ fn refusal(variable: &Variable, name: &str, found: &str, needed: &str) -> String
 
 /// Returns `true` if an attribute is of type float or double.
 fn is_floating(variable: &Variable, name: &str) -> bool {
-    use AttributeValue as A;
     let value = variable.attribute(name);
-    matches!(value, Some(Ok(A::Float(_) | A::Floats(_) | A::Double(_) | A::Doubles(_))))
+    matches!(value, Some(Ok(AttributeValue::Numbers(kind, _))) if kind.is_real())
 }
 
 /// The numbers of an attribute; `None` if it does not exist.
 fn numbers(variable: &Variable, name: &str) -> Result<Option<Vec<f64>>, String> {
-    use AttributeValue as A;
-    fn wide<T: Copy + Into<f64>>(values: &[T]) -> Vec<f64> {
-        values.iter().map(|x| (*x).into()).collect()
-    }
     let Some(attribute) = variable.attribute(name) else { return Ok(None) };
-    let value = attribute.as_ref().map_err(|e| refusal(variable, name, e, "a number is"))?;
-    Ok(Some(match value {
-        A::Uchars(x) => wide(x),
-        A::Schars(x) => wide(x),
-        A::Ushorts(x) => wide(x),
-        A::Shorts(x) => wide(x),
-        A::Uints(x) => wide(x),
-        A::Ints(x) => wide(x),
-        A::Ulonglongs(x) => x.iter().map(|x| *x as f64).collect(),
-        A::Longlongs(x) => x.iter().map(|x| *x as f64).collect(),
-        A::Floats(x) => wide(x),
-        A::Doubles(x) => x.clone(),
-        A::Str(_) | A::Strs(_) => {
-            let text = text(value.clone()).unwrap_or_default();
-            return Err(refusal(variable, name, &format!("the text {text:?}"), "a number is"));
+    match attribute.as_ref().map_err(|e| refusal(variable, name, e, "a number is"))? {
+        AttributeValue::Numbers(_, numbers) => Ok(Some(numbers.clone())),
+        value => {
+            let text = value.text().unwrap_or_default();
+            Err(refusal(variable, name, &format!("the text {text:?}"), "a number is"))
         }
-        one => {
-            let number = f64::try_from(one.clone());
-            vec![number.map_err(|e| refusal(variable, name, &e.to_string(), "a number is"))?]
-        }
-    }))
+    }
 }
 
 /// `scale_factor` or `add_offset`.
@@ -244,48 +219,34 @@ fn factor(variable: &Variable, name: &str) -> Result<Option<f64>, String> {
 }
 
 /// Effect of `_Unsigned` on an integer type.
-fn sign(variable: &Variable, whole: Option<&IntType>) -> Result<Sign, String> {
+fn sign(variable: &Variable, kind: Kind) -> Result<Sign, String> {
     let Some(attribute) = variable.attribute(UNSIGNED) else { return Ok(Sign::OfType) };
     let needed = "the text true or false is";
     let value = attribute.as_ref().map_err(|e| refusal(variable, UNSIGNED, e, needed))?;
-    let Some(text) = text(value.clone()) else {
-        return Err(refusal(variable, UNSIGNED, &format!("{value:?}"), needed));
+    let Some(text) = value.text() else {
+        return Err(refusal(variable, UNSIGNED, &value.to_string(), needed));
     };
-    let bits = |signed: bool| match (whole?, signed) {
-        (IntType::I8, true) | (IntType::U8, false) => Some(8),
-        (IntType::I16, true) | (IntType::U16, false) => Some(16),
-        (IntType::I32, true) | (IntType::U32, false) => Some(32),
-        (IntType::I64, true) | (IntType::U64, false) => Some(64),
-        _ => None,
-    };
+    let bits = 8 * kind.size() as i32;
+    let effect = |is_contrary: bool, sign| if is_contrary { sign } else { Sign::OfType };
     match &*text.trim_end_matches('\0').to_lowercase() {
-        "true" => Ok(bits(true).map_or(Sign::OfType, Sign::Unsigned)),
-        "false" => Ok(bits(false).map_or(Sign::OfType, Sign::Signed)),
+        "true" => Ok(effect(kind.is_signed(), Sign::Unsigned(bits))),
+        "false" => Ok(effect(kind.is_whole() && !kind.is_signed(), Sign::Signed(bits))),
         _ => Err(refusal(variable, UNSIGNED, &format!("{text:?}"), needed)),
     }
 }
 
 /// The library's fill value of a type. Bytes have none, since all of them are valid data.
-fn default_fill(kind: &NcVariableType) -> Option<f64> {
+fn default_fill(kind: Kind) -> Option<f64> {
     Some(match kind {
-        NcVariableType::Float(_) => FLOAT_FILL.into(),
-        NcVariableType::Int(IntType::I16) => -32_767.0,
-        NcVariableType::Int(IntType::U16) => 65_535.0,
-        NcVariableType::Int(IntType::I32) => -2_147_483_647.0,
-        NcVariableType::Int(IntType::U32) => 4_294_967_295.0,
-        NcVariableType::Int(IntType::I64) => -9_223_372_036_854_775_806.0,
-        NcVariableType::Int(IntType::U64) => 18_446_744_073_709_551_614.0,
+        Kind::Float | Kind::Double => FLOAT_FILL.into(),
+        Kind::Short => -32_767.0,
+        Kind::UShort => 65_535.0,
+        Kind::Int => -2_147_483_647.0,
+        Kind::UInt => 4_294_967_295.0,
+        Kind::Int64 => -9_223_372_036_854_775_806.0,
+        Kind::UInt64 => 18_446_744_073_709_551_614.0,
         _ => return None,
     })
-}
-
-/// The text of an attribute, of characters or of strings; `None` for numbers.
-pub(in crate::io) fn text(value: AttributeValue) -> Option<String> {
-    match value {
-        AttributeValue::Str(text) => Some(text),
-        AttributeValue::Strs(texts) => Some(texts.join(" ")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

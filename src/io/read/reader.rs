@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use ndarray::ArrayD;
-use netcdf::AttributeValue;
-use netcdf::types::{FloatType, NcVariableType};
 use tracing::debug;
 
 use crate::error::{Error, Result};
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::read::dataset::{Dataset, Variable};
 use crate::io::read::missing_values;
 use crate::io::read::missing_values::Masked;
 use crate::io::read::netcdf::NetcdfFile;
-use crate::io::read::packing::{Packing, text};
+use crate::io::read::packing::Packing;
 use crate::os_text::Shown;
 use crate::real::{Precision, Real};
 use crate::units::{Conversion, Quantity, Refusal, is_absent};
@@ -278,15 +278,13 @@ impl Reader {
         self.check_size(&variable)?;
         let failed = |e: String| self.unreadable(name, "cannot be read", &e);
         let (lengths, all) = (variable.lengths(), variable.all());
-        match (&variable.kind, &*lengths) {
-            (NcVariableType::Char, [.., characters]) if lengths.len() <= 2 && *characters > 0 => {
+        match (variable.kind, &*lengths) {
+            (Kind::Char, [.., characters]) if lengths.len() <= 2 && *characters > 0 => {
                 let bytes = self.dataset().characters(name, &all).map_err(failed)?;
                 let texts = bytes.chunks_exact(*characters);
                 Ok(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
             }
-            (NcVariableType::String, [] | [_]) => {
-                self.dataset().strings(name, &all).map_err(failed)
-            }
+            (Kind::String, [] | [_]) => self.dataset().strings(name, &all).map_err(failed),
             _ => Err(self.error(format!(
                 "variable {name} is not text of one line for each time, of characters or of strings"
             ))),
@@ -319,19 +317,18 @@ impl Reader {
 
     /// Returns `true` if there is a variable of this name, of type double.
     pub(in crate::io) fn is_double(&self, name: &str) -> bool {
-        let double = NcVariableType::Float(FloatType::F64);
-        self.dataset().variable(name).is_some_and(|variable| variable.kind == double)
+        self.dataset().variable(name).is_some_and(|variable| variable.kind == Kind::Double)
     }
 
     /// A text attribute of a variable, if it exists and is text.
     pub(in crate::io) fn text_of(&self, name: &str, attribute: &str) -> Option<String> {
-        text(self.dataset().variable(name)?.attribute(attribute)?.clone().ok()?)
+        self.dataset().variable(name)?.attribute(attribute)?.as_ref().ok()?.text()
     }
 
     /// The units of a variable, if it has any. A number, as in `units = 1`, is read as its digits.
     pub(crate) fn units(&self, name: &str) -> Option<String> {
         let value = self.dataset().variable(name)?.attribute("units")?.clone().ok()?;
-        text(value.clone()).or_else(|| f64::try_from(value).ok().map(|number| number.to_string()))
+        value.text().or_else(|| value.number().map(|number| number.to_string()))
     }
 
     /// A variable.
@@ -351,8 +348,8 @@ impl Reader {
         let Some(attribute) = self.dataset().attribute(name) else { return Ok(None) };
         let value =
             attribute.map_err(|e| self.error(format!("attribute {name} cannot be read: {e}")))?;
-        match f64::try_from(value.clone()) {
-            Ok(x) if x.is_finite() => Ok(Some(x)),
+        match value.number() {
+            Some(x) if x.is_finite() => Ok(Some(x)),
             _ => Err(self.not_numeric(name, &value, "a number is")),
         }
     }
@@ -365,8 +362,7 @@ impl Reader {
     /// A global attribute as numbers in double precision.
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>> {
         match self.dataset().attribute(name) {
-            Some(Ok(AttributeValue::Doubles(numbers))) => Ok(numbers),
-            Some(Ok(AttributeValue::Double(number))) => Ok(vec![number]),
+            Some(Ok(AttributeValue::Numbers(Kind::Double, numbers))) => Ok(numbers),
             Some(Ok(value)) => {
                 Err(self.not_numeric(name, &value, "numbers in double precision are"))
             }
@@ -377,29 +373,12 @@ impl Reader {
 
     /// Message about a global attribute that is not as `needed`.
     fn not_numeric(&self, name: &str, value: &AttributeValue, needed: &str) -> Error {
-        // `Float(NaN)`, without the name of the type.
-        let debug = format!("{value:?}");
-        let found = debug.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
-        let found = found.unwrap_or(&debug);
-        self.error(format!("attribute {name} is {found}; {needed} needed"))
-    }
-
-    /// The file, if it is NetCDF, for what only NetCDF has.
-    #[cfg_attr(
-        not(feature = "zarr"),
-        expect(clippy::unnecessary_wraps, reason = "with the feature zarr it may be none")
-    )]
-    pub(in crate::io) fn netcdf(&self) -> Option<&netcdf::File> {
-        match &self.body {
-            Body::Netcdf(file) => Some(file.file()),
-            #[cfg(feature = "zarr")]
-            Body::Zarr(_) => None,
-        }
+        self.error(format!("attribute {name} is {value}; {needed} needed"))
     }
 
     /// A global attribute as text, if it exists and is text.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        text(self.dataset().attribute(name)?.ok()?)
+        self.dataset().attribute(name)?.ok()?.text()
     }
 }
 

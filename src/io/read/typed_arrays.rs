@@ -4,9 +4,7 @@ use ndarray::Dimension;
 
 use crate::error::Result;
 use crate::io::read::reader::Reader;
-use crate::io::read::variables::Kind;
 use crate::io::store::writer::Stored;
-use crate::real::Real;
 
 /// All values of a variable, which must have this shape and type.
 pub(in crate::io) fn array<T: Stored, D>(
@@ -61,11 +59,11 @@ pub(in crate::io) fn typed<T: Stored>(
     if !is_inside {
         return Err(reader.error(format!("variable {name} has the lengths {lengths:?}")));
     }
-    let needed = Kind(if T::NAME == <f64 as Real>::NAME { "double" } else { "float" });
-    if about.kind != needed {
+    if about.kind != T::KIND {
         return Err(reader.error(format!(
             "variable {name} is of type {}; {} is needed",
-            about.kind.0, needed.0
+            about.kind.name(),
+            T::KIND.name()
         )));
     }
     let values = reader.part(name, ranges)?.wide().unwrap_or_default();

@@ -2,19 +2,14 @@
 
 use std::ops::Range;
 
-use netcdf::types::{FloatType, IntType, NcVariableType};
-
 use crate::error::Result;
+use crate::io::kind::Kind;
 pub(crate) use crate::io::read::dataset::Extent;
 use crate::io::read::dataset::{Answer, Variable};
 use crate::io::read::packing::{FLOAT_FILL, MissingReason, Packing};
 use crate::io::read::reader::Reader;
 use crate::real::Real;
 use crate::units::is_absent;
-
-/// The type of a variable, by its name in CDL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind(pub &'static str);
 
 /// Description of a variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,26 +58,6 @@ impl Values {
     }
 }
 
-/// The name in CDL.
-fn kind(of: &NcVariableType) -> Kind {
-    use NcVariableType as N;
-    Kind(match of {
-        N::Float(FloatType::F32) => "float",
-        N::Float(FloatType::F64) => "double",
-        N::Int(IntType::I8) => "byte",
-        N::Int(IntType::U8) => "ubyte",
-        N::Int(IntType::I16) => "short",
-        N::Int(IntType::U16) => "ushort",
-        N::Int(IntType::I32) => "int",
-        N::Int(IntType::U32) => "uint",
-        N::Int(IntType::I64) => "int64",
-        N::Int(IntType::U64) => "uint64",
-        N::Char => "char",
-        N::String => "string",
-        N::Compound(_) | N::Opaque(_) | N::Enum(_) | N::Vlen(_) => "user-defined",
-    })
-}
-
 impl Reader {
     /// Descriptions of the variables of the file, in its order.
     pub(crate) fn descriptions(&self) -> Result<Vec<Description>> {
@@ -96,7 +71,7 @@ impl Reader {
         let packed = packing.as_ref().filter(|packing| !packing.is_as_stored());
         Ok(Description {
             name: name.to_owned(),
-            kind: kind(&variable.kind),
+            kind: variable.kind,
             extents: variable.extents.clone(),
             packed: packed.map(Packing::half_step),
             units: packing.and_then(|_| self.units(name)).filter(|units| !is_absent(units)),
@@ -105,10 +80,7 @@ impl Reader {
 
     /// Packing and missing values of a variable, by its attributes; `None` if it is not numeric.
     fn packing_of_numbers(&self, variable: &Variable) -> Result<Option<Packing>> {
-        match &variable.kind {
-            NcVariableType::Float(_) | NcVariableType::Int(_) => self.packing(variable).map(Some),
-            _ => Ok(None),
-        }
+        variable.kind.is_number().then(|| self.packing(variable)).transpose()
     }
 
     /// The values of a variable within a range along every dimension.
@@ -122,17 +94,13 @@ impl Reader {
                 let values = of.doubles(name, ranges)?.into_iter();
                 return Ok(Values::Double(values.map(|x| packing.value_or_nan(x)).collect()));
             }
-            Ok(match &variable.kind {
-                NcVariableType::Float(FloatType::F32) => {
-                    Values::Single(masked(of.singles(name, ranges)?, packing.as_ref()))
-                }
-                NcVariableType::Float(FloatType::F64) => {
-                    Values::Double(masked(of.doubles(name, ranges)?, packing.as_ref()))
-                }
-                NcVariableType::Int(IntType::U64) => Values::Unsigned(of.naturals(name, ranges)?),
-                NcVariableType::Int(_) => Values::Signed(of.integers(name, ranges)?),
-                NcVariableType::Char => Values::Text(of.characters(name, ranges)?),
-                NcVariableType::String => Values::Strings(of.strings(name, ranges)?),
+            Ok(match variable.kind {
+                Kind::Float => Values::Single(masked(of.singles(name, ranges)?, packing.as_ref())),
+                Kind::Double => Values::Double(masked(of.doubles(name, ranges)?, packing.as_ref())),
+                Kind::UInt64 => Values::Unsigned(of.naturals(name, ranges)?),
+                kind if kind.is_whole() => Values::Signed(of.integers(name, ranges)?),
+                Kind::Char => Values::Text(of.characters(name, ranges)?),
+                Kind::String => Values::Strings(of.strings(name, ranges)?),
                 _ => Values::Unreadable,
             })
         };

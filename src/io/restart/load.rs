@@ -7,7 +7,6 @@ use time::PrimitiveDateTime;
 use tracing::{debug, warn};
 
 use super::check;
-use super::digest::digest;
 use super::dimension::{CHEMISTRY_CELL, PART};
 use super::{
     CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FACE_PROFILES, FIRST_STEPS, FORM,
@@ -139,10 +138,7 @@ impl RestartFile {
     fn verify(&self) -> Result<()> {
         check::sizes(&self.reader)?;
         let told = self.text(DIGEST)?;
-        let Some(file) = self.reader.netcdf() else {
-            return Err(self.reader.error("is not a NetCDF file, as restart files are"));
-        };
-        let found = digest(file).map_err(|e| {
+        let found = self.reader.dataset().digest(DIGEST).map_err(|e| {
             self.reader.error(format!("cannot be read completely ({e}); is it complete?"))
         })?;
         if found == told {

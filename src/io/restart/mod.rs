@@ -18,7 +18,6 @@
 //! so that later code need not check them.
 
 mod check;
-mod digest;
 mod load;
 mod save;
 
@@ -31,14 +30,13 @@ use crate::frame::{Frame, PastRun};
 use crate::grid::Shape;
 use crate::io::wrf::series::Series;
 use crate::time_steps::Past;
-pub use digest::digest;
 pub use load::RestartFile;
 pub use save::Restarter;
 
 /// Number of the format; other formats cannot be read.
 const FORM: i32 = 2;
 
-/// The global attribute with the [`digest()`] of everything else in the file.
+/// The global attribute with the [digest](crate::io::store::netcdf::digest) of everything else in the file.
 pub const DIGEST: &str = "digest";
 
 /// First steps of the next call of the chemistry, s, by the cells that have chemistry.

@@ -1,9 +1,5 @@
 //! Writing restart files (checkpoints).
 
-use netcdf::types::NcTypeDescriptor;
-use netcdf::{AttributeValue, FileMut};
-
-use super::digest::digest;
 use super::{
     CHEMISTRY_TALLY, COLUMN_MASS, DIGEST, DOMAIN_PLANES, FIRST_STEPS, FORM, RunConstants,
     dimension, dimensions, kept_name, planes, profiles,
@@ -13,10 +9,11 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::{Frame, FrameSource, Saved};
 use crate::grid::Shape;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::read::reader::RESTART_MARK;
-use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::existing;
-use crate::io::store::writer::Stored;
+use crate::io::store::format::{BlockStore, Definition, Done, Values};
+use crate::io::store::writer::{Element, Stored};
 use crate::io::wrf::restart_frame::{CENTRE, FRAME, FRAME_PLANES, volumes};
 use crate::os_text::Shown;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
@@ -24,14 +21,14 @@ use crate::state::{Accumulators, Surface, TracerChange, WaterChange, memory};
 /// Writer of restart files; each replaces the preceding one.
 #[derive(Debug)]
 pub struct Restarter {
-    pending: AtomicFile,
+    file: Box<dyn BlockStore>,
     about: RunConstants,
 }
 
 impl Restarter {
-    /// Starts a file, with its final name pending.
-    pub fn new(pending: AtomicFile, about: RunConstants) -> Self {
-        Self { pending, about }
+    /// A writer of a file.
+    pub(crate) fn new(file: Box<dyn BlockStore>, about: RunConstants) -> Self {
+        Self { file, about }
     }
 
     /// Writes a file, and renames it to its final name when it is complete.
@@ -41,41 +38,41 @@ impl Restarter {
     /// [`Error::Io`](crate::error::Error::Io) when it cannot be written; the preceding file then stays.
     /// Those of [`Series::frame`](crate::io::wrf::series::Series::frame).
     pub fn write<R: Stored>(&mut self, saved: &Saved<R>) -> Result<()> {
-        let Self { pending, about } = self;
-        let failed = |e: netcdf::Error| pending.failed(e);
+        let Self { file, about } = self;
+        let file = &mut **file;
         let numbers = saved.number..about.series.len();
         let mut frame = about.series.as_stored(saved.number, &about.domain)?;
-        let mut file = netcdf::create(pending.path()).map_err(failed)?;
-        define::<R>(&mut file, about, saved, (&frame, numbers.len())).map_err(failed)?;
-        put_lists(&mut file, saved).map_err(failed)?;
-        put_domain(&mut file, &about.domain).map_err(failed)?;
+        file.create()
+            .and_then(|()| define::<R>(file, about, saved, (&frame, numbers.len())))
+            .and_then(|()| put_lists(file, saved))
+            .and_then(|()| put_domain(file, &about.domain))
+            .map_err(|e| file.failed(e))?;
         for (index, number) in numbers.enumerate() {
             if index > 0 {
                 frame = about.series.as_stored(number, &about.domain)?;
             }
-            put_frame(&mut file, index, (&frame, &about.series.variables())).map_err(failed)?;
+            let put = put_frame(file, index, (&frame, &about.series.variables()));
+            put.map_err(|e| file.failed(e))?;
         }
-        file.sync().map_err(failed)?;
-        let sum = digest(&file).map_err(failed)?;
-        file.add_attribute(DIGEST, sum).map_err(failed)?;
-        file.close().map_err(failed)?;
-        pending.deliver()
+        let signed = file.digest(DIGEST).and_then(|sum| file.attribute(None, DIGEST, sum.into()));
+        signed.map_err(|e| file.failed(e))?;
+        file.deliver()
     }
 }
 
 fn define<R: Stored>(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     about: &RunConstants,
     saved: &Saved<R>,
     (frame, frames): (&Frame, usize),
-) -> netcdf::Result<()> {
+) -> Done {
     let (nz, ny, nx) = saved.checkpoint.state.theta().dim();
     let input = about.domain.grid.shape;
     let surface = &saved.checkpoint.gathered.surface;
     for (name, length) in dimensions(Shape { nx, ny, nz }, input) {
-        file.add_dimension(name, length)?;
+        file.dimension(name, Some(length))?;
     }
-    file.add_dimension(FRAME, frames)?;
+    file.dimension(FRAME, Some(frames))?;
     define_attributes(file, about, saved)?;
     for (tracer, field) in saved.checkpoint.state.tracers() {
         add(file, &kept_name(tracer), &dimension::RUN, memory(field))?;
@@ -87,20 +84,20 @@ fn define<R: Stored>(
         add(file, name, &dimension::RUN[1..], memory(plane))?;
     }
     for (name, [z, y, x], _) in volumes(frame, &about.series.variables()) {
-        file.add_variable::<f32>(&name, &[FRAME, z, y, x])?;
+        file.variable(&Definition::small(&name, Kind::Float, &[FRAME, z, y, x]))?;
     }
     for name in FRAME_PLANES {
         let [_, y, x] = CENTRE;
-        file.add_variable::<f32>(name, &[FRAME, y, x])?;
+        file.variable(&Definition::small(name, Kind::Float, &[FRAME, y, x]))?;
     }
     Ok(())
 }
 
 fn define_attributes<R: Stored>(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     about: &RunConstants,
     saved: &Saved<R>,
-) -> netcdf::Result<()> {
+) -> Done {
     let RunConstants { domain, series, dt, options, provenance, .. } = about;
     let Saved { checkpoint, past, seconds, number, reports, water_start, .. } = saved;
     let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } =
@@ -155,42 +152,43 @@ fn define_attributes<R: Stored>(
         add(name, value.into());
     }
     for (name, value) in attributes {
-        file.add_attribute(&name, value)?;
+        file.attribute(None, &name, value)?;
     }
     Ok(())
 }
 
 /// Adds a variable with all its values.
-fn add<T: NcTypeDescriptor>(
-    file: &mut FileMut,
+fn add<T: Element>(
+    file: &mut dyn BlockStore,
     name: &str,
     dimensions: &[&str],
     values: &[T],
-) -> netcdf::Result<()> {
-    file.add_variable::<T>(name, dimensions)?.put_values(values, ..)
+) -> Done {
+    file.variable(&Definition::small(name, T::KIND, dimensions))?;
+    file.fill(name, T::of_kind(values))
 }
 
-fn put_lists<R: Stored>(file: &mut FileMut, saved: &Saved<R>) -> netcdf::Result<()> {
+fn put_lists<R: Stored>(file: &mut dyn BlockStore, saved: &Saved<R>) -> Done {
     let Saved { checkpoint, reports, .. } = saved;
     let Accumulators { first_steps, parts, .. } = &checkpoint.gathered;
     if !parts.is_empty() {
-        file.add_dimension(dimension::PART, parts.len())?;
+        file.dimension(dimension::PART, Some(parts.len()))?;
         add(file, "parts", &[dimension::PART], parts)?;
     }
     if !first_steps.is_empty() {
-        file.add_dimension(dimension::CHEMISTRY_CELL, first_steps.len())?;
+        file.dimension(dimension::CHEMISTRY_CELL, Some(first_steps.len()))?;
         add(file, FIRST_STEPS, &[dimension::CHEMISTRY_CELL], first_steps)?;
     }
     if !reports.is_empty() {
         let figures: Vec<f64> = reports.iter().flat_map(|report| report.figures).collect();
-        file.add_dimension(dimension::REPORT, reports.len())?;
-        file.add_dimension(dimension::FIGURE, figures.len() / reports.len())?;
+        file.dimension(dimension::REPORT, Some(reports.len()))?;
+        file.dimension(dimension::FIGURE, Some(figures.len() / reports.len()))?;
         add(file, "reports", &[dimension::REPORT, dimension::FIGURE], &figures)?;
     }
     Ok(())
 }
 
-fn put_domain(file: &mut FileMut, domain: &Domain) -> netcdf::Result<()> {
+fn put_domain(file: &mut dyn BlockStore, domain: &Domain) -> Done {
     let Domain { terrain, latitude, longitude, .. } = domain;
     for ((name, along), plane) in DOMAIN_PLANES.into_iter().zip(planes(domain)) {
         add(file, name, &along, memory(plane))?;
@@ -212,14 +210,14 @@ fn put_domain(file: &mut FileMut, domain: &Domain) -> netcdf::Result<()> {
 }
 
 fn put_frame(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     index: usize,
     (frame, variables): (&Frame, &[&str]),
-) -> netcdf::Result<()> {
+) -> Done {
     let mut put = |name: &str, lengths: &[usize], values: &[f32]| {
         let one = std::iter::once(index..index + 1);
         let extents: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
-        existing(file, name)?.put_values(values, extents)
+        file.put(name, &extents, Values::Single(values))
     };
     for (name, _, field) in volumes(frame, variables) {
         put(&name, field.shape(), memory(field))?;

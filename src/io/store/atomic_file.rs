@@ -24,7 +24,7 @@ use tracing::warn;
 use crate::error::{Error, Result};
 use crate::io::store::destination;
 use crate::io::store::destination::refuse_existing;
-use crate::io::store::hdf5_lock;
+use crate::io::store::netcdf::hdf5_lock;
 use crate::os_text::Shown;
 
 /// Length of the trial write that detects a full disk, bytes: more than the library buffers.
@@ -37,7 +37,7 @@ static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 ///
 /// While it exists, no other run of the program can write the target.
 #[derive(Debug)]
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     /// The name as the user gave it.
     target: PathBuf,
     /// The file that the name refers to.
@@ -56,7 +56,7 @@ impl AtomicFile {
     ///
     /// [`Error::Exists`] when the file exists and `force` is `false`; [`Error::Input`] when another run is writing it,
     /// when the folder is missing or the name is that of a folder; [`Error::Io`] when the folder is not writable.
-    pub fn new(target: &Path, force: bool) -> Result<Self> {
+    pub(crate) fn new(target: &Path, force: bool) -> Result<Self> {
         if destination::is_zarr(target) {
             let message = "is the name of a Zarr store, and this output is a file; give it another \
                            ending";
@@ -106,24 +106,24 @@ impl AtomicFile {
     /// # Errors
     ///
     /// As [`AtomicFile::new`].
-    pub fn if_asked(target: Option<&Path>, force: bool) -> Result<Option<Self>> {
+    pub(crate) fn if_asked(target: Option<&Path>, force: bool) -> Result<Option<Self>> {
         target.map(|target| Self::new(target, force)).transpose()
     }
 
     /// Path for writing until the file is complete.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.temporary
     }
 
     /// The final name of the file.
-    pub fn target(&self) -> &Path {
+    pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
     /// An [`Error::Io`] about this file with the message of the library and the system's reason.
     ///
     /// NetCDF does not pass on the system's error. A trial write finds it, as a full disk is still full, or a trial lock.
-    pub fn failed(&self, reason: impl fmt::Display) -> Error {
+    pub(crate) fn failed(&self, reason: impl fmt::Display) -> Error {
         let append = || -> std::io::Result<()> {
             let mut file = OpenOptions::new().append(true).open(&self.temporary)?;
             for _ in 0..ROOM / BLOCK.len() {
@@ -148,7 +148,7 @@ impl AtomicFile {
     /// # Errors
     ///
     /// [`Error::Io`] when it cannot be written, and those of [`AtomicFile::commit`].
-    pub fn write_json(self, value: &impl Serialize) -> Result<()> {
+    pub(crate) fn write_json(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value).map_err(|e| self.failed(e))?;
         self.write_text(&(text + "\n"))
     }
@@ -158,7 +158,7 @@ impl AtomicFile {
     /// # Errors
     ///
     /// As [`AtomicFile::write_json`].
-    pub fn write_text(self, text: &str) -> Result<()> {
+    pub(crate) fn write_text(self, text: &str) -> Result<()> {
         self.write_bytes(text.as_bytes())
     }
 
@@ -167,7 +167,7 @@ impl AtomicFile {
     /// # Errors
     ///
     /// As [`AtomicFile::write_json`].
-    pub fn write_bytes(self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write_bytes(self, bytes: &[u8]) -> Result<()> {
         fs::write(self.path(), bytes).map_err(|e| self.failed(e))?;
         self.commit()
     }
@@ -178,7 +178,7 @@ impl AtomicFile {
     ///
     /// [`Error::Exists`] when another program has written the target meanwhile and it may not be replaced,
     /// [`Error::Io`] when the system refuses.
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         let Self { target, place, temporary, claim, may_replace } = self;
         let done = give_name(temporary, [&target, &place], may_replace);
         drop(claim);
@@ -190,7 +190,7 @@ impl AtomicFile {
     /// # Errors
     ///
     /// As [`AtomicFile::commit`].
-    pub fn deliver(&mut self) -> Result<()> {
+    pub(crate) fn deliver(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let part = self.temporary.to_path_buf();
         // After a failure of the machine, too, the name must refer to a complete file.
@@ -206,7 +206,7 @@ impl AtomicFile {
     /// # Errors
     ///
     /// As [`AtomicFile::commit`].
-    pub fn publish(&mut self) -> Result<()> {
+    pub(crate) fn publish(&mut self) -> Result<()> {
         let failed = |e: io::Error| Error::io(&self.target, "write to", e);
         let copy = TempPath::try_from_path(copy_of(&self.temporary)).map_err(failed)?;
         destination::create(&copy, &self.place).map_err(failed)?;

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use netcdf::{AttributeValue, FileMut, VariableMut};
-
 use crate::grid::Shape;
+use crate::io::attribute::AttributeValue;
 use crate::io::layout::{GRID_MAPPING, Variable};
-use crate::io::store::format::{Definition, Done, Schema};
+use crate::io::store::format::{BlockStore, Definition, Done, Schema};
 use crate::io::store::storage::{Blocks, Compression};
 use crate::io::store::writer::Stored;
 
@@ -138,23 +137,15 @@ pub(in crate::io) fn define<R: Stored>(
     describe(file, name, &attributes)
 }
 
-/// A variable that must exist.
-pub(in crate::io) fn existing<'f>(
-    file: &'f mut FileMut,
-    name: &str,
-) -> netcdf::Result<VariableMut<'f>> {
-    file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
-}
-
 /// Writes the values of a variable at a frame and, for a dimension between time and space, at an index along it.
 pub(in crate::io) fn put<R: Stored>(
-    file: &mut FileMut,
+    file: &mut dyn BlockStore,
     shape: Shape,
     form: &StoredVariable<'_>,
     at: &[usize],
     values: &[R],
-) -> netcdf::Result<()> {
+) -> Done {
     let space = form.about.axes.lengths(shape).into_iter().map(|length| 0..length);
     let extents: Vec<Range<usize>> = at.iter().map(|at| *at..at + 1).chain(space).collect();
-    existing(file, &form.name)?.put_values(values, extents)
+    file.put(&form.name, &extents, R::of_kind(values))
 }

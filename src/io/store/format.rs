@@ -5,42 +5,30 @@
 //! a format.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
-
-use netcdf::AttributeValue;
 
 use crate::error::{Error, Result};
 use crate::frame::output_statistics::OutputStatistics;
 use crate::grid::Shape;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::layout::Variable;
 use crate::io::store::storage::{Bits, Compression};
 
 /// The result of a call, with the message of the format.
 pub(crate) type Done = std::result::Result<(), String>;
 
-/// Type of the values of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Single precision.
-    Single,
-    /// Double precision.
-    Double,
-    /// Integers of 32 bits.
-    Whole,
-    /// Characters, the last dimension of which is the length of a text.
-    Text,
-}
-
 /// Values of a variable.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
-    /// Of [`Kind::Single`].
+    /// Of [`Kind::Float`].
     Single(&'a [f32]),
     /// Of [`Kind::Double`].
     Double(&'a [f64]),
-    /// Of [`Kind::Whole`].
+    /// Of [`Kind::Int`].
     Whole(&'a [i32]),
-    /// Of [`Kind::Text`]: one text.
+    /// Of [`Kind::Char`]: one text.
     Text(&'a str),
 }
 
@@ -53,6 +41,16 @@ impl Values<'_> {
             Self::Double(_) => size_of::<f64>(),
             Self::Whole(_) => size_of::<i32>(),
             Self::Text(_) => 1,
+        }
+    }
+
+    /// Bytes of all values.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Single(values) => size_of_val(values),
+            Self::Double(values) => size_of_val(values),
+            Self::Whole(values) => size_of_val(values),
+            Self::Text(text) => text.len(),
         }
     }
 
@@ -115,6 +113,38 @@ pub(crate) trait Schema {
 
     /// Writes all values of a variable that does not grow.
     fn fill(&mut self, name: &str, values: Values<'_>) -> Done;
+}
+
+/// An output whose variables are filled block by block, in any order.
+///
+/// Calls come in this order: `create`, definitions and blocks, at last `commit` or `deliver`.
+pub(crate) trait BlockStore: Schema + fmt::Debug + Send {
+    /// Name of the output, as the user gave it.
+    fn target(&self) -> &Path;
+
+    /// An error about the output, with the message of a call.
+    fn failed(&self, reason: String) -> Error;
+
+    /// Starts the output.
+    fn create(&mut self) -> Done;
+
+    /// Writes a block of a variable: a range along each of its dimensions.
+    fn put(&mut self, name: &str, block: &[Range<usize>], values: Values<'_>) -> Done;
+
+    /// Gives back memory, where much of it holds values that were put.
+    fn relieve(&mut self) -> Done;
+
+    /// Digest of all attributes but `except`, and of all values.
+    fn digest(&mut self, except: &str) -> std::result::Result<String, String>;
+
+    /// Makes what is complete readable under the final name.
+    fn publish(&mut self) -> Result<()>;
+
+    /// Completes the output under its final name; the next one that is created will replace it.
+    fn deliver(&mut self) -> Result<()>;
+
+    /// Completes the output under its final name.
+    fn commit(self: Box<Self>) -> Result<()>;
 }
 
 /// A volume or a plane of a frame.

@@ -2,16 +2,11 @@
 
 pub(crate) mod atomic_file;
 pub(in crate::io) mod bit_information;
-pub(in crate::io) mod chunks;
 pub(crate) mod destination;
 pub(in crate::io) mod fields;
-pub(in crate::io) mod flushing_file;
 pub(crate) mod format;
 pub(crate) mod frame_slot;
-pub(in crate::io) mod frames;
-pub(in crate::io) mod hdf5_lock;
-pub mod nc_char;
-pub(crate) mod netcdf;
+pub mod netcdf;
 pub(in crate::io) mod ordered_pipeline;
 pub(in crate::io) mod quantization;
 #[cfg(test)]
@@ -28,8 +23,9 @@ use std::path::Path;
 use crate::error::Result;
 use crate::io::store::atomic_file::AtomicFile;
 pub(in crate::io) use crate::io::store::destination::is_zarr;
-use crate::io::store::format::Store;
+use crate::io::store::format::{BlockStore, Store};
 use crate::io::store::netcdf::NetcdfStore;
+use crate::io::store::netcdf::blocks::NetcdfBlocks;
 
 /// An output of frames in the format that its name asks for.
 ///
@@ -37,6 +33,10 @@ use crate::io::store::netcdf::NetcdfStore;
 ///
 /// As [`AtomicFile::new`].
 pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
+    #[cfg(test)]
+    if let Some(store) = raw::asked(target) {
+        return Ok(Box::new(store));
+    }
     if is_zarr(target) {
         #[cfg(feature = "zarr")]
         return Ok(Box::new(zarr::ZarrStore::new(target, force)?));
@@ -44,6 +44,15 @@ pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
         return Err(crate::error::Error::input(target, WITHOUT_ZARR));
     }
     Ok(Box::new(NetcdfStore::new(AtomicFile::new(target, force)?)))
+}
+
+/// A file that is filled block by block.
+pub(crate) fn blocks(pending: AtomicFile) -> Box<dyn BlockStore> {
+    #[cfg(test)]
+    if let Some(store) = raw::asked(pending.target()) {
+        return Box::new(store);
+    }
+    Box::new(NetcdfBlocks::new(pending))
 }
 
 /// What a program that was built without Zarr says about a store.

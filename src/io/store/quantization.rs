@@ -35,7 +35,7 @@ pub(in crate::io) fn remedy(reader: &Reader, names: &[&str]) -> Option<String> {
 fn rounding(reader: &Reader, name: &str) -> Option<String> {
     let variable = reader.variable(name).ok()?;
     ATTRIBUTES.iter().find_map(|attribute| {
-        let number = f64::try_from(variable.attribute(attribute)?.clone().ok()?).ok()?;
+        let number = variable.attribute(attribute)?.as_ref().ok()?.number()?;
         Some(format!("{name} ({attribute} = {number})"))
     })
 }

@@ -4,7 +4,8 @@
 //! `_QuantizeBitRoundNumberOfSignificantBits` is omitted: on reading it the library rounds the values again, and frames
 //! may have more bits than the number says.
 
-use crate::io::store::format::{Definition, Done, Kind, Schema};
+use crate::io::kind::Kind;
+use crate::io::store::format::{Definition, Done, Schema};
 use crate::io::store::storage::rounding_error;
 
 /// The variable that describes the method of rounding.
@@ -13,7 +14,7 @@ const CONTAINER: &str = "quantization_info";
 /// Adds the attributes to variables, from the numbers of remaining bits.
 pub(in crate::io) fn tell(file: &mut dyn Schema, kept: &[(&'static str, u32)]) -> Done {
     if !kept.is_empty() && !file.has(CONTAINER) {
-        file.variable(&Definition::small(CONTAINER, Kind::Whole, &[]))?;
+        file.variable(&Definition::small(CONTAINER, Kind::Int, &[]))?;
         file.attribute(Some(CONTAINER), "algorithm", "bitround".into())?;
         let version = concat!("nwp-mini ", env!("CARGO_PKG_VERSION"));
         file.attribute(Some(CONTAINER), "implementation", version.into())?;

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use netcdf::FileMut;
-use netcdf::types::NcTypeDescriptor;
-
 use crate::error::Result;
+use crate::io::kind::Kind;
 use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::format::{Kind, Values};
+use crate::io::store::blocks;
+use crate::io::store::format::{BlockStore, Definition, Done, Schema, Values};
 use crate::io::store::storage::Bits;
 use crate::real::Real;
 
-/// A precision that files can store.
-pub trait Stored: Real + NcTypeDescriptor + Bits {
+/// A type of numbers that files can store.
+pub trait Element: Copy {
     /// Type of the values.
     #[doc(hidden)]
     const KIND: Kind;
@@ -22,28 +21,32 @@ pub trait Stored: Real + NcTypeDescriptor + Bits {
     fn of_kind(values: &[Self]) -> Values<'_>;
 }
 
-impl Stored for f32 {
-    const KIND: Kind = Kind::Single;
+macro_rules! element {
+    ($number:ty, $kind:ident, $values:ident) => {
+        impl Element for $number {
+            const KIND: Kind = Kind::$kind;
 
-    fn of_kind(values: &[Self]) -> Values<'_> {
-        Values::Single(values)
-    }
+            fn of_kind(values: &[Self]) -> Values<'_> {
+                Values::$values(values)
+            }
+        }
+    };
 }
 
-impl Stored for f64 {
-    const KIND: Kind = Kind::Double;
+element!(f32, Float, Single);
+element!(f64, Double, Double);
+element!(i32, Int, Whole);
 
-    fn of_kind(values: &[Self]) -> Values<'_> {
-        Values::Double(values)
-    }
-}
+/// A precision that files can store.
+pub trait Stored: Real + Element + Bits {}
+
+impl Stored for f32 {}
+
+impl Stored for f64 {}
 
 /// A NetCDF file being written, under a temporary name until [`Writer::commit`].
 #[derive(Debug)]
-pub struct Writer {
-    file: FileMut,
-    pending: AtomicFile,
-}
+pub struct Writer(Box<dyn BlockStore>);
 
 impl Writer {
     /// Starts a NetCDF-4 file.
@@ -53,9 +56,13 @@ impl Writer {
     /// [`Error::Exists`](crate::error::Error::Exists), [`Error::Input`](crate::error::Error::Input) or
     /// [`Error::Io`](crate::error::Error::Io) when a file of this name cannot be written.
     pub fn create(target: &Path, force: bool) -> Result<Self> {
-        let pending = AtomicFile::new(target, force)?;
-        let file = netcdf::create(pending.path()).map_err(|e| pending.failed(e))?;
-        Ok(Self { file, pending })
+        let mut file = blocks(AtomicFile::new(target, force)?);
+        file.create().map_err(|e| file.failed(e))?;
+        Ok(Self(file))
+    }
+
+    fn define(&mut self, add: impl FnOnce(&mut dyn Schema) -> Done) -> Result<()> {
+        add(&mut *self.0).map_err(|e| self.0.failed(e))
     }
 
     /// Adds a dimension.
@@ -64,7 +71,7 @@ impl Writer {
     ///
     /// [`Error::Io`](crate::error::Error::Io) when the library refuses, as in the functions below.
     pub fn dimension(&mut self, name: &str, length: usize) -> Result<()> {
-        self.file.add_dimension(name, length).map(drop).map_err(|e| self.pending.failed(e))
+        self.define(|file| file.dimension(name, Some(length)))
     }
 
     /// Adds a global text attribute.
@@ -73,7 +80,7 @@ impl Writer {
     ///
     /// [`Error::Io`](crate::error::Error::Io).
     pub fn text(&mut self, name: &str, value: &str) -> Result<()> {
-        self.file.add_attribute(name, value).map(drop).map_err(|e| self.pending.failed(e))
+        self.define(|file| file.attribute(None, name, value.into()))
     }
 
     /// Adds a global numeric attribute.
@@ -82,7 +89,7 @@ impl Writer {
     ///
     /// [`Error::Io`](crate::error::Error::Io).
     pub fn number(&mut self, name: &str, value: f64) -> Result<()> {
-        self.file.add_attribute(name, value).map(drop).map_err(|e| self.pending.failed(e))
+        self.define(|file| file.attribute(None, name, value.into()))
     }
 
     /// Adds a variable with all its values, units and a description.
@@ -90,20 +97,19 @@ impl Writer {
     /// # Errors
     ///
     /// [`Error::Io`](crate::error::Error::Io).
-    pub fn variable<T: NcTypeDescriptor>(
+    pub fn variable<T: Element>(
         &mut self,
         name: &str,
         dimensions: &[&str],
         [units, long_name]: [&str; 2],
         values: &[T],
     ) -> Result<()> {
-        let mut add = || -> netcdf::Result<()> {
-            let mut variable = self.file.add_variable::<T>(name, dimensions)?;
-            variable.put_attribute("units", units)?;
-            variable.put_attribute("long_name", long_name)?;
-            variable.put_values(values, ..)
-        };
-        add().map_err(|e| self.pending.failed(e))
+        self.define(|file| {
+            file.variable(&Definition::small(name, T::KIND, dimensions))?;
+            file.attribute(Some(name), "units", units.into())?;
+            file.attribute(Some(name), "long_name", long_name.into())?;
+            file.fill(name, T::of_kind(values))
+        })
     }
 
     /// Closes the file and renames it to its final name.
@@ -113,8 +119,6 @@ impl Writer {
     /// [`Error::Io`](crate::error::Error::Io) when it cannot be completed, [`Error::Exists`](crate::error::Error::Exists)
     /// when another program has written a file of this name meanwhile.
     pub fn commit(self) -> Result<()> {
-        let Self { file, pending } = self;
-        file.close().map_err(|e| pending.failed(e))?;
-        pending.commit()
+        self.0.commit()
     }
 }

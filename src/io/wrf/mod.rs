@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ndarray::Array2;
-use netcdf::AttributeValue;
 use tracing::{info, warn};
 
 use crate::calendar;
@@ -46,15 +45,6 @@ use crate::constants::Constants;
 use crate::constituents::Constituents;
 use crate::os_text::Shown;
 use crate::physics::registry;
-
-impl From<&Attribute> for AttributeValue {
-    fn from(value: &Attribute) -> Self {
-        match value {
-            Attribute::Number(x) => (*x).into(),
-            Attribute::Text(text) => text.as_str().into(),
-        }
-    }
-}
 
 /// Variables that every run needs; THM may replace T, and DNW or RDNW may replace ZNW.
 const ESSENTIAL: [&str; 9] = ["QVAPOR", "P", "PB", "PH", "PHB", "MU", "MUB", "U", "V"];

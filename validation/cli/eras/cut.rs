@@ -6,7 +6,7 @@ use std::path::Path;
 use ndarray::{ArrayD, Axis, Slice};
 use netcdf::AttributeValue;
 use netcdf::types::NcVariableType;
-use nwp_mini::io::store::nc_char::NcChar;
+use nwp_mini::io::store::netcdf::nc_char::NcChar;
 
 /// Position of the piece in `data/soc.nc`: its first column and row, and their numbers. The front crosses it, with all
 /// kinds of water.

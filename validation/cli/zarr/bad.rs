@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nwp_mini_support::random::Random;
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::place::{Place, storm};
 use super::small::Small;
 use super::{copy, document};
 use crate::hostile::child::survives;
@@ -128,4 +128,56 @@ fn any_damage_is_survived() {
         fs::remove_dir_all(&bad).expect("a folder");
     }
     assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+/// The checksum of an index, bit by bit: the polynomial of Castagnoli, lowest bit first.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let step = |rest: u32, _| if rest & 1 == 1 { (rest >> 1) ^ 0x82f6_3b78 } else { rest >> 1 };
+    let with = |rest: u32, byte: &u8| (0..8).fold(rest ^ u32::from(*byte), step);
+    !bytes.iter().fold(!0, with)
+}
+
+#[test]
+fn damaged_shards_are_refused() {
+    assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+    let place = Place::empty();
+    let storm = storm();
+    let storm = storm.to_str().expect("text");
+    let large = ["run", "-q", "-i", storm, "--steps", "1", "--refine", "4"];
+    place.command(&[&large[..], &["--output-vars", "QVAPOR", "-o", "a.zarr"]].concat()).good();
+    copy(&place.path("a.zarr"), &place.path("b.zarr"));
+    let shard = place.path("b.zarr/QVAPOR/c/1/0/0/0");
+    let whole = fs::read(&shard).expect("a shard");
+    // Offset and length of each of nine chunks, and the checksum.
+    let index = whole.len() - (9 * 16 + 4);
+    let with_index = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = whole.clone();
+        let end = bytes.len() - 4;
+        change(&mut bytes[index..end]);
+        let sum = crc32c(&bytes[index..end]).to_le_bytes();
+        bytes[end..].copy_from_slice(&sum);
+        bytes
+    };
+    assert!(with_index(&|_| ()) == whole, "the index stands at the end");
+    let mut flipped = whole.clone();
+    flipped[index] ^= 1;
+    for (what, bytes) in [
+        ("cut", whole[..whole.len() / 2].to_vec()),
+        ("a byte short", whole[..whole.len() - 1].to_vec()),
+        ("a few bytes", whole[..7].to_vec()),
+        ("an index of another checksum", flipped),
+        ("a chunk beyond the end", with_index(&|index| index[..8].fill(0x7f))),
+        ("a chunk longer than the shard", with_index(&|index| index[8..16].fill(0x3f))),
+        ("a chunk of no length", with_index(&|index| index[8..16].fill(0))),
+    ] {
+        fs::write(&shard, bytes).expect("a shard");
+        for command in [&["diff", "a.zarr", "b.zarr"][..], &["info", "b.zarr"]] {
+            if let Err(why) = survives(&place.path("."), "b.zarr", command) {
+                panic!("{what}: {command:?}: {why}");
+            }
+        }
+        let ended = place.command(&["diff", "a.zarr", "b.zarr"]);
+        assert_eq!(ended.code, Some(3), "{what}: {ended:?}");
+        assert!(ended.stderr.contains("QVAPOR"), "{what}: {ended:?}");
+    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use netcdf::types::{FloatType, IntType, NcVariableType};
 use netcdf::{AttributeValue, Endianness, FileMut, Options, Variable, VariableMut};
 use nwp_mini::io::restart;
-use nwp_mini::io::store::nc_char::NcChar;
+use nwp_mini::io::store::netcdf::digest::digest;
+use nwp_mini::io::store::netcdf::nc_char::NcChar;
 
 /// Bytes of the largest file that is written.
 const MOST_BYTES: usize = 32 << 20;
@@ -359,7 +360,7 @@ impl Model {
         }
         self.write(path, flavour)?;
         let copy = unlocked_copy(path);
-        let sum = restart::digest(&netcdf::open(copy.path())?)?;
+        let sum = digest(&netcdf::open(copy.path())?, restart::DIGEST)?;
         self.set(restart::DIGEST, sum);
         self.write(path, flavour)
     }

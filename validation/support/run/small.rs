@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ndarray::{ArrayD, IxDyn};
 use netcdf::types::NcVariableType;
-use nwp_mini::io::store::nc_char::NcChar;
+use nwp_mini::io::store::netcdf::nc_char::NcChar;
 
 /// One field: its dimensions after Time, and its values.
 #[derive(Clone, Debug)]

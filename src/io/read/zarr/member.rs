@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use netcdf::AttributeValue;
-use netcdf::types::{FloatType, IntType, NcVariableType};
 use serde_json::{Map, Value};
 use zarrs::array::{Array, ArrayMetadata};
 use zarrs::filesystem::FilesystemStore;
 
 use super::root::Document;
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::read::damage_guard::caught;
 use crate::io::read::dataset::{Extent, Variable};
 
@@ -55,8 +55,8 @@ impl Member {
         });
         let mut extents: Vec<Extent> = extents.collect();
         let element = Element::of(&mut own, is_v2);
-        let mut kind = element.as_ref().map_or(NcVariableType::String, Element::kind);
-        let is_real = matches!(kind, NcVariableType::Float(_));
+        let mut kind = element.as_ref().map_or(Kind::String, Element::kind);
+        let is_real = kind.is_real();
         // Zero is what writers state that think of no missing values.
         let fill =
             own.get("fill_value").filter(|fill| is_v2 && fill.as_f64().is_some_and(|x| x != 0.0));
@@ -71,10 +71,10 @@ impl Member {
             Err(why) => Err(why.clone()),
             Ok(_) => open(files, name, own, is_v2),
         };
-        if name == TIMES.0 && kind == NcVariableType::String && extents.len() == 1 {
+        if name == TIMES.0 && kind == Kind::String && extents.len() == 1 {
             let name = TIMES.1.to_owned();
             extents.push(Extent { name, length: TIMES.2, unlimited: false });
-            kind = NcVariableType::Char;
+            kind = Kind::Char;
         }
         let about = Variable { name: name.to_owned(), kind, extents, attributes };
         let element = element.unwrap_or(Element::Text(Text::Any));
@@ -118,7 +118,7 @@ pub(super) enum Text {
 /// Type of the elements of an array.
 #[derive(Clone, Debug)]
 pub(super) enum Element {
-    Number(NcVariableType),
+    Number(Kind),
     Text(Text),
     /// One character each.
     Character,
@@ -167,11 +167,11 @@ impl Element {
         }
     }
 
-    fn kind(&self) -> NcVariableType {
+    fn kind(&self) -> Kind {
         match self {
-            Self::Number(kind) => kind.clone(),
-            Self::Text(_) => NcVariableType::String,
-            Self::Character => NcVariableType::Char,
+            Self::Number(kind) => *kind,
+            Self::Text(_) => Kind::String,
+            Self::Character => Kind::Char,
         }
     }
 }
@@ -180,19 +180,18 @@ impl Element {
 pub(super) const LONGEST_TEXT: u64 = 1 << 16;
 
 /// A type of numbers, by its name in version 3, or in version 2 without its byte order.
-fn number_of(name: &str) -> Option<NcVariableType> {
-    use NcVariableType as N;
+fn number_of(name: &str) -> Option<Kind> {
     Some(match name {
-        "float32" | "f4" => N::Float(FloatType::F32),
-        "float64" | "f8" => N::Float(FloatType::F64),
-        "int8" | "i1" => N::Int(IntType::I8),
-        "uint8" | "u1" => N::Int(IntType::U8),
-        "int16" | "i2" => N::Int(IntType::I16),
-        "uint16" | "u2" => N::Int(IntType::U16),
-        "int32" | "i4" => N::Int(IntType::I32),
-        "uint32" | "u4" => N::Int(IntType::U32),
-        "int64" | "i8" => N::Int(IntType::I64),
-        "uint64" | "u8" => N::Int(IntType::U64),
+        "float32" | "f4" => Kind::Float,
+        "float64" | "f8" => Kind::Double,
+        "int8" | "i1" => Kind::Byte,
+        "uint8" | "u1" => Kind::UByte,
+        "int16" | "i2" => Kind::Short,
+        "uint16" | "u2" => Kind::UShort,
+        "int32" | "i4" => Kind::Int,
+        "uint32" | "u4" => Kind::UInt,
+        "int64" | "i8" => Kind::Int64,
+        "uint64" | "u8" => Kind::UInt64,
         _ => return None,
     })
 }
@@ -221,8 +220,8 @@ pub(super) fn attribute(name: &str, value: &Value, is_real: bool) -> Option<Attr
             _ => number.as_f64()?.into(),
         },
         Value::Array(all) if !all.is_empty() && all.iter().all(Value::is_i64) => {
-            let all: Vec<i64> = all.iter().filter_map(Value::as_i64).collect();
-            all.into()
+            let all = all.iter().filter_map(Value::as_i64).map(|x| x as f64).collect();
+            AttributeValue::Numbers(Kind::Int64, all)
         }
         Value::Array(all) if !all.is_empty() && all.iter().all(Value::is_number) => {
             all.iter().filter_map(Value::as_f64).collect::<Vec<f64>>().into()

@@ -22,13 +22,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use netcdf::AttributeValue;
-use netcdf::types::{FloatType, IntType, NcVariableType};
 use serde_json::{Map, Value};
 use zarrs::array::{Array, ArrayBytes, ArraySubset, ElementOwned, FromArrayBytes};
 use zarrs::filesystem::FilesystemStore;
 
 use crate::error::{Error, Result};
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::read::damage_guard::caught;
 use crate::io::read::dataset::{Answer, Dataset, Variable};
 use member::{Element, LONGEST_TEXT, Member, TIMES, Text, attribute};
@@ -112,16 +112,16 @@ impl ZarrFolder {
             };
         }
         match member.about.kind {
-            NcVariableType::Float(FloatType::F32) => of!(f32),
-            NcVariableType::Float(FloatType::F64) => of!(f64),
-            NcVariableType::Int(IntType::I8) => of!(i8),
-            NcVariableType::Int(IntType::U8) => of!(u8),
-            NcVariableType::Int(IntType::I16) => of!(i16),
-            NcVariableType::Int(IntType::U16) => of!(u16),
-            NcVariableType::Int(IntType::I32) => of!(i32),
-            NcVariableType::Int(IntType::U32) => of!(u32),
-            NcVariableType::Int(IntType::I64) => of!(i64),
-            NcVariableType::Int(IntType::U64) => of!(u64),
+            Kind::Float => of!(f32),
+            Kind::Double => of!(f64),
+            Kind::Byte => of!(i8),
+            Kind::UByte => of!(u8),
+            Kind::Short => of!(i16),
+            Kind::UShort => of!(u16),
+            Kind::Int => of!(i32),
+            Kind::UInt => of!(u32),
+            Kind::Int64 => of!(i64),
+            Kind::UInt64 => of!(u64),
             _ => Err("it is not numeric".to_owned()),
         }
     }
@@ -241,6 +241,10 @@ impl Dataset for ZarrFolder {
 
     fn attribute(&self, name: &str) -> Option<Answer<AttributeValue>> {
         attribute(name, self.attributes.get(name)?, false).map(Ok)
+    }
+
+    fn digest(&self, _except: &str) -> Answer<String> {
+        Err("it is a Zarr store, and restart files are NetCDF files".to_owned())
     }
 
     fn excess(&self, variable: &Variable) -> Option<String> {

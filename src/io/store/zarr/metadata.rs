@@ -1,12 +1,13 @@
 //! Metadata of a Zarr store: documents for the root and for every array.
 
-use netcdf::AttributeValue;
 use serde_json::{Map, Value, json};
 
 use super::TIME;
 use super::level;
 use super::shards::Shards;
-use crate::io::store::format::{Definition, Done, Kind};
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
+use crate::io::store::format::Definition;
 use crate::io::store::storage::Compression;
 
 /// Name of a document.
@@ -23,6 +24,8 @@ pub(super) type Attributes = Map<String, Value>;
 pub(super) struct Array {
     pub(super) name: String,
     kind: Kind,
+    /// Its type and its fill value, in the words of the format.
+    data_type: (&'static str, Value),
     /// Names and lengths; the dimension of time has none.
     pub(super) dimensions: Vec<(String, Option<usize>)>,
     compression: Compression,
@@ -33,15 +36,19 @@ pub(super) struct Array {
 
 impl Array {
     /// A variable with these dimensions.
-    pub(super) fn new(about: &Definition<'_>, dimensions: Vec<(String, Option<usize>)>) -> Self {
-        Self {
+    pub(super) fn new(
+        about: &Definition<'_>,
+        dimensions: Vec<(String, Option<usize>)>,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            data_type: data_type(about.kind)?,
             name: about.name.to_owned(),
             kind: about.kind,
             dimensions,
             compression: about.compression,
             is_field: about.chunks.is_some(),
             attributes: Attributes::new(),
-        }
+        })
     }
 
     /// Its document, with so many frames.
@@ -52,12 +59,7 @@ impl Array {
         let shards = self.shards();
         let chunk = shards.map_or_else(|| lengths(1), |shards| shards.extents());
         let names: Vec<&str> = self.dimensions.iter().map(|(name, _)| name.as_str()).collect();
-        let (kind, fill) = match self.kind {
-            Kind::Single => ("float32", json!("NaN")),
-            Kind::Double => ("float64", json!("NaN")),
-            Kind::Whole => ("int32", json!(NEVER_WRITTEN)),
-            Kind::Text => ("string", json!("")),
-        };
+        let (kind, fill) = &self.data_type;
         let codecs = match shards {
             Some(shards) if shards.is_shared() => json!([{
                 "name": "sharding_indexed",
@@ -101,7 +103,7 @@ impl Array {
     fn codecs(&self, is_field: bool) -> Value {
         let level = level(self.compression).filter(|_| is_field);
         match (self.kind, level) {
-            (Kind::Text, _) => json!([{"name": "vlen-utf8"}]),
+            (Kind::Char, _) => json!([{"name": "vlen-utf8"}]),
             (_, None) => json!([bytes()]),
             (_, Some(level)) => json!([bytes(), {
                 "name": "blosc",
@@ -115,6 +117,17 @@ impl Array {
             }]),
         }
     }
+}
+
+/// The type of values, and the value of missing ones.
+fn data_type(kind: Kind) -> Result<(&'static str, Value), String> {
+    Ok(match kind {
+        Kind::Float => ("float32", json!("NaN")),
+        Kind::Double => ("float64", json!("NaN")),
+        Kind::Int => ("int32", json!(NEVER_WRITTEN)),
+        Kind::Char => ("string", json!("")),
+        other => return Err(format!("values of type {} are not stored", other.name())),
+    })
 }
 
 /// The codec that puts the lowest byte first.
@@ -149,23 +162,22 @@ pub(super) fn vlen_utf8(text: &str) -> Vec<u8> {
 }
 
 /// Adds an attribute.
-pub(super) fn put(attributes: &mut Attributes, name: &str, value: AttributeValue) -> Done {
-    use AttributeValue as A;
-    let value = match value {
-        A::Str(text) => json!(text),
-        A::Strs(texts) => json!(texts),
-        A::Int(x) => json!(x),
-        A::Ints(x) => json!(x),
-        A::Longlong(x) => json!(x),
+pub(super) fn put(attributes: &mut Attributes, name: &str, value: AttributeValue) {
+    let number = |kind: Kind, x: f64| match kind {
         // The digits of the single precision, not those of the double nearest to it.
-        A::Float(x) => json!(x),
-        A::Floats(x) => json!(x),
-        A::Double(x) => json!(x),
-        A::Doubles(x) => json!(x),
-        other => return Err(format!("attribute {name} is {other:?}, which is not stored")),
+        Kind::Float => json!(x as f32),
+        Kind::Double => json!(x),
+        _ => json!(x as i64),
+    };
+    let value = match value {
+        AttributeValue::Text(text) => json!(text),
+        AttributeValue::Texts(texts) => json!(texts),
+        AttributeValue::Numbers(kind, numbers) => match numbers[..] {
+            [x] => number(kind, x),
+            _ => numbers.into_iter().map(|x| number(kind, x)).collect(),
+        },
     };
     attributes.insert(name.to_owned(), value);
-    Ok(())
 }
 
 /// An attribute, if it is text.

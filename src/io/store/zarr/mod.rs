@@ -26,11 +26,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use netcdf::AttributeValue;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::io::store::format::{Definition, Done, Field, Form, Kind, Schema, Store, Values};
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
+use crate::io::store::format::{Definition, Done, Field, Form, Schema, Store, Values};
 use crate::io::store::rounding_attributes::tell;
 use crate::io::store::storage::Compression;
 use metadata::{Array, Attributes};
@@ -55,6 +56,8 @@ pub(in crate::io) struct ZarrStore {
     lasting: BTreeMap<&'static str, usize>,
     /// Folders that exist.
     folders: BTreeSet<PathBuf>,
+    /// Chunks, within the store, that may not be on the disk yet.
+    unsynced: Vec<PathBuf>,
 }
 
 impl ZarrStore {
@@ -64,7 +67,17 @@ impl ZarrStore {
         let (form, attributes, folders) = (None, Attributes::new(), BTreeSet::new());
         let (dimensions, arrays) = (Vec::new(), Vec::new());
         let lasting = BTreeMap::new();
-        Ok(Self { place, form, attributes, dimensions, arrays, frames: 0, lasting, folders })
+        Ok(Self {
+            place,
+            form,
+            attributes,
+            dimensions,
+            arrays,
+            frames: 0,
+            lasting,
+            folders,
+            unsynced: Vec::new(),
+        })
     }
 
     fn array(&self, name: &str) -> std::result::Result<&Array, String> {
@@ -74,7 +87,9 @@ impl ZarrStore {
 
     /// Path of a chunk, whose folder exists after the call.
     fn chunk(&mut self, name: &str, at: &[usize]) -> std::result::Result<PathBuf, String> {
-        let path = self.place.path().join(name).join(metadata::chunk_key(at));
+        let inside = Path::new(name).join(metadata::chunk_key(at));
+        let path = self.place.path().join(&inside);
+        self.unsynced.push(inside);
         let Some(folder) = path.parent() else { return Ok(path) };
         if !self.folders.contains(folder) {
             fs::create_dir_all(folder).map_err(|e| e.to_string())?;
@@ -111,13 +126,13 @@ impl Schema for ZarrStore {
         };
         // The last dimension of characters is the length of a text.
         let dimensions = match about.kind {
-            Kind::Text => &about.dimensions[..about.dimensions.len().saturating_sub(1)],
+            Kind::Char => &about.dimensions[..about.dimensions.len().saturating_sub(1)],
             _ => about.dimensions,
         };
         let dimensions = dimensions.iter().map(|name| Ok(((*name).to_owned(), of(name)?)));
         let dimensions = dimensions.collect::<std::result::Result<_, String>>()?;
         fs::create_dir_all(self.place.path().join(about.name)).map_err(|e| e.to_string())?;
-        self.arrays.push(Array::new(about, dimensions));
+        self.arrays.push(Array::new(about, dimensions)?);
         Ok(())
     }
 
@@ -133,7 +148,8 @@ impl Schema for ZarrStore {
                 &mut found.ok_or_else(|| format!("no variable {variable}"))?.attributes
             }
         };
-        metadata::put(attributes, name, value)
+        metadata::put(attributes, name, value);
+        Ok(())
     }
 
     fn text_of(&self, variable: &str, name: &str) -> Option<String> {
@@ -186,7 +202,9 @@ impl Store for ZarrStore {
             let same_as = self.lasting.get(name).copied().filter(|_| field.lasts);
             for shard in shards.all() {
                 let path = self.chunk(name, &shard.at(frame))?;
-                let stored = same_as.map(|frame| self.chunk(name, &shard.at(frame))).transpose()?;
+                let stored = same_as.map(|frame| {
+                    self.place.path().join(name).join(metadata::chunk_key(&shard.at(frame)))
+                });
                 tasks.push((field, shards, shard, path, stored));
             }
             if field.lasts {
@@ -225,8 +243,11 @@ impl Store for ZarrStore {
         Ok(())
     }
 
+    /// The store has its name already; what it holds is brought to the disk.
     fn publish(&mut self) -> Result<()> {
-        self.place.sync().map_err(|e| self.failed(e))
+        let documents = self.arrays.iter().map(|array| Path::new(&array.name).join(metadata::NAME));
+        let files: Vec<PathBuf> = self.unsynced.drain(..).chain(documents).collect();
+        self.place.sync(&files).map_err(|e| self.failed(e))
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -90,16 +91,18 @@ impl Place {
         Ok(true)
     }
 
-    /// Flushes the documents of the store to the disk.
-    pub(super) fn sync(&self) -> std::result::Result<(), String> {
-        let failed = |e: std::io::Error| e.to_string();
+    /// Brings files of the store to the disk, then its root.
+    pub(super) fn sync(&self, files: &[PathBuf]) -> std::result::Result<(), String> {
+        let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
         if !self.is_settled {
             return Ok(());
         }
-        File::open(self.target.join(super::metadata::NAME))
-            .and_then(|file| file.sync_all())
-            .and_then(|()| File::open(&self.target)?.sync_all())
-            .map_err(failed)
+        files
+            .par_iter()
+            .try_for_each(|inside| sync(&self.target.join(inside)))
+            .and_then(|()| sync(&self.target.join(super::metadata::NAME)))
+            .and_then(|()| sync(&self.target))
+            .map_err(|e| e.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use libdeflater::Decompressor;
 use rayon::prelude::*;
 
-use crate::io::store::chunks::{Dataset, File};
+use crate::io::store::netcdf::chunks::{Dataset, File};
 use crate::io::store::ordered_pipeline::in_order;
 use crate::io::store::storage::unshuffled;
 

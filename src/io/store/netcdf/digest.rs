@@ -3,17 +3,16 @@
 use netcdf::{File, Variable};
 use sha2::{Digest, Sha256};
 
-use super::DIGEST;
-
-/// SHA-256 of all global attributes except the digest itself, and of all variables, in hexadecimal digits.
+/// SHA-256 of all global attributes but `except`, which holds the digest itself, and of all variables, in hexadecimal
+/// digits.
 ///
 /// # Errors
 ///
 /// Those of the library, when a part cannot be read.
-pub fn digest(file: &File) -> netcdf::Result<String> {
+pub fn digest(file: &File, except: &str) -> netcdf::Result<String> {
     let mut sum = Sha256::new();
     let mut attributes = Vec::new();
-    for attribute in file.attributes().filter(|attribute| attribute.name() != DIGEST) {
+    for attribute in file.attributes().filter(|attribute| attribute.name() != except) {
         attributes.push(format!("{}={:?}\n", attribute.name(), attribute.value()?));
     }
     attributes.sort();

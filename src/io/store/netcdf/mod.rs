@@ -1,17 +1,25 @@
-//! NetCDF behind the seam: the library defines a file, HDF5 fills its frames.
+//! NetCDF behind the seam: the library defines a file; HDF5 fills its frames, and the library other blocks (`blocks`).
+
+pub(in crate::io) mod blocks;
+pub(in crate::io) mod chunks;
+pub mod digest;
+pub(in crate::io) mod frames;
+pub(in crate::io) mod hdf5_lock;
+pub mod nc_char;
+pub(in crate::io) mod types;
 
 use std::path::Path;
 
-use netcdf::types::{FloatType, IntType, NcVariableType};
-use netcdf::{AttributeValue, FileMut};
+use netcdf::{FileMut, VariableMut};
 
 use crate::error::{Error, Result};
+use crate::io::attribute::AttributeValue;
+use crate::io::kind::Kind;
 use crate::io::store::atomic_file::AtomicFile;
-use crate::io::store::fields::existing;
-use crate::io::store::format::{Definition, Done, Field, Form, Kind, Schema, Store, Values};
-use crate::io::store::frames::FrameFile;
-use crate::io::store::nc_char::NcChar;
+use crate::io::store::format::{Definition, Done, Field, Form, Schema, Store, Values};
 use crate::io::store::rounding_attributes::tell;
+use frames::FrameFile;
+use nc_char::NcChar;
 
 /// The message of the library.
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
@@ -19,13 +27,9 @@ fn message(error: netcdf::Error) -> String {
     error.to_string()
 }
 
-fn of_kind(kind: Kind) -> NcVariableType {
-    match kind {
-        Kind::Single => NcVariableType::Float(FloatType::F32),
-        Kind::Double => NcVariableType::Float(FloatType::F64),
-        Kind::Whole => NcVariableType::Int(IntType::I32),
-        Kind::Text => NcVariableType::Char,
-    }
+/// A variable that must exist.
+fn existing<'f>(file: &'f mut FileMut, name: &str) -> netcdf::Result<VariableMut<'f>> {
+    file.variable_mut(name).ok_or_else(|| format!("no variable {name}").into())
 }
 
 impl Schema for FileMut {
@@ -43,8 +47,9 @@ impl Schema for FileMut {
 
     fn variable(&mut self, about: &Definition<'_>) -> Done {
         let Definition { name, kind, dimensions, chunks, compression, fill } = about;
-        let mut variable =
-            self.add_variable_with_type(name, dimensions, &of_kind(*kind)).map_err(message)?;
+        let mut variable = self
+            .add_variable_with_type(name, dimensions, &types::stored(*kind)?)
+            .map_err(message)?;
         if let Some(chunks) = chunks {
             variable.set_chunking(chunks).map_err(message)?;
         }
@@ -52,7 +57,7 @@ impl Schema for FileMut {
             variable.set_compression(level, true).map_err(message)?;
         }
         match fill {
-            Some(fill) if *kind == Kind::Single => variable.set_fill_value(*fill as f32),
+            Some(fill) if *kind == Kind::Float => variable.set_fill_value(*fill as f32),
             Some(fill) => variable.set_fill_value(*fill),
             None => Ok(()),
         }
@@ -64,6 +69,7 @@ impl Schema for FileMut {
     }
 
     fn attribute(&mut self, of: Option<&str>, name: &str, value: AttributeValue) -> Done {
+        let value = types::attribute(value);
         match of {
             None => self.add_attribute(name, value).map(drop),
             Some(variable) => existing(self, variable)
@@ -74,7 +80,7 @@ impl Schema for FileMut {
 
     fn text_of(&self, variable: &str, name: &str) -> Option<String> {
         match netcdf::File::variable(self, variable)?.attribute_value(name)?.ok()? {
-            AttributeValue::Str(text) => Some(text),
+            netcdf::AttributeValue::Str(text) => Some(text),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::io::read::damage_guard;
+use super::metadata;
 
 /// Part of the library's message on a missing filter.
 const MISSING: &str = "undefined filter";
@@ -41,7 +41,7 @@ pub(in crate::io) fn explained(path: &Path, name: &str, error: &str) -> Option<S
     }
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(LOOKED_THROUGH).read_to_end(&mut bytes).ok()?;
-    if !damage_guard::is_hdf5(&bytes) {
+    if !metadata::is_hdf5(&bytes) {
         return None;
     }
     let filter = found(&bytes).map_or_else(

@@ -1,14 +1,14 @@
 //! A NetCDF file that grows frame by frame, whose fields are compressed on all cores.
 //!
 //! The NetCDF library defines the file and closes it; from then on its datasets are written by HDF5
-//! ([`chunks`](crate::io::store::chunks)), which caches no chunk. To any reader the file is NetCDF-4 with the filters shuffle
-//! and deflate.
+//! ([`chunks`](super::chunks)), which caches no chunk. To any reader the file is NetCDF-4 with the filters shuffle and
+//! deflate.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::io::store::chunks::{Dataset, File, Result};
+use super::chunks::{Dataset, File, Result};
 use crate::io::store::format::{Field, Form, Values};
 use crate::io::store::ordered_pipeline::in_order;
 use crate::io::store::storage::{Bits, Block, Blocks, Coding, Compression};

@@ -1,19 +1,26 @@
 //! NetCDF behind the seam of inputs.
 
+mod classic_header;
+mod filters;
+mod hdf5_heap;
+mod inflate;
+mod metadata;
+
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use netcdf::AttributeValue;
 use netcdf::types::NcTypeDescriptor;
 
 use crate::error::{Error, Result};
+use crate::io::attribute::AttributeValue;
+use crate::io::read::damage_guard::regular_file;
 use crate::io::read::dataset::{Answer, Dataset, Extent, Variable};
-use crate::io::read::{classic_header, damage_guard, filters, hdf5_heap, inflate};
-use crate::io::store::chunks::File;
-use crate::io::store::hdf5_lock;
+use crate::io::store::netcdf::chunks::File;
+use crate::io::store::netcdf::digest::digest;
+use crate::io::store::netcdf::{hdf5_lock, types};
 
 /// An open NetCDF file.
 #[derive(Debug)]
@@ -30,17 +37,16 @@ pub(in crate::io) struct NetcdfFile {
 impl NetcdfFile {
     /// Opens a file for reading.
     pub(in crate::io) fn open(path: &Path) -> Result<Self> {
-        let length = damage_guard::regular_file(path, "a NetCDF file")?;
+        let length = regular_file(path, "a NetCDF file")?;
         let mut signature = Vec::new();
         let open = || fs::File::open(path).map_err(|e| Error::io(path, "read", e));
         open()?.take(8).read_to_end(&mut signature).map_err(|e| Error::io(path, "read", e))?;
         classic_header::check(open()?, length).map_err(|why| Error::input(path, why))?;
-        if damage_guard::is_hdf5(&signature) {
+        if metadata::is_hdf5(&signature) {
             hdf5_heap::check(open()?).map_err(|why| Error::input(path, why))?;
         }
         let file = netcdf::open(path).map_err(|e| {
-            let locked =
-                damage_guard::is_hdf5(&signature).then(|| hdf5_lock::refusal_to_read(path));
+            let locked = metadata::is_hdf5(&signature).then(|| hdf5_lock::refusal_to_read(path));
             let message = locked.flatten().unwrap_or_else(|| {
                 format!(
                     "is not a readable NetCDF file ({e}); is it complete, and not being written to?"
@@ -48,15 +54,10 @@ impl NetcdfFile {
             });
             Error::input(path, message)
         })?;
-        damage_guard::check_metadata(path, &file)?;
-        let most_bytes = damage_guard::most_bytes(length, &signature);
-        let (path, is_hdf5) = (path.to_owned(), damage_guard::is_hdf5(&signature));
+        metadata::check_metadata(path, &file)?;
+        let most_bytes = metadata::most_bytes(length, &signature);
+        let (path, is_hdf5) = (path.to_owned(), metadata::is_hdf5(&signature));
         Ok(Self { path, file, most_bytes, is_hdf5, chunks: OnceLock::new() })
-    }
-
-    /// The file, for what only NetCDF has.
-    pub(in crate::io) fn file(&self) -> &netcdf::File {
-        &self.file
     }
 
     fn get<T: NcTypeDescriptor + Copy>(
@@ -97,11 +98,12 @@ impl Dataset for NetcdfFile {
             unlimited: d.is_unlimited(),
         });
         let attributes = found.attributes().map(|attribute| {
-            (attribute.name().to_owned(), attribute.value().map_err(|e| e.to_string()))
+            let value = attribute.value().map(types::value).map_err(|e| e.to_string());
+            (attribute.name().to_owned(), value)
         });
         Some(Variable {
             name: found.name(),
-            kind: found.vartype(),
+            kind: types::found(&found.vartype()),
             extents: extents.collect(),
             attributes: attributes.collect(),
         })
@@ -117,11 +119,16 @@ impl Dataset for NetcdfFile {
     }
 
     fn attribute(&self, name: &str) -> Option<Answer<AttributeValue>> {
-        Some(self.file.attribute(name)?.value().map_err(|e| e.to_string()))
+        let value = self.file.attribute(name)?.value();
+        Some(value.map(types::value).map_err(|e| e.to_string()))
+    }
+
+    fn digest(&self, except: &str) -> Answer<String> {
+        digest(&self.file, except).map_err(|e| e.to_string())
     }
 
     fn excess(&self, variable: &Variable) -> Option<String> {
-        damage_guard::excess(variable, self.most_bytes)
+        metadata::excess(variable, self.most_bytes)
     }
 
     fn singles(&self, name: &str, ranges: &[Range<usize>]) -> Answer<Vec<f32>> {
