@@ -122,6 +122,7 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 	for member in nwp-mini nwp-mini-support nwp-mini-outsider nwp-mini-host nwp-mini-c nwp-mini-python; do
 		$(CARGO) clippy --release --target-dir target --package $$member --all-targets -- -D warnings
 	done
+	$(CARGO) clippy --release --target-dir target --features zarr --all-targets -- -D warnings
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
 		$(CARGO) doc --release --target-dir target --no-deps
 

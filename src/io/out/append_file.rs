@@ -186,7 +186,7 @@ impl AppendFile {
         let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
         extents.insert(before, at..at + 1);
         self.put(name, &extents, R::of_kind(values))?;
-        self.file.relieve().map_err(|e| self.file.failed(e))
+        self.file.relieve(size_of_val(values)).map_err(|e| self.file.failed(e))
     }
 
     /// Copies the file as it is now to its final name.

@@ -96,7 +96,7 @@ fn write<R: Stored>(
     for message in frames {
         if let Some((member, snapshot)) = message {
             let added = state.add(&mut *file, header, member, &snapshot);
-            added.and_then(|()| file.relieve()).map_err(|e| file.failed(e))?;
+            added.and_then(|bytes| file.relieve(bytes)).map_err(|e| file.failed(e))?;
             continue;
         }
         if state.members > 0 {
@@ -202,26 +202,30 @@ impl EnsembleFileState {
         Ok(Self { moments, table: table.clone(), frames: 0, members: 0 })
     }
 
-    /// Writes the fields of a member at a time; with the last member also mean and spread.
+    /// Writes the fields of a member at a time; with the last member also mean and spread. Returns the size of the
+    /// member's values, bytes.
     fn add<R: Stored>(
         &mut self,
         file: &mut dyn BlockStore,
         header: &Header,
         member: usize,
         snapshot: &Snapshot<R>,
-    ) -> Done {
+    ) -> std::result::Result<usize, String> {
         let (shape, frame) = (header.shape(), self.frames);
+        let mut bytes = 0;
         if member == 0 {
             self.moments.iter_mut().for_each(Moments::clear);
             put_time(file, header, frame, snapshot.seconds)?;
             for (about, values) in output::given_values(&snapshot.given, &header.domain) {
                 put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
+                bytes += size_of_val(&*values);
             }
         }
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
         for (about, values) in output::values(snapshot, &header.tracers) {
+            bytes += size_of_val(&*values);
             let form = Form::of(&about);
             if form == Form::Shared {
                 if member == 0 {
@@ -243,7 +247,7 @@ impl EnsembleFileState {
         if is_complete {
             (self.frames, self.members) = (frame + 1, 0);
         }
-        Ok(())
+        Ok(bytes)
     }
 }
 

@@ -44,16 +44,6 @@ impl Values<'_> {
         }
     }
 
-    /// Bytes of all values.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::Single(values) => size_of_val(values),
-            Self::Double(values) => size_of_val(values),
-            Self::Whole(values) => size_of_val(values),
-            Self::Text(text) => text.len(),
-        }
-    }
-
     /// The bytes of the values, the lowest first.
     pub(crate) fn plain(self) -> Vec<u8> {
         fn bytes<T: Bits>(values: &[T]) -> Vec<u8> {
@@ -131,8 +121,8 @@ pub(crate) trait BlockStore: Schema + fmt::Debug + Send {
     /// Writes a block of a variable: a range along each of its dimensions.
     fn put(&mut self, name: &str, block: &[Range<usize>], values: Values<'_>) -> Done;
 
-    /// Gives back memory, where much of it holds values that were put.
-    fn relieve(&mut self) -> Done;
+    /// Counts bytes of values that were put, and gives back memory where much of it holds such.
+    fn relieve(&mut self, bytes: usize) -> Done;
 
     /// Digest of all attributes but `except`, and of all values.
     fn digest(&mut self, except: &str) -> std::result::Result<String, String>;

@@ -14,7 +14,7 @@ const MISTAKES: &[(&[&str], i32, &[&str])] = &[
     (&["run", "-i", "smal.nc"], 3, &["cannot read smal.nc", "nearest existing name is small.nc"]),
     (&["run", "-i", "small"], 3, &["cannot read small", "nearest existing name is small.nc"]),
     (&["run", "-i", "away/small.nc"], 3, &["cannot read away/small.nc", "No such file"]),
-    (&["run", "-i", "folder"], 3, &["folder", "is a folder", "NetCDF file is needed"]),
+    (&["run", "-i", "folder"], 3, &["folder", "is a folder", "a NetCDF file", "is needed"]),
     (&["run", "-i", "text.txt"], 3, &["text.txt", "not a readable NetCDF file"]),
     (&["run", "-i", "empty.nc"], 3, &["empty.nc", "is empty"]),
     (&["run", "-i", "cut.nc"], 3, &["cut.nc", "is it complete"]),

@@ -30,7 +30,7 @@ pub(in crate::io) struct NetcdfBlocks {
     pending: AtomicFile,
     /// `None` before it is created, and if it could not be reopened.
     file: Option<FileMut>,
-    /// Bytes of values written since it was opened.
+    /// Bytes of values counted since it was opened.
     kept: usize,
 }
 
@@ -95,7 +95,6 @@ impl BlockStore for NetcdfBlocks {
     }
 
     fn put(&mut self, name: &str, block: &[Range<usize>], values: Values<'_>) -> Done {
-        self.kept += values.bytes();
         let mut variable = existing(self.file()?, name).map_err(message)?;
         match values {
             Values::Single(values) => variable.put_values(values, block.to_vec()),
@@ -106,7 +105,8 @@ impl BlockStore for NetcdfBlocks {
         .map_err(message)
     }
 
-    fn relieve(&mut self) -> Done {
+    fn relieve(&mut self, bytes: usize) -> Done {
+        self.kept += bytes;
         if self.kept < MOST_KEPT {
             return Ok(());
         }
