@@ -119,10 +119,10 @@ lint: tools ## check formatting, clippy and documentation; no warning passes
 	set -x
 	$(CARGO) fmt --all --check
 	# Members one by one: together they would turn on features of the library that some of them have not.
-	for member in nwp-mini nwp-mini-support nwp-mini-outsider nwp-mini-host nwp-mini-c nwp-mini-python; do
+	$(CARGO) clippy --release --target-dir target $(FEATURES:%=--features %) --all-targets -- -D warnings
+	for member in nwp-mini-support nwp-mini-outsider nwp-mini-host nwp-mini-c nwp-mini-python; do
 		$(CARGO) clippy --release --target-dir target --package $$member --all-targets -- -D warnings
 	done
-	$(CARGO) clippy --release --target-dir target --features zarr --all-targets -- -D warnings
 	RUSTDOCFLAGS="$${RUSTDOCFLAGS:-} -D warnings" \
 		$(CARGO) doc --release --target-dir target --no-deps
 

@@ -106,9 +106,11 @@ fn any_damage_is_survived() {
                     "cut".to_owned()
                 }
                 _ => {
-                    let said = match path.extension().is_some() && below(random, 2) == 0 {
-                        true => spoil_text(&mut bytes, random),
-                        false => spoil_bytes(&mut bytes, random),
+                    let is_document = path.extension().is_some();
+                    let said = if is_document && below(random, 2) == 0 {
+                        spoil_text(&mut bytes, random)
+                    } else {
+                        spoil_bytes(&mut bytes, random)
                     };
                     fs::write(&path, bytes).expect("a file");
                     said
