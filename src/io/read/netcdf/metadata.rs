@@ -1,5 +1,5 @@
-//! What a file says of itself, read with panics caught: the NetCDF crate panics if the library reports damage, or if a
-//! name is not text.
+//! Metadata of a file, read with panics caught: the NetCDF crate panics if the library reports damage, or if a name is
+//! not text.
 
 use std::path::Path;
 

@@ -69,7 +69,7 @@ impl Schema for FileMut {
     }
 
     fn attribute(&mut self, of: Option<&str>, name: &str, value: AttributeValue) -> Done {
-        let value = types::attribute(value);
+        let value = types::attribute(value)?;
         match of {
             None => self.add_attribute(name, value).map(drop),
             Some(variable) => existing(self, variable)

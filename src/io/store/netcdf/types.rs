@@ -5,22 +5,14 @@ use netcdf::types::{FloatType, IntType, NcVariableType};
 use crate::io::attribute::AttributeValue;
 use crate::io::kind::Kind;
 
-/// The library's type of values that a file may be given.
+/// The library's type of the values that are written.
 pub(super) fn stored(kind: Kind) -> Result<NcVariableType, String> {
     Ok(match kind {
-        Kind::Byte => NcVariableType::Int(IntType::I8),
-        Kind::UByte => NcVariableType::Int(IntType::U8),
-        Kind::Short => NcVariableType::Int(IntType::I16),
-        Kind::UShort => NcVariableType::Int(IntType::U16),
         Kind::Int => NcVariableType::Int(IntType::I32),
-        Kind::UInt => NcVariableType::Int(IntType::U32),
-        Kind::Int64 => NcVariableType::Int(IntType::I64),
-        Kind::UInt64 => NcVariableType::Int(IntType::U64),
         Kind::Float => NcVariableType::Float(FloatType::F32),
         Kind::Double => NcVariableType::Float(FloatType::F64),
         Kind::Char => NcVariableType::Char,
-        Kind::String => NcVariableType::String,
-        Kind::UserDefined(_) => return Err("a type of its own is not written".to_owned()),
+        other => return Err(format!("values of type {} are not stored", other.name())),
     })
 }
 
@@ -45,22 +37,22 @@ pub(in crate::io) fn found(kind: &NcVariableType) -> Kind {
 }
 
 /// An attribute as the library takes it.
-pub(super) fn attribute(value: AttributeValue) -> netcdf::AttributeValue {
+pub(super) fn attribute(value: AttributeValue) -> Result<netcdf::AttributeValue, String> {
     use netcdf::AttributeValue as N;
-    match value {
-        AttributeValue::Text(text) => N::Str(text),
-        AttributeValue::Texts(texts) => N::Strs(texts),
-        AttributeValue::Numbers(kind, numbers) => match (kind, &numbers[..]) {
-            (Kind::Int, [x]) => N::Int(*x as i32),
-            (Kind::Int64, [x]) => N::Longlong(*x as i64),
-            (Kind::Float, [x]) => N::Float(*x as f32),
-            (Kind::Double, [x]) => N::Double(*x),
-            (Kind::Int, all) => N::Ints(all.iter().map(|x| *x as i32).collect()),
-            (Kind::Int64, all) => N::Longlongs(all.iter().map(|x| *x as i64).collect()),
-            (Kind::Float, all) => N::Floats(all.iter().map(|x| *x as f32).collect()),
-            _ => N::Doubles(numbers),
-        },
-    }
+    let (kind, numbers) = match value {
+        AttributeValue::Text(text) => return Ok(N::Str(text)),
+        AttributeValue::Texts(texts) => return Ok(N::Strs(texts)),
+        AttributeValue::Numbers(kind, numbers) => (kind, numbers),
+    };
+    Ok(match (kind, &numbers[..]) {
+        (Kind::Int, [x]) => N::Int(*x as i32),
+        (Kind::Int64, [x]) => N::Longlong(*x as i64),
+        (Kind::Float, [x]) => N::Float(*x as f32),
+        (Kind::Double, _) => N::Doubles(numbers),
+        (other, all) => {
+            return Err(format!("{} numbers of type {} are not stored", all.len(), other.name()));
+        }
+    })
 }
 
 /// An attribute as the library gives it.
