@@ -103,8 +103,8 @@ transpose_diagonal(const __grid_constant__ TransposeArgs args)
 // not small; otherwise `transpose_unrolled` is or, if either are few, `transpose_thin_rows` or
 // `transpose_thin_columns`. A thread transposes squares of 4 x 4 numbers (2 x 2 in double precision) in its registers,
 // at no cost, and all accesses have sixteen bytes: rows of squares from memory, their columns through shared memory,
-// lines of the result to memory. Blocks traverse strips of tiles downwards, so that those that run together access a
-// compact part of both matrices.
+// lines of the result to memory. Blocks follow one another downwards, so that those that run together write the same rows
+// of the result from end to end: memory pages that are written in pieces cost more than those that are read in pieces.
 //
 // The tile stores each of its columns as a line of HEIGHT wide numbers. Eight threads that write together have adjacent
 // squares, that is eight columns at one height, in the same banks. The numbers of a line are therefore permuted,
@@ -119,11 +119,8 @@ transpose_wide(const __grid_constant__ TransposeArgs args)
     __shared__ Wide<real> tile[WIDE_TILE * HEIGHT];
 
     const int across = count_of_tiles(args.columns, WIDE_TILE), down = count_of_tiles(args.rows, WIDE_TILE);
-    const int number = blockIdx.x / (across * down), rest = blockIdx.x % (across * down);
-    const int strip = rest / (across * WIDE_STRIP), in_strip = rest % (across * WIDE_STRIP);
-    const int lines = min(WIDE_STRIP, down - strip * WIDE_STRIP);
-    const TilePlace place =
-        tile_at(args, number, strip * WIDE_STRIP + in_strip % lines, in_strip / lines, WIDE_TILE);
+    const int line = blockIdx.x / down;
+    const TilePlace place = tile_at(args, line / across, blockIdx.x % down, line % across, WIDE_TILE);
 
     wait_and_admit_next();
     Wide<real> squares[SQUARES][W];

@@ -71,7 +71,11 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
     entries.push(entry(passive::source(precision, nz), "", true));
     // The interface to the chemistry is in double precision in every run.
     entries.push(entry(chemistry::gpu::coupling::source(precision), "", false));
-    entries.push(entry(csr::CsrConfig::usual(precision).source(precision), "", true));
+    let configs = [
+        ("usual", csr::CsrConfig::usual(precision)),
+        ("stencil", csr::CsrConfig::stencil(precision)),
+    ];
+    entries.extend(configs.map(|(name, config)| entry(config.source(precision), name, true)));
     entries.extend(of_lattice(precision, nz));
     for (name, columns) in [("small", SMALL.columns()), ("large", LARGE.columns())] {
         let shape =

@@ -217,12 +217,15 @@ fn shapes_of_the_sparse_product() {
 }
 
 fn times<R: Real + Element>(gpu: &Gpu) {
+    /// Bytes of shared memory that a kernel may declare.
+    const MOST_SHARED: usize = 48 << 10;
     let usual = CsrConfig::usual(R::PRECISION);
     let mut shapes: Vec<CsrConfig> =
         [8, 16, 64].into_iter().map(|long_row| CsrConfig { long_row, ..usual }).collect();
-    for (tile_threads, tile_rounds) in [(128, 1), (128, 2), (256, 1), (256, 2), (256, 4), (512, 1)]
+    for (tile_threads, tile_rounds) in
+        [(128, 1), (128, 2), (256, 1), (256, 2), (256, 4), (512, 1), (512, 2)]
     {
-        for warps in [32, 48, 64] {
+        for warps in [32, 40, 48, 64] {
             let tile_resident = warps * 32 / tile_threads;
             let shape = CsrConfig { tile_threads, tile_rounds, tile_resident, ..usual };
             shapes.push(shape);
@@ -230,7 +233,10 @@ fn times<R: Real + Element>(gpu: &Gpu) {
     }
     let late = shapes.iter().map(|shape| CsrConfig { gather_late: true, ..*shape });
     shapes.extend(late.collect::<Vec<_>>());
-    shapes.retain(|s| s.shared_bytes(R::PRECISION) * s.tile_resident as usize <= 200 << 10);
+    shapes.retain(|s| {
+        let bytes = s.shared_bytes(R::PRECISION);
+        bytes < MOST_SHARED && bytes * s.tile_resident as usize <= 200 << 10
+    });
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
     // Small ones, for which launches and latencies count, and those of the comparisons with libraries.
     let small = [[71, 58, 1], [71, 58, 27], [256, 256, 8]]

@@ -24,13 +24,12 @@ const SMALL: [[usize; 3]; 12] = [
     [3, 63, 65],
 ];
 
-/// Small tiles, so that small matrices have many; strips that do not divide them.
+/// Small tiles, so that small matrices have many.
 const SHAPES: [TransposeConfig; 2] = [
     TransposeConfig {
         tile: 32,
         threads: 64,
         resident: 1,
-        strip: 3,
         unrolled_tile: 32,
         unrolled_lines: 4,
         thin_length: 64,
@@ -39,7 +38,6 @@ const SHAPES: [TransposeConfig; 2] = [
         tile: 64,
         threads: 128,
         resident: 1,
-        strip: 1,
         unrolled_tile: 16,
         unrolled_lines: 16,
         thin_length: 128,
@@ -149,7 +147,7 @@ fn more_than_can_be_numbered_is_refused() {
 fn shapes_of_the_transpose() {
     let Some(gpu) = gpu(true) else { return };
     times::<f32>(&gpu, &[1000, 4000, 4096, 8192, 16384, 30000]);
-    times::<f64>(&gpu, &[1000, 4096, 8192]);
+    times::<f64>(&gpu, &[1000, 4096, 8192, 16384, 30000]);
 }
 
 /// Calls in a graph.
@@ -162,20 +160,17 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
         Precision::F64 => &[(32, 64), (32, 128), (64, 256), (64, 512)][..],
     };
     for &(tile, threads) in tiles {
-        for strip in [1, 4, 8, 16, 32] {
-            for warps in [24, 32, 40] {
-                let resident = (warps * 32 / threads).min(24);
-                let (unrolled_tile, unrolled_lines) = if threads < 100 { (32, 8) } else { (64, 4) };
-                shapes.push(TransposeConfig {
-                    tile,
-                    threads,
-                    resident,
-                    strip,
-                    unrolled_tile,
-                    unrolled_lines,
-                    thin_length: 64,
-                });
-            }
+        for warps in [24, 32, 40] {
+            let resident = (warps * 32 / threads).min(24);
+            let (unrolled_tile, unrolled_lines) = if threads < 100 { (32, 8) } else { (64, 4) };
+            shapes.push(TransposeConfig {
+                tile,
+                threads,
+                resident,
+                unrolled_tile,
+                unrolled_lines,
+                thin_length: 64,
+            });
         }
     }
     prepare(gpu, shapes.iter().map(|shape| shape.source(R::PRECISION)).collect());
@@ -201,11 +196,10 @@ fn times<R: Real + Element>(gpu: &Gpu, sides: &[usize]) {
             shapes.iter().map(|shape| (time(*shape, Rung::Best), *shape)).collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         println!("{side} x {side}: copy {copy:.2}");
-        for (time, TransposeConfig { tile, threads, resident, strip, .. }) in found.iter().take(12)
-        {
+        for (time, TransposeConfig { tile, threads, resident, .. }) in found.iter().take(12) {
             println!(
                 "  {time:>10.2}  {:>5.3} of the copy: tile {tile}, {threads} threads, {resident} \
-                 resident, strip {strip}",
+                 resident",
                 copy / time
             );
         }

@@ -56,9 +56,10 @@ __device__ inline void read_entries(const CsrArgs& args, const RowTile& tile, Ti
 // Entries of a block in shared memory, in order from the base on: the products with a right-hand side, or the values
 // and the columns, whose products are computed when they are added up.
 //
-// Without GATHER_LATE products are computed by threads with adjacent entries of any rows: many loads are in flight
-// together, but within a row of 27 neighbours each thread reads another part of the vector. With GATHER_LATE the
-// threads of neighbouring rows read neighbouring elements of the vector, entry by entry.
+// Products that are computed early are those of threads with adjacent entries of any rows: many loads are in flight
+// together, but within a row of 27 neighbours each thread reads another part of the vector. LATE, the threads of
+// neighbouring rows read neighbouring elements of the vector, entry by entry.
+template <bool LATE>
 struct Kept {
     const real* terms;
     const int* columns;
@@ -66,7 +67,7 @@ struct Kept {
 
     __device__ inline real at(int entry) const
     {
-        if constexpr (GATHER_LATE != 0)
+        if constexpr (LATE)
             return terms[entry] * __ldg(x + columns[entry]);
         else
             return terms[entry];
@@ -133,7 +134,8 @@ __device__ inline KeptRow kept_row(const CsrArgs& args, const RowTile& tile, int
 
 // The sum of the row of each group of 2^shift lanes; the first lane of the group gets it. All lanes of the warp call
 // it. A row with many entries for each of its lanes gets the whole warp.
-__device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
+template <bool LATE>
+__device__ inline real sum_of_row(KeptRow row, int shift, const Kept<LATE>& kept)
 {
     const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1), own = threadIdx.x % WARP;
     const bool is_long = row.end - row.begin > LONG_ROW << shift;
@@ -156,7 +158,8 @@ __device__ inline real sum_of_row(KeptRow row, int shift, const Kept& kept)
 }
 
 // The sum of a piece of a row; all threads of the block call it, and get it.
-__device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
+template <bool LATE>
+__device__ inline real sum_of_piece(const RowTile& tile, const Kept<LATE>& kept)
 {
     constexpr int WARPS = TILE_THREADS / WARP;
     __shared__ real of_warp[WARPS];
@@ -171,14 +174,16 @@ __device__ inline real sum_of_piece(const RowTile& tile, const Kept& kept)
     return all;
 }
 
-// The products of a tile with SIDES right-hand sides, or with the remaining ones if fewer.
+// The products of a tile with SIDES right-hand sides, or with the remaining ones if fewer. Of several, products are
+// computed early: late ones would read the columns once for each.
 template <int SIDES>
 __device__ inline void product_of_tile(const CsrArgs& args)
 {
+    constexpr bool LATE = GATHER_LATE != 0 && SIDES == 1;
     constexpr int PLACES = TILE_THREADS * TILE_ROUNDS;
     __shared__ Wide<real> terms[PLACES * (AT_A_TIME / Wide<real>::COUNT)];
-    __shared__ Wide<int> columns[GATHER_LATE != 0 ? PLACES : 1];
-    static_assert(sizeof(terms) + (GATHER_LATE != 0 ? sizeof(columns) : 0) == CSR_TILE_BYTES, "as Rust counts it");
+    __shared__ Wide<int> columns[LATE ? PLACES : 1];
+    static_assert(sizeof(terms) + (LATE ? sizeof(columns) : 0) <= CSR_TILE_BYTES, "as Rust counts it");
     wait_and_admit_next();
     const RowTile tile = row_tile(args, blockIdx.x);
     TileEntries entries;
@@ -190,9 +195,9 @@ __device__ inline void product_of_tile(const CsrArgs& args)
     for (int n = 0; n < (SIDES == 1 ? 1 : count); ++n) {
         const int side = first + n;
         if (n > 0) __syncthreads();  // other threads may still be adding up the previous products
-        const Kept kept = {terms[0].at, columns[0].at, args.x + side * args.x_stride};
-        if (GATHER_LATE == 0) keep_products(tile, entries, kept.x, terms);
-        else if (n == 0) keep_entries(tile, entries, terms, columns);
+        const Kept<LATE> kept = {terms[0].at, columns[0].at, args.x + side * args.x_stride};
+        if (LATE) keep_entries(tile, entries, terms, columns);
+        else keep_products(tile, entries, kept.x, terms);
         __syncthreads();
         if (tile.is_piece()) {
             const real sum = sum_of_piece(tile, kept);

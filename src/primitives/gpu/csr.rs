@@ -30,6 +30,14 @@ const JOIN: &str = "csr_join";
 /// Right-hand sides of one launch, for which sums of pieces have memory.
 const MOST_SIDES: usize = 64;
 
+/// Rounds of a thread in a tile for which its registers suffice when all blocks are resident.
+fn full_rounds(precision: Precision) -> usize {
+    match precision {
+        Precision::F32 => 2,
+        Precision::F64 => 1,
+    }
+}
+
 /// Compile-time settings of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CsrConfig {
@@ -47,12 +55,12 @@ pub struct CsrConfig {
     pub sides: usize,
     /// Entries for each lane above which the whole warp adds up a row.
     pub long_row: usize,
-    /// `true` if products are computed during the addition, not when entries are read.
+    /// `true` if products with one vector are computed during the addition, not when entries are read.
     pub gather_late: bool,
 }
 
 impl CsrConfig {
-    /// Settings for most matrices.
+    /// Settings for most matrices, as measured on an H200.
     pub fn usual(precision: Precision) -> Self {
         let tile_resident = match precision {
             Precision::F32 => 6,
@@ -70,16 +78,23 @@ impl CsrConfig {
         }
     }
 
-    /// Settings for a matrix with these starts of rows: large tiles if the rows differ in length.
+    /// Settings for a stencil: products at the addition, and blocks that fill a multiprocessor.
+    pub fn stencil(precision: Precision) -> Self {
+        let tile_rounds = full_rounds(precision);
+        Self { tile_rounds, tile_resident: 8, gather_late: true, ..Self::usual(precision) }
+    }
+
+    /// Settings for a matrix with these starts of rows; large tiles if the rows differ in length.
     pub(crate) fn suited(precision: Precision, starts: &[usize]) -> Self {
-        if Rows::of(starts).is_even {
-            return Self::usual(precision);
+        let usual = Self::usual(precision);
+        match Rows::of(starts) {
+            Rows { is_stencil: true, .. } => Self::stencil(precision),
+            Rows { is_even: true, .. } => usual,
+            _ => {
+                let tile_rounds = full_rounds(precision);
+                Self { tile_threads: 512, tile_rounds, tile_resident: 4, ..usual }
+            }
         }
-        let tile_rounds = match precision {
-            Precision::F32 => 2,
-            Precision::F64 => 1,
-        };
-        Self { tile_threads: 512, tile_rounds, tile_resident: 4, ..Self::usual(precision) }
     }
 
     /// Shared memory of a block for a tile, bytes.

@@ -28,7 +28,7 @@ pub enum Rung {
     Unrolled,
     /// The same with tiles along diagonals.
     Diagonal,
-    /// Sixteen bytes at a time, transposed in registers and shared memory, in strips of tiles.
+    /// Sixteen bytes at a time, transposed in registers and shared memory, by tiles below one another.
     Best,
 }
 
@@ -55,7 +55,7 @@ impl Rung {
             Self::Padded => ["tiles padded", "transpose_padded"],
             Self::Unrolled => ["several rows a thread", "transpose_unrolled"],
             Self::Diagonal => ["diagonal order of blocks", "transpose_diagonal"],
-            Self::Best => ["best: 16 bytes, strips", "transpose_unrolled"],
+            Self::Best => ["best: 16 bytes, downwards", "transpose_unrolled"],
         }
     }
 
@@ -93,8 +93,6 @@ pub struct TransposeConfig {
     pub threads: u32,
     /// Launch bounds of that kernel: blocks of a multiprocessor.
     pub resident: u32,
-    /// Rows of tiles in a strip.
-    pub strip: usize,
     /// Side of the tiles of the kernel for any alignment.
     pub unrolled_tile: usize,
     /// Rows of threads in a block of that kernel.
@@ -120,31 +118,27 @@ const THINNEST: usize = 8;
 const SMALL_OF_DOUBLE: usize = 3 << 19;
 /// Elements up to which smaller tiles fill more of the device.
 const SMALL: usize = 1 << 21;
-/// Elements from which on strips of tiles keep the same memory pages in use.
-const HUGE: usize = 1 << 29;
+/// Elements from which on larger tiles of doubles touch fewer memory pages at a time.
+const HUGE_OF_DOUBLE: usize = 1 << 27;
 
 impl TransposeConfig {
     /// Settings for matrices of this size, as measured on an H200 and, for small and for thin ones, on an H100.
     pub fn choose(precision: Precision, matrices: Matrices) -> Self {
-        let small = Self {
-            tile: 32,
-            threads: 64,
-            resident: 16,
-            strip: 8,
-            unrolled_tile: 64,
-            unrolled_lines: 4,
-            thin_length: if matrices.rows.min(matrices.columns) <= THINNEST { 128 } else { 64 },
+        let [tile, threads, resident] = match precision {
+            Precision::F32 => [64, 256, 4],
+            Precision::F64 if matrices.len() > HUGE_OF_DOUBLE => [64, 256, 3],
+            Precision::F64 if matrices.len() > SMALL => [32, 128, 6],
+            Precision::F64 => [32, 64, 16],
         };
-        match precision {
-            _ if matrices.len() <= SMALL => Self { unrolled_tile: 32, unrolled_lines: 8, ..small },
-            Precision::F32 if matrices.len() > HUGE => {
-                Self { tile: 64, threads: 256, resident: 3, strip: 32, ..small }
-            }
-            Precision::F32 => Self { tile: 64, threads: 128, resident: 6, strip: 1, ..small },
-            Precision::F64 => {
-                let strip = if matrices.len() > HUGE { 32 } else { 1 };
-                Self { tile: 32, threads: 128, resident: 6, strip, ..small }
-            }
+        let [unrolled_tile, unrolled_lines] =
+            if matrices.len() > SMALL { [64, 4] } else { [32, 8] };
+        Self {
+            tile,
+            threads: threads as u32,
+            resident: resident as u32,
+            unrolled_tile,
+            unrolled_lines,
+            thin_length: if matrices.rows.min(matrices.columns) <= THINNEST { 128 } else { 64 },
         }
     }
 
@@ -162,7 +156,6 @@ impl TransposeConfig {
             ("WIDE_TILE", self.tile as i32),
             ("WIDE_THREADS", self.threads as i32),
             ("WIDE_RESIDENT", self.resident as i32),
-            ("WIDE_STRIP", self.strip as i32),
         ];
         let arguments = structs!(precision; TransposeArgs);
         let prelude = Prelude::new(precision).with(&arguments).with_settings(&settings);

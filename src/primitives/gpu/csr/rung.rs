@@ -5,10 +5,6 @@ use crate::real::Precision;
 
 /// Entries from which on there are enough tiles to fill the device.
 const LARGE: usize = 1 << 18;
-/// Mean number of entries of a row up to which one thread a row is fast.
-const SHORT_MEAN: usize = 8;
-/// Mean number of entries of a row up to which a few lanes a row are fast.
-const MEDIUM_MEAN: usize = 32;
 /// Entries of the longest row up to which a thread adds up the row from shared memory.
 const CACHED_ROW: usize = 256;
 /// Most entries of a row for one thread, if other rows have fewer.
@@ -19,18 +15,22 @@ pub(super) const SHORT_ROW: usize = 16;
 pub(super) struct Rows {
     entries: usize,
     longest: usize,
-    /// Mean number of entries.
-    pub(super) mean: usize,
+    /// Mean number of entries, rounded.
+    mean: usize,
     /// `true` if no row has many more entries than the others.
     pub(super) is_even: bool,
+    /// `true` if no row has more than the mean number, so that neighbouring rows have neighbouring entries side by side.
+    pub(super) is_stencil: bool,
 }
 
 impl Rows {
     pub(super) fn of(starts: &[usize]) -> Self {
         let (rows, entries) = (starts.len() - 1, starts.last().copied().unwrap_or(0));
         let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        let mean = entries / rows.max(1);
-        Self { entries, longest, mean, is_even: longest <= SHORT_ROW.max(2 * mean) }
+        let mean = (entries + rows / 2) / rows.max(1);
+        let (is_even, is_stencil) =
+            (longest <= SHORT_ROW.max(2 * mean), longest == mean && mean > 1);
+        Self { entries, longest, mean, is_even, is_stencil }
     }
 }
 
@@ -102,11 +102,12 @@ impl Rung {
     }
 
     /// The fastest rung for a matrix with these starts of rows and `sides` right-hand sides, as measured on an H200.
-    /// Threads that read seven entries one after the other still hit the cache, those that read 27 do not; tiles suit
-    /// rows of different lengths, and several vectors, which share the entries. Weights between the grids of two models are few
-    /// and of different numbers: their products are added up in shared memory.
+    /// Threads that read seven entries one after the other still hit the cache (four in double precision), those that
+    /// read 27 do not; tiles suit rows of different lengths or of many entries, and several vectors, which share the
+    /// entries. Weights between the grids of two models are few and of different numbers: their products are added up in
+    /// shared memory.
     pub fn choose(precision: Precision, starts: &[usize], sides: usize) -> Self {
-        let Rows { entries, longest, mean, is_even } = Rows::of(starts);
+        let Rows { entries, longest, mean, is_even, .. } = Rows::of(starts);
         if entries < LARGE {
             return match mean {
                 _ if !is_even && longest <= CACHED_ROW => Self::Cached,
@@ -119,10 +120,8 @@ impl Rung {
         }
         match (mean, precision) {
             _ if sides > 1 || !is_even => Self::Tiles,
-            (0..=SHORT_MEAN, Precision::F32) => Self::Thread,
-            (0..=SHORT_MEAN, Precision::F64) => Self::Bins,
-            (0..=MEDIUM_MEAN, Precision::F32) => Self::Lanes2,
-            (0..=MEDIUM_MEAN, Precision::F64) => Self::Lanes4,
+            (0..=8, Precision::F32) => Self::Thread,
+            (0..=4, Precision::F64) => Self::Bins,
             _ => Self::Tiles,
         }
     }
