@@ -139,7 +139,8 @@ pub fn main() -> ExitCode {
 /// an exit code. Ends the process where the command line is wrong or asks for help.
 pub fn call(arguments: Vec<OsString>) -> u8 {
     // One process of several speaks, and has the time to do so before the others end.
-    let is_silent = arguments.iter().any(|word| word == "run") && Launch::is_silent();
+    let is_silent =
+        arguments.iter().any(|word| word == "run" || word == "bench") && Launch::is_silent();
     let result = config::with_file(arguments).and_then(|arguments| {
         let cli = parse(&arguments, is_silent)?;
         start_log(&cli.common, is_silent);
@@ -220,7 +221,7 @@ fn parse(arguments: &[OsString], is_silent: bool) -> Result<Cli> {
 fn run(cli: &Cli) -> Result<()> {
     let mut threads = cli.common.threads;
     let mut team = Team::new(Arc::new(Alone));
-    if let Command::Run(_) = &cli.command {
+    if matches!(&cli.command, Command::Run(_) | Command::Bench(_)) {
         (team, threads) = run::ranks::start(threads)?;
     }
     if let Some(threads) = threads {
@@ -240,7 +241,7 @@ fn run(cli: &Cli) -> Result<()> {
         Command::Diff(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Weights(command) => command.run(),
-        Command::Bench(command) => command.run(),
+        Command::Bench(command) => run::ranks::finish(&team, command.run(&team)),
         Command::Tune(command) => command.run(),
         Command::Kernels(command) => command.run(),
         Command::Info(command) => command.run(),

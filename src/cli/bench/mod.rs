@@ -48,6 +48,7 @@ use crate::os_text::Shown;
 use crate::physics::scheme::Scheme;
 use crate::primitives::matrices::Kind;
 use crate::primitives::transpose::Matrices;
+use crate::ranks::Team;
 use measurement::{MeasuredOn, Processor};
 use record::Record;
 use site::Site;
@@ -80,6 +81,11 @@ use size::Elements;
 /// Example: nwp-mini bench reduce --elements 4Mi --elements 1Gi
 ///
 /// Example: nwp-mini bench scale --backend both --svg scale.svg --json scale.json
+///
+/// Started by mpirun, `scale` measures steps on all ranks, of which each has as many columns: beside the
+/// same cells on every rank alone, and beside what the margins of the parts should add.
+///
+/// Example: mpirun -n 4 nwp-mini bench scale --columns-to 256Ki
 ///
 /// `chemistry` integrates cells after an hour of chemistry (warm), without radicals (cold), and of both kinds, sorted
 /// and in random order.
@@ -233,8 +239,9 @@ impl Pool {
 
 impl Bench {
     /// Runs the command.
-    pub(super) fn run(&self) -> Result<()> {
+    pub(super) fn run(&self, team: &Team) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
+        self.check_ranks(team)?;
         let read = [("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
         let written = [
             ("--json", self.json.as_ref()),
@@ -251,14 +258,18 @@ impl Bench {
         self.schemes()?;
         self.physics.check_mapping(self.mapping)?;
         match self.precision {
-            Precision::F32 => self.run_in::<f32>(),
-            Precision::F64 => self.run_in::<f64>(),
+            Precision::F32 => self.run_in::<f32>(team),
+            Precision::F64 => self.run_in::<f64>(team),
         }
     }
 
     fn run_in<R: FilePrecision + GpuPrecision + LatticePrecision + Vectorised>(
         &self,
+        team: &Team,
     ) -> Result<()> {
+        if team.is_several() {
+            return self.run_on_ranks::<R>(team);
+        }
         let json = AtomicFile::if_asked(self.json.as_deref(), self.force)?;
         let drawing = AtomicFile::if_asked(self.range.svg.as_deref(), self.force)?;
         let occupancy = AtomicFile::if_asked(self.occupancy.as_deref(), self.force)?;

@@ -149,7 +149,11 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
 }
 
 /// The parts of a grid for so many ranks: those that are asked for, otherwise those with the least to exchange.
-fn parts(grid: &Grid, ranks: usize, choice: Option<PartsChoice>) -> Result<(Parts, PartsChoice)> {
+pub(in crate::cli) fn parts(
+    grid: &Grid,
+    ranks: usize,
+    choice: Option<PartsChoice>,
+) -> Result<(Parts, PartsChoice)> {
     let Shape { nx, ny, .. } = grid.shape;
     let is_wide = |cells: usize, parts: usize| parts == 1 || cells / parts >= MARGIN;
     let is_possible = |x: usize, y: usize| is_wide(nx, x) && is_wide(ny, y);

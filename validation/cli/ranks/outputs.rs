@@ -53,6 +53,28 @@ fn several_input_frames_and_every_file_that_a_run_writes() {
 }
 
 #[test]
+fn steps_are_measured_beside_those_of_each_rank_alone() {
+    let Some(launcher) = Launcher::take() else { return };
+    let place = place();
+    let scale = ["bench", "scale", "--input", "small.nc", "--threads", "1", "--runs", "1"];
+    let sizes = ["--columns-from", "256", "--columns-to", "512", "--json", "r.json"];
+    launcher.run(&place, 2, &[&scale[..], &sizes].concat()).good();
+    let rows = place.json("r.json");
+    let rows = rows.as_array().expect("rows");
+    let columns: Vec<_> = rows.iter().map(|row| row["columns"].as_u64()).collect();
+    assert_eq!(columns, [Some(256), Some(512)]);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().expect("a number");
+        // Margins add to a step, and their cells arrive: ten rows or columns of them, of six fields or more.
+        assert!(number("model_efficiency") < 1.0 && number("alone_s") < number("model_s"), "{row}");
+        assert!((number("alone_s") / number("median_s") / number("efficiency") - 1.0).abs() < 1e-9);
+        assert!(number("bytes_sent") >= 10.0 * 16.0 * 7.0 * 6.0 * 4.0, "{row}");
+        assert_eq!((&row["ranks"], &row["bench"]), (&2.into(), &"ranks".into()));
+    }
+    launcher.run(&place, 2, &["bench", "reduce"]).refused(2, &["bench scale", "2"]);
+}
+
+#[test]
 fn a_run_goes_on_with_other_numbers_of_ranks() {
     let Some(launcher) = Launcher::take() else { return };
     let place = place();

@@ -4,6 +4,7 @@ mod cpu;
 mod findings;
 mod gpu;
 mod picture;
+mod ranks;
 
 use std::path::PathBuf;
 
