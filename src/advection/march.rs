@@ -39,40 +39,68 @@ pub(super) fn block_rows(shape: Shape, threads: usize) -> usize {
     ny.div_ceil(ny.div_ceil(most))
 }
 
-/// Runs one stage over all blocks of `out`, of `block` rows.
+/// One stage of one tracer, and the array for its results.
+pub(super) struct Pass<'a, R> {
+    pub(super) stage: Stage<'a, R>,
+    pub(super) out: &'a mut Array3<R>,
+}
+
+/// Runs a stage of several tracers in blocks of `block` rows: all tracers of a block, then the next block. So the tracers
+/// find the mass fluxes of the block in the caches.
 ///
-/// Returns the tracer that entered the region inside the outermost rows in the time step, kg, where the stage counts it;
-/// `inflow` has an element for each row.
+/// Returns for each tracer what of it entered the region inside the outermost rows in the time step, kg, where the stage
+/// counts it.
 pub(super) fn run<R: FluxConstants>(
-    stage: &Stage<'_, R>,
+    passes: &mut [Pass<'_, R>],
     block: usize,
     scratch: &[Mutex<Scratch<R>>],
-    inflow: &mut [ExactSum],
-    out: &mut Array3<R>,
-) -> ExactSum {
-    out.axis_chunks_iter_mut(Axis(1), block)
-        .into_par_iter()
-        .zip(inflow.par_chunks_mut(block))
-        .enumerate()
-        .for_each(|(at, (out, inflow))| {
-            // Each thread uses its own scratch without waiting, unless the thread pool has grown since the scratch was
-            // allocated.
-            let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
-            let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
-            let rows = Rows { first: at * block, count: inflow.len() };
-            if stage.entrance.is_some() {
-                inflow.fill(ExactSum::default());
-            }
-            let march = March { stage, rows, inflow, s: &mut scratch };
-            run_best(OneBlock { march, out });
-        });
-    let mut all = ExactSum::default();
-    if stage.entrance.is_some() {
-        for row in inflow.iter() {
-            all += row;
+) -> Vec<ExactSum> {
+    let mut sums = vec![ExactSum::default(); passes.len()];
+    let pieces = in_blocks(passes, block).into_par_iter();
+    let inflow: Vec<_> = pieces.map(|piece| (piece.tracer, piece.run(scratch))).collect();
+    // The sums are exact, so their order does not matter.
+    for (tracer, inflow) in &inflow {
+        sums[*tracer] += inflow;
+    }
+    sums
+}
+
+/// One block of one tracer.
+struct Piece<'a, R> {
+    tracer: usize,
+    stage: &'a Stage<'a, R>,
+    rows: Rows,
+    out: ArrayViewMut3<'a, R>,
+}
+
+impl<R: FluxConstants> Piece<'_, R> {
+    /// Returns the inflow through the sides of the rows.
+    fn run(self, scratch: &[Mutex<Scratch<R>>]) -> ExactSum {
+        let Self { stage, rows, out, .. } = self;
+        // Each thread uses its own scratch without waiting, unless the thread pool has grown since the scratch was
+        // allocated.
+        let mine = rayon::current_thread_index().unwrap_or(0) % scratch.len();
+        let mut scratch = scratch[mine].lock().unwrap_or_else(PoisonError::into_inner);
+        let march = March { stage, rows, inflow: ExactSum::default(), s: &mut scratch };
+        run_best(OneBlock { march, out })
+    }
+}
+
+/// The blocks of all tracers, those of the same rows one after the other.
+fn in_blocks<'a, R: FluxConstants>(
+    passes: &'a mut [Pass<'_, R>],
+    block: usize,
+) -> Vec<Piece<'a, R>> {
+    let mut pieces = Vec::new();
+    for (tracer, Pass { stage, out }) in passes.iter_mut().enumerate() {
+        let stage: &Stage<'_, R> = stage;
+        for (at, out) in out.axis_chunks_iter_mut(Axis(1), block).enumerate() {
+            let rows = Rows { first: at * block, count: out.len_of(Axis(1)) };
+            pieces.push(Piece { tracer, stage, rows, out });
         }
     }
-    all
+    pieces.sort_by_key(|piece| piece.rows.first);
+    pieces
 }
 
 /// The march through one block, to be compiled for vector instructions.
@@ -82,15 +110,16 @@ struct OneBlock<'a, 's, 'o, R> {
 }
 
 impl<R: FluxConstants> Task for OneBlock<'_, '_, '_, R> {
-    type Output = ();
+    type Output = ExactSum;
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run(mut self) -> ExactSum {
         if self.march.stage.limiter == Limiter::None {
             self.march.plain(self.out);
         } else {
             self.march.limited(self.out);
         }
+        self.march.inflow
     }
 }
 
@@ -98,8 +127,8 @@ impl<R: FluxConstants> Task for OneBlock<'_, '_, '_, R> {
 struct March<'a, 's, R> {
     stage: &'a Stage<'a, R>,
     rows: Rows,
-    /// Inflow into the region through the sides of each row.
-    inflow: &'s mut [ExactSum],
+    /// Inflow into the region through the sides of the rows.
+    inflow: ExactSum,
     s: &'s mut Scratch<R>,
 }
 
@@ -168,7 +197,7 @@ impl<R: FluxConstants> March<'_, '_, R> {
             add_open_sides(stage, k, j, &mut s.lateral[cells.clone()]);
             if let Some(entrance) = stage.entrance {
                 let faces = [&x[cells.clone()], &south[cells.clone()], &north[cells]];
-                stage.count_inflow(entrance, j, faces, &mut self.inflow[row]);
+                stage.count_inflow(entrance, j, faces, &mut self.inflow);
             }
         }
     }

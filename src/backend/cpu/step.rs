@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::arrays::{Arrays, MemberFields};
 use super::budget::BudgetSums;
 use super::scheme_calls::SchemeCalls;
-use crate::advection::{self, InflowValues, Limiter, Wind, Workspace};
+use crate::advection::{self, InflowValues, Limiter, Transported, Wind, Workspace};
 use crate::backend::chemistry::{CellAir, ChemistryDriver};
 use crate::backend::margins::Neighbours;
 use crate::backend::{ComputePrecision, PhaseTimes, UlpPerturbation};
@@ -18,7 +18,6 @@ use crate::chemistry::coupled::Coupled;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::Shape;
-use crate::primitives::exact_sum::ExactSum;
 use crate::real::Real;
 use crate::state::{ChemistryTally, State};
 
@@ -26,7 +25,7 @@ use crate::state::{ChemistryTally, State};
 #[derive(Debug)]
 pub(super) struct Stepper<R: Real> {
     limiter: Limiter,
-    /// One for each of the tracers that are transported at a time.
+    /// One for each thread that has tracers of its own.
     workspaces: Vec<Workspace<R>>,
     pub(super) schemes: SchemeCalls<R>,
     chemistry: Option<Box<ChemistryDriver<R>>>,
@@ -44,8 +43,8 @@ impl<R: ComputePrecision> Stepper<R> {
         limiter: Limiter,
         schemes: SchemeCalls<R>,
     ) -> Self {
-        let workspace = Workspace::new(shape);
-        let each = tracers.div_ceil(rayon::current_num_threads());
+        let each = tracers.div_ceil(rayon::current_num_threads()).max(1);
+        let workspace = Workspace::for_tracers(shape, each);
         let sibling: Vec<_> = (1..tracers.div_ceil(each)).map(|_| workspace.sibling()).collect();
         Self {
             limiter,
@@ -153,16 +152,18 @@ impl<R: ComputePrecision> Stepper<R> {
         let set = Arc::clone(state.set());
         let limiters = set.iter().map(|tracer| tracer.limiter(self.limiter));
         let fields = state.fields_mut().iter_mut().zip(inflow).zip(limiters);
-        let mut tracers: Vec<_> = fields.map(|tracer| (tracer, ExactSum::default())).collect();
-        let each = tracers.len().div_ceil(self.workspaces.len());
-        // Threads that have no tracer of their own help the others with their rows.
-        tracers.par_chunks_mut(each).zip(&mut self.workspaces).for_each(|(tracers, work)| {
-            for (((q, inflow), limiter), entered) in tracers {
+        let mut tracers: Vec<_> = fields
+            .map(|((q, inflow), limiter)| {
                 let inflow = inflow.as_ref().map_or(InflowValues::Neighbour, InflowValues::Values);
-                *entered = advection::step_counting(&wind, *limiter, inflow, q, work);
-            }
-        });
-        budget.add_inflow(member, &set, tracers.iter().map(|(_, entered)| entered));
+                Transported { q, limiter, inflow }
+            })
+            .collect();
+        let each = tracers.len().div_ceil(self.workspaces.len()).max(1);
+        let of_threads = tracers.par_chunks_mut(each).zip(&mut self.workspaces);
+        let entered: Vec<_> = of_threads
+            .map(|(tracers, work)| advection::step_together(&wind, tracers, work))
+            .collect();
+        budget.add_inflow(member, &set, entered.iter().flatten());
         let fields = state.fields_mut()[set.carried()..].iter_mut();
         for (number, (tracer, q)) in set.passive().iter().zip(fields).enumerate() {
             let Some(left) = tracer.left_after(dt) else { continue };

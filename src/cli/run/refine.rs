@@ -12,8 +12,8 @@ use crate::io::wrf::series::Series;
 use crate::real::Precision;
 
 /// Memory of a run for each cell in single precision, bytes: 276 were measured on the CPU with seven frames of the
-/// storm at `--refine 4`.
-pub(in crate::cli) const BYTES_A_CELL: usize = 280;
+/// storm at `--refine 4`, and the transport has ten fields more since.
+pub(in crate::cli) const BYTES_A_CELL: usize = 320;
 
 /// The input with its cells divided as requested.
 pub(in crate::cli) fn refined(
