@@ -21,7 +21,8 @@ header=bindings/c/include/nwp_mini.h
 cbindgen=$(command -v cbindgen || echo target/tools/bin/cbindgen)
 if [ "$("$cbindgen" --version 2>/dev/null)" != "cbindgen $version" ]; then
     echo "Installing cbindgen $version in target/tools"
-    "$cargo" install --quiet --locked --version $version --root target/tools --target-dir target/tools/build cbindgen
+    # Without optimisation, which takes longer than its work.
+    "$cargo" install --quiet --debug --locked --version $version --root target/tools --target-dir target/tools/build cbindgen
     cbindgen=target/tools/bin/cbindgen
 fi
 made=$(mktemp)
