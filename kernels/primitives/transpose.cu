@@ -104,7 +104,8 @@ transpose_diagonal(const __grid_constant__ TransposeArgs args)
 // `transpose_thin_columns`. A thread transposes squares of 4 x 4 numbers (2 x 2 in double precision) in its registers,
 // at no cost, and all accesses have sixteen bytes: rows of squares from memory, their columns through shared memory,
 // lines of the result to memory. Blocks follow one another downwards, so that those that run together write the same rows
-// of the result from end to end: memory pages that are written in pieces cost more than those that are read in pieces.
+// of the result from end to end; of all orders this is the fastest one, presumably since memory pages that are written in
+// pieces cost more than those that are read in pieces.
 //
 // The tile stores each of its columns as a line of HEIGHT wide numbers. Eight threads that write together have adjacent
 // squares, that is eight columns at one height, in the same banks. The numbers of a line are therefore permuted,

@@ -20,8 +20,8 @@
 //! their order, and of each block all of its tracers, so that the mass fluxes of the block are in the caches for all but
 //! the first. One tracer after the other, each through all stages, every stage of every tracer reads the mass fluxes from
 //! memory, and a process of one thread took 1.2 times its share of two. Small fields go one after the other, since the
-//! caches keep a tracer through its stages. Threads have tracers of their own, without
-//! waiting for each other; one that is done takes blocks of another.
+//! caches keep a tracer through its stages. Threads have tracers of their own, without waiting for each other; one that is
+//! done takes blocks of another.
 //!
 //! **A block of rows is one strip of cells** (`strip`). The rows of a block are contiguous in the fields, so every
 //! formula loops over all of them at once; the cells at the ends of rows are then computed again with their true
@@ -116,15 +116,19 @@ impl<R: Real> Workspace<R> {
 
     /// Work space for a thread that has so many tracers in every step.
     pub(crate) fn for_tracers(shape: Shape, tracers: usize) -> Self {
-        let threads = rayon::current_num_threads();
-        let block = block_rows(shape, threads);
-        let stages = || [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())];
         // Groups as equal as possible, so that no work space is left unused.
         let is_cached = shape.cells() * size_of::<R>() <= CACHED_FIELD;
         let groups = tracers.div_ceil(if is_cached { 1 } else { TOGETHER }).max(1);
-        let together = tracers.div_ceil(groups).max(1);
+        Self::together(shape, tracers.div_ceil(groups).max(1))
+    }
+
+    /// Work space for so many tracers at a time.
+    pub(crate) fn together(shape: Shape, tracers: usize) -> Self {
+        let threads = rayon::current_num_threads();
+        let block = block_rows(shape, threads);
+        let stages = || [Array3::zeros(shape.centre()), Array3::zeros(shape.centre())];
         Self {
-            stages: (0..together).map(|_| stages()).collect(),
+            stages: (0..tracers).map(|_| stages()).collect(),
             scratch: (0..threads).map(|_| Mutex::new(Scratch::new(shape.nx, block))).collect(),
             block,
             perturbation: None,

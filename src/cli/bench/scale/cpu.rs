@@ -12,9 +12,9 @@ use crate::model::replicated_grid::ReplicatedGrid;
 use crate::physics::scheme::Scheme;
 
 /// Total time for the calls of one size, s.
-const PATIENCE: f64 = 2.0;
+pub(super) const PATIENCE: f64 = 2.0;
 /// Fewest timed calls.
-const FEWEST: u32 = 3;
+pub(super) const FEWEST: u32 = 3;
 /// Time of a call from which on larger grids are skipped, s: the next one would take twice that.
 const LONGEST: f64 = 1.0;
 

@@ -11,6 +11,7 @@ use super::super::record::Record;
 use super::super::size::Elements;
 use super::super::table::{self, Column, counted};
 use super::super::{Bench, Part, step_variant};
+use super::cpu::{FEWEST, PATIENCE, patience_ends};
 use super::{HOST_VALUES, too_large};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
@@ -25,14 +26,7 @@ use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
 use crate::physics::scheme::Scheme;
 use crate::primitives::reduce::Number;
-use crate::ranks::{Ranks, Team, all};
-
-/// Total time for the steps of one size, s.
-const PATIENCE: f64 = 2.0;
-/// Fewest timed steps.
-const FEWEST: u32 = 3;
-/// Time of a step from which on larger grids are skipped, s.
-const LONGEST: f64 = 1.0;
+use crate::ranks::{Ranks, Team, all, any};
 
 /// A size.
 #[derive(Clone, Debug, Serialize)]
@@ -153,14 +147,16 @@ impl Bench {
             let cells = nx * ny * ranks.size() * source.grid.shape.nz;
             // Every rank makes the whole grid before it takes its part.
             let bytes = ranks.on_host() * cells * size_of::<R>() * HOST_VALUES;
-            let why = team.agree(Ok(too_large(bytes)))?;
-            if team.of_first(why.is_some()) {
-                writeln!(record.out, "from 2^{power} columns on: {}", why.unwrap_or_default())?;
+            let why = too_large(bytes);
+            if any(ranks, why.is_some()) {
+                let why = why.unwrap_or_else(|| "another host lacks the memory".to_owned());
+                writeln!(record.out, "from 2^{power} columns on: {why}")?;
                 break;
             }
             let row = team.agree(self.of_ranks(team, &*scheme, &source, [nx, ny]))?;
             record.show(&table::line(&COLUMNS, &row), &row)?;
-            if row.measured.median_s >= LONGEST {
+            if let Some(why) = patience_ends(row.measured.median_s) {
+                writeln!(record.out, "ends here: {why}")?;
                 break;
             }
         }
