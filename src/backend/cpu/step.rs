@@ -182,6 +182,7 @@ fn decay<R: Real>(q: &mut Array3<R>, left: f64) {
 mod tests {
     use super::super::fixture::{SHAPE, coordinate, forcing, grid, with_passive};
     use super::*;
+    use crate::dry_mass::AirMass;
     use crate::physics::registry::usual_set;
     use crate::state::{TracerChange, WaterChange};
 
@@ -217,6 +218,36 @@ mod tests {
         }
         assert_eq!(perturbed(Some(7), 2), after_both);
         assert!(after_both.contains(&1.0) && after_both.iter().any(|x| *x != 1.0));
+    }
+
+    /// A step of tracers that differ, so many of them at a time: their fields, and the water that entered.
+    fn transported(together: usize) -> (Vec<Array3<f64>>, WaterChange) {
+        let set = with_passive();
+        let mut state = State::zeros(&set, SHAPE);
+        for (n, field) in state.fields_mut().iter_mut().enumerate() {
+            for ((k, j, i), q) in field.indexed_iter_mut() {
+                *q = ((n + 2 * k + 3 * j + 5 * i) % 7) as f64;
+            }
+        }
+        let mut wind = forcing(1.0);
+        // A tenth of a cell in a step.
+        wind.flux.x.fill(0.1 * AirMass::<f64>::new(&grid(), &coordinate()).cell.at(0, 0, 0));
+        let mut arrays = Arrays::new(&grid(), &coordinate(), &Arc::new(wind), [state]);
+        let mut budget = BudgetSums::new(&grid(), &coordinate(), &set, 1);
+        let mut stepper = stepper(set.len());
+        stepper.workspaces = vec![Workspace::together(SHAPE, together)];
+        stepper.transport(0, &mut arrays, &mut budget, 1.0);
+        (arrays.members[0].state.fields().to_vec(), budget.members[0].water.rounded())
+    }
+
+    #[test]
+    fn tracers_have_the_same_bits_together_and_one_after_the_other() {
+        let apart = transported(1);
+        assert!(apart.0[1].iter().any(|q| q.fract() != 0.0), "nothing was carried");
+        // Groups of which the last one is smaller, and all of them.
+        for together in [3, with_passive().len()] {
+            assert_eq!(transported(together), apart, "{together} at a time");
+        }
     }
 
     #[test]
