@@ -26,6 +26,7 @@
 //! grid as a whole (the projection of winds, their longest time step, perturbations) is computed before it is cut, and
 //! parts have slices of it.
 
+mod divided;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod part;
@@ -34,6 +35,7 @@ mod parts;
 use std::fmt;
 use std::str::FromStr;
 
+pub use divided::{DividedGrid, Layout, Slab};
 use part::Part;
 pub use part::{Margins, Window};
 pub use parts::{Parts, Piece};

@@ -20,6 +20,7 @@
 
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod packing;
 mod team;
 
 use std::fmt::Debug;

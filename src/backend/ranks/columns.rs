@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::packing::{pack, unpack};
 use super::{are_finite, without_columns};
 use crate::backend::interpolation::Operator;
 use crate::backend::{ComputePrecision, Products};
 use crate::grid::{Parts, Window};
 use crate::primitives::csr::Csr;
+use crate::ranks::packing::{pack, unpack};
 use crate::ranks::{Ranks, gather, of_rank};
 
 /// An operator, and who owns the columns that it reads.

@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, Array3, Axis};
 
-use super::packing::{bytes, pack, unpack};
 use crate::grid::{Grid, Shape, Window};
+use crate::ranks::packing::{bytes, pack, unpack};
 use crate::ranks::{Ranks, Received};
 use crate::real::Real;
 

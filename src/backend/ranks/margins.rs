@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::packing::{bytes, pack, unpack};
 use crate::backend::Neighbours;
 use crate::error::Result;
 use crate::grid::{Parts, Piece};
+use crate::ranks::packing::{bytes, pack, unpack};
 use crate::ranks::{Ranks, Received, Sent};
 use crate::real::Real;
 use crate::state::State;

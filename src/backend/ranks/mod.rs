@@ -17,7 +17,7 @@ mod columns;
 mod frames;
 mod gathering;
 mod margins;
-mod packing;
+
 mod verdict;
 
 use std::collections::VecDeque;

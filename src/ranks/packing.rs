@@ -3,12 +3,12 @@
 use crate::real::Real;
 
 /// Bytes of so many values.
-pub(super) fn bytes<R>(values: usize) -> usize {
+pub fn bytes<R>(values: usize) -> usize {
     values * size_of::<R>()
 }
 
 /// Appends values to a message.
-pub(super) fn pack<'a, R: Real>(values: impl IntoIterator<Item = &'a R>, message: &mut Vec<u8>) {
+pub fn pack<'a, R: Real>(values: impl IntoIterator<Item = &'a R>, message: &mut Vec<u8>) {
     for value in values {
         if size_of::<R>() == size_of::<f32>() {
             // Exact: the value came from single precision.
@@ -20,7 +20,7 @@ pub(super) fn pack<'a, R: Real>(values: impl IntoIterator<Item = &'a R>, message
 }
 
 /// Takes values from the beginning of a message, which has at least as many; returns the rest of it.
-pub(super) fn unpack<'m, 'a, R: Real>(
+pub fn unpack<'m, 'a, R: Real>(
     message: &'m [u8],
     values: impl IntoIterator<Item = &'a mut R>,
 ) -> &'m [u8] {
