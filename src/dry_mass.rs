@@ -254,6 +254,23 @@ pub struct FaceMaps {
 }
 
 impl FaceMaps {
+    /// The map factors of the faces that a part of the grid has.
+    ///
+    /// # Panics
+    ///
+    /// When these are not of the global grid of the part.
+    #[must_use]
+    pub fn part(&self, part: &Grid) -> Self {
+        let [x, y] = [[0, 1], [1, 0]];
+        let of = |plane: &Array2<f64>, more| part.faces_of_plane(plane, more);
+        Self {
+            u_x: of(&self.u_x, x),
+            u_y: of(&self.u_y, x),
+            v_x: of(&self.v_x, y),
+            v_y: of(&self.v_y, y),
+        }
+    }
+
     /// The map factors of a plane, 1 everywhere.
     pub fn plane(shape: Shape) -> Self {
         let u = Array2::ones((shape.ny, shape.nx + 1));

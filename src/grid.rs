@@ -22,11 +22,14 @@
 //! cells in three times as many messages, and would divide a step.
 //!
 //! **A cut side is treated as a side, and the margin absorbs the error.** It has the kind of the side at the other end
-//! of its axis, or is periodic if both are cut, so that no kernel has a further kind. All that a run computes of the
-//! grid as a whole (the projection of winds, their longest time step, perturbations) is computed before it is cut, and
-//! parts have slices of it.
+//! of its axis, or is periodic if both are cut, so that no kernel has a further kind. What a run derives of the grid as a
+//! whole from planes (the potential of the projection) every part derives for itself, and takes its faces of it.
+//!
+//! **On several ranks no rank has a volume of the whole** ([`DividedGrid`]): each reads its part of the input, with the
+//! margin, and levels are brought together only where they are reduced or written. Planes of the whole may be anywhere.
 
 mod divided;
+mod gathered_columns;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod part;
@@ -36,6 +39,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use divided::{DividedGrid, Layout, Slab};
+pub use gathered_columns::GatheredColumns;
 use part::Part;
 pub use part::{Margins, Window};
 pub use parts::{Parts, Piece};

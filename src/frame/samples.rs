@@ -91,6 +91,12 @@ pub struct ColumnFrame<R> {
 }
 
 impl<R: Real> ColumnFrame<R> {
+    /// All lists: fields, air, totals, and the largest reflectivity.
+    pub fn lists(&self) -> impl Iterator<Item = &[R]> {
+        let lists = self.fields.iter().chain(&self.air).chain(&self.totals);
+        lists.chain(&self.strongest).map(Vec::as_slice)
+    }
+
     /// Returns `true` if all values are finite.
     pub fn is_finite(&self) -> bool {
         self.fields.iter().flatten().all(|x| x.is_finite())

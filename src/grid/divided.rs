@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Array3, ArrayView3, Axis, s};
 
-use super::{Grid, Parts, Window};
+use super::{Grid, Parts, Shape, Window};
+use crate::error::Result;
 use crate::ranks::packing::{bytes, pack, unpack};
-use crate::ranks::{Ranks, Received, Sent};
+use crate::ranks::{Ranks, Received, Sent, Team, all};
 use crate::real::Real;
 
 /// Some levels and rows of a field of the whole grid, with all columns.
@@ -36,11 +37,18 @@ impl Slab {
 pub struct Layout {
     /// Rows and columns of the whole.
     extents: [usize; 2],
+    /// So many of them more than cells.
+    more: [usize; 2],
     /// Those of each rank, in the numbers of the whole.
     windows: Vec<Window>,
 }
 
 impl Layout {
+    /// Points along y and x that there are more than cells.
+    pub fn more(&self) -> [usize; 2] {
+        self.more
+    }
+
     /// Rows and columns of the whole.
     pub fn extents(&self) -> [usize; 2] {
         self.extents
@@ -54,7 +62,12 @@ impl Layout {
             rows: rows.clone(),
             columns: columns.start * values..columns.end * values,
         });
-        Self { extents: [rows, columns * values], windows: windows.collect() }
+        Self { extents: [rows, columns * values], windows: windows.collect(), ..*self }
+    }
+
+    /// The points of a rank, in the numbers of the whole.
+    pub fn window(&self, rank: usize) -> &Window {
+        &self.windows[rank]
     }
 
     /// The slab that this rank wants, in the order of its values, out of those that all ranks want, by their numbers.
@@ -131,7 +144,7 @@ impl Layout {
 /// A grid whose parts lie on several ranks, each on that of its number.
 #[derive(Clone, Debug)]
 pub struct DividedGrid {
-    ranks: Arc<dyn Ranks>,
+    team: Team,
     parts: Parts,
 }
 
@@ -141,14 +154,24 @@ impl DividedGrid {
     /// # Panics
     ///
     /// When there is not a part for each rank.
-    pub fn new(ranks: &Arc<dyn Ranks>, parts: Parts) -> Self {
-        assert_eq!(parts.grids().len(), ranks.size(), "a part for each rank");
-        Self { ranks: Arc::clone(ranks), parts }
+    pub fn new(team: &Team, parts: Parts) -> Self {
+        assert_eq!(parts.grids().len(), team.ranks.size(), "a part for each rank");
+        Self { team: team.clone(), parts }
+    }
+
+    /// Another grid, or another division, on the same ranks.
+    ///
+    /// # Panics
+    ///
+    /// As [`DividedGrid::new`].
+    #[must_use]
+    pub fn with_parts(&self, parts: Parts) -> Self {
+        Self::new(&self.team, parts)
     }
 
     /// The ranks.
     pub fn ranks(&self) -> &Arc<dyn Ranks> {
-        &self.ranks
+        &self.team.ranks
     }
 
     /// The parts.
@@ -158,29 +181,45 @@ impl DividedGrid {
 
     /// The part of this rank.
     pub fn own(&self) -> &Grid {
-        &self.parts.grids()[self.ranks.rank()]
+        &self.parts.grids()[self.team.ranks.rank()]
     }
 
     /// Points of the grid, so many more than cells along y and x: 1 along an axis for its faces. The last face of an axis
     /// is that of the owner of the last cell.
     pub fn layout(&self, more: [usize; 2]) -> Layout {
-        let global = self.own().global();
-        let window = |part: &Grid| {
-            let Window { rows, columns } = part.owned();
-            let [j, i] = part.global_column([rows.start, columns.start]);
-            let end = |start: usize, cells: usize, all: usize, more: usize| {
-                let end = start + cells;
-                if end == all { end + more } else { end }
-            };
-            Window {
-                rows: j..end(j, rows.len(), global.ny, more[0]),
-                columns: i..end(i, columns.len(), global.nx, more[1]),
-            }
+        let Shape { nx, ny, .. } = self.own().global();
+        let end = |end: usize, all: usize, more: usize| if end == all { end + more } else { end };
+        let with_faces = |Window { rows, columns }: Window| Window {
+            rows: rows.start..end(rows.end, ny, more[0]),
+            columns: columns.start..end(columns.end, nx, more[1]),
         };
-        Layout {
-            extents: [global.ny + more[0], global.nx + more[1]],
-            windows: self.parts.grids().iter().map(window).collect(),
-        }
+        let windows = self.windows(Grid::owned).map(with_faces).collect();
+        Layout { extents: [ny + more[0], nx + more[1]], more, windows }
+    }
+
+    /// The columns that the parts own outside the specified ones.
+    pub fn unspecified(&self) -> Layout {
+        let windows: Vec<Window> = self.windows(Grid::unspecified).collect();
+        let first = |of: fn(&Window) -> usize| windows.iter().map(of).min().unwrap_or_default();
+        let [row, column] =
+            [first(|window| window.rows.start), first(|window| window.columns.start)];
+        let last = |of: fn(&Window) -> usize| windows.iter().map(of).max().unwrap_or_default();
+        let extents =
+            [last(|window| window.rows.end) - row, last(|window| window.columns.end) - column];
+        let from = |Window { rows, columns }: Window| Window {
+            rows: rows.start - row..rows.end - row,
+            columns: columns.start - column..columns.end - column,
+        };
+        Layout { extents, more: [0; 2], windows: windows.into_iter().map(from).collect() }
+    }
+
+    /// A window of each part, in the numbers of the whole.
+    fn windows(&self, of: impl Fn(&Grid) -> Window) -> impl Iterator<Item = Window> {
+        self.parts.grids().iter().map(move |part| {
+            let Window { rows, columns } = of(part);
+            let [j, i] = part.global_column([rows.start, columns.start]);
+            Window { rows: j..j + rows.len(), columns: i..i + columns.len() }
+        })
     }
 
     /// The points of a field of the part of this rank, with its margin, that are this rank's alone, and so many more than
@@ -189,12 +228,64 @@ impl DividedGrid {
         let part = self.own();
         let (_, rows, columns) = field.dim();
         let more = [rows - part.shape.ny, columns - part.shape.nx];
-        let Window { rows, columns } = part.owned();
+        (self.own_points(field.view(), more), more)
+    }
+
+    /// Points along y and x that a field has more than the cells of this rank: of its part with the margin, or those that it
+    /// owns.
+    pub fn more_of<T>(&self, field: &ArrayView3<'_, T>) -> [usize; 2] {
+        let (_, rows, columns) = field.dim();
+        let Shape { nx, ny, .. } = self.own().shape;
+        let owned = self.own().owned();
+        let more = |points: usize, cells: usize, owned: usize| {
+            points.checked_sub(cells).unwrap_or_else(|| points - owned)
+        };
+        [more(rows, ny, owned.rows.len()), more(columns, nx, owned.columns.len())]
+    }
+
+    /// The points of a field that are this rank's alone: of a field of its part with the margin, or of these points. `more`
+    /// as in [`DividedGrid::layout`].
+    pub fn own_points<'a, T>(
+        &self,
+        field: ArrayView3<'a, T>,
+        more: [usize; 2],
+    ) -> ArrayView3<'a, T> {
         let layout = self.layout(more);
-        let of_rank = &layout.windows[self.ranks.rank()];
-        let rows = rows.start..rows.start + of_rank.rows.len();
-        let columns = columns.start..columns.start + of_rank.columns.len();
-        (field.slice(s![.., rows, columns]), more)
+        let own = layout.window(self.team.ranks.rank());
+        let (_, rows, columns) = field.dim();
+        if [rows, columns] == [own.rows.len(), own.columns.len()] {
+            return field;
+        }
+        let Window { rows, columns } = self.own().owned();
+        let rows = rows.start..rows.start + own.rows.len();
+        let columns = columns.start..columns.start + own.columns.len();
+        field.slice_move(s![.., rows, columns])
+    }
+
+    /// Planes of the whole on the first rank, of those of the columns that each rank owns; none elsewhere.
+    /// Shape: (planes, ny, nx).
+    pub fn on_first<R: Real>(&self, planes: &Array3<R>) -> Option<Array3<R>> {
+        let layout = self.layout([0, 0]);
+        let [rows, columns] = layout.extents;
+        let count = planes.len_of(Axis(0));
+        let all = Slab { levels: 0..count, rows: 0..rows };
+        let values = layout.slabs(&*self.team.ranks, &planes.view(), &[Some(all)]);
+        Array3::from_shape_vec((count, rows, columns), values).ok()
+    }
+
+    /// A result that all ranks have, or the failure of one of them ([`Team::agree`]).
+    ///
+    /// # Errors
+    ///
+    /// That of this rank, or of another one.
+    pub fn agree<T>(&self, result: Result<T>) -> Result<T> {
+        self.team.agree(result)
+    }
+
+    /// The smallest of the values that the ranks have.
+    pub fn least(&self, value: f64) -> f64 {
+        let values = all(&*self.team.ranks, [value.to_bits().cast_signed()]).into_iter();
+        values.map(|[bits]| f64::from_bits(bits.cast_unsigned())).fold(f64::INFINITY, f64::min)
     }
 
     /// A plane of the whole on every rank, of a plane of each part with its margin.
@@ -204,7 +295,8 @@ impl DividedGrid {
         let layout = self.layout(more);
         let [rows, columns] = layout.extents;
         let all = Slab { levels: 0..1, rows: 0..rows };
-        let values = layout.slabs(&*self.ranks, &mine, &vec![Some(all); self.ranks.size()]);
+        let values =
+            layout.slabs(&*self.team.ranks, &mine, &vec![Some(all); self.team.ranks.size()]);
         Array2::from_shape_vec((rows, columns), values).expect("all points of the plane")
     }
 }
@@ -219,8 +311,8 @@ mod tests {
     fn who_is_alone_has_every_slab() {
         let shape = Shape { nx: 5, ny: 4, nz: 3 };
         let grid = Grid::whole(shape, [1.0, 1.0], Sides::all(Side::Open));
-        let ranks: Arc<dyn Ranks> = Arc::new(Alone);
-        let divided = DividedGrid::new(&ranks, Parts::new(&grid, [&[], &[]], [10, 10]));
+        let team = Team::new(Arc::new(Alone));
+        let divided = DividedGrid::new(&team, Parts::new(&grid, [&[], &[]], [10, 10]));
         let faces =
             Array3::from_shape_fn(shape.x_face(), |(k, j, i)| (100 * k + 10 * j + i) as f32);
         let (mine, more) = divided.owned(&faces);

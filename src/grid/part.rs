@@ -249,14 +249,33 @@ impl Grid {
         let Shape { nx, ny, .. } = self.global();
         let (levels, rows, columns) = field.dim();
         assert_eq!([rows, columns], [ny + more[0], nx + more[1]], "points of the global grid");
+        let [y, x] = self.global_points(more);
+        Array3::from_shape_fn((levels, y.len(), x.len()), |(k, j, i)| field[[k, y[j], x[i]]])
+    }
+
+    /// Rows and columns of the global grid of the points of this one, with so many more than cells along y and x: the last
+    /// face is the one behind the last cell.
+    pub fn global_points(&self, more: [usize; 2]) -> [Vec<usize>; 2] {
         let Part { x, y, .. } = self.axes();
-        // The last face is the one behind the last cell.
-        let at = |axis: Axis, n: usize| match n.checked_sub(1) {
-            Some(before) if n == axis.cells() => axis.global(before) + 1,
-            _ => axis.global(n),
+        let along = |axis: Axis, more: usize| {
+            let behind = axis.global(axis.cells() - 1) + 1;
+            let faces = std::iter::repeat_n(behind, more);
+            (0..axis.cells()).map(|cell| axis.global(cell)).chain(faces).collect()
         };
-        let shape = (levels, y.cells() + more[0], x.cells() + more[1]);
-        Array3::from_shape_fn(shape, |(k, j, i)| field[[k, at(y, j), at(x, i)]])
+        [along(y, more[0]), along(x, more[1])]
+    }
+
+    /// The global grid.
+    #[must_use]
+    pub fn whole_grid(&self) -> Self {
+        Self { shape: self.global(), sides: self.axes().sides, part: None, ..*self }
+    }
+
+    /// The faces of a global plane that this grid has, so many more than cells along y and x. Shape: (ny, nx) of either, or
+    /// with one more along an axis.
+    pub fn faces_of_plane<T: Copy>(&self, plane: &Array2<T>, more: [usize; 2]) -> Array2<T> {
+        let [y, x] = self.global_points(more);
+        Array2::from_shape_fn((y.len(), x.len()), |(j, i)| plane[[y[j], x[i]]])
     }
 
     /// The columns of a global plane that this grid has. Shape: (ny, nx) of either.

@@ -61,6 +61,15 @@ impl Axes {
         self.names().iter().filter_map(length).collect()
     }
 
+    /// Points along y and x that there are more than cells: 1 on faces.
+    pub(in crate::io) fn more(self) -> [usize; 2] {
+        match self {
+            Self::VolumeX | Self::PlaneX => [0, 1],
+            Self::VolumeY | Self::PlaneY => [1, 0],
+            _ => [0, 0],
+        }
+    }
+
     /// WRF's name of the order of dimensions.
     pub(in crate::io) fn memory_order(self) -> &'static str {
         match self.names().len() {

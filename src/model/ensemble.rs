@@ -78,8 +78,8 @@ impl<R: RunPrecision> Several<'_, R> {
         let water = &mut self.fates[member].water;
         let begun = if step == 0 { captured.summary.water } else { water.start };
         *water = Water::closed(begun, &captured.summary.changes, captured.summary.water);
-        let (shown, shape) = (Shows::at(run.case, seconds), run.case.domain.grid.shape);
-        let (_, frame) = snapshot(captured, shown, shape, run.plan.dt, begun);
+        let shown = Shows::at(run.case, seconds);
+        let (_, frame) = snapshot(captured, shown, run.case, run.plan.dt, begun);
         self.is_wanted = (self.sink)(member, frame);
     }
 }

@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use ndarray::Array3;
+use ndarray::{Array3, ArrayView3};
 
 use crate::backend::{Account, Backend, ComputePrecision, RunStart};
 use crate::chemistry::coupled::Coupled;
@@ -64,6 +64,7 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::frame::{Frame, FrameSource, PassThrough};
+use crate::grid::{DividedGrid, Window};
 use crate::primitives::reduce::Number;
 use crate::projection::{Method, ProjectionReport};
 use crate::state::{ChemistryTally, State};
@@ -87,6 +88,8 @@ impl RunPrecision for f64 {}
 pub struct RunInput<R> {
     /// Grid and vertical coordinate, with their place on the Earth.
     pub domain: Domain,
+    /// The grid divided among several ranks, where there are some: volumes are then of the part of this one.
+    pub divided: Option<Arc<DividedGrid>>,
     /// Fields of the input frame before the present time, which drive the run.
     pub forcing: Arc<Forcing<R>>,
     /// Winds on the x-, y- and z-faces after the projection, m s⁻¹, at the last output. Shapes:
@@ -130,10 +133,24 @@ impl<R: RunPrecision> RunInput<R> {
     ///
     /// As [`RunInput::new`], and those of the solver.
     pub fn with_projection(domain: Domain, frame: Frame, method: Method) -> Result<Self> {
-        let (prescribed, state, report) = prepare(&domain, frame, &method)?;
+        Self::of_part((domain, None), frame, method)
+    }
+
+    /// The same on several ranks, of which each has the volumes of its part in the frame: the domain is that of the whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`RunInput::with_projection`], on all ranks.
+    pub fn of_part(
+        (domain, divided): (Domain, Option<Arc<DividedGrid>>),
+        frame: Frame,
+        method: Method,
+    ) -> Result<Self> {
+        let (prescribed, state, report) = prepare((&domain, divided.as_deref()), frame, &method)?;
         let PreparedFrame { forcing, winds, given } = prescribed;
         Ok(Self {
             domain,
+            divided,
             forcing,
             winds,
             given,
@@ -161,7 +178,8 @@ impl<R: RunPrecision> RunInput<R> {
         let mut second = None;
         for number in series.first() + 1..=series.reaching(seconds) {
             let frame = series.frame(number, &self.domain)?;
-            let (prescribed, _, report) = prepare(&self.domain, frame, &self.method)?;
+            let place = (&self.domain, self.divided.as_deref());
+            let (prescribed, _, report) = prepare(place, frame, &self.method)?;
             self.max_dt = self.max_dt.min(report.max_dt);
             self.input_frames.push(report);
             second = second.or(Some(prescribed));
@@ -172,6 +190,7 @@ impl<R: RunPrecision> RunInput<R> {
             let (winds, given) = (Arc::clone(winds), Arc::clone(given));
             let first = PreparedFrame { forcing, winds, given };
             let (method, series) = (self.method.clone(), Arc::new(series));
+            let method = (method, self.divided.clone());
             self.sequence = Some(Sequence::new(method, series, first, second, seconds));
         }
         Ok(self)
@@ -209,6 +228,19 @@ impl<R: RunPrecision> RunInput<R> {
         sequence.rewind(&self.domain)?;
         self.forcing = Arc::clone(sequence.before());
         Ok(())
+    }
+
+    /// The points of a field that are this rank's alone.
+    pub(super) fn owned<'a, T>(&self, field: &'a Array3<T>) -> ArrayView3<'a, T> {
+        self.divided.as_ref().map_or_else(|| field.view(), |divided| divided.owned(field).0)
+    }
+
+    /// The columns that this rank owns, in the numbers of the whole grid.
+    fn own_window(&self) -> Window {
+        match &self.divided {
+            None => self.domain.grid.owned(),
+            Some(divided) => divided.layout([0, 0]).window(divided.ranks().rank()).clone(),
+        }
     }
 
     /// Returns `true` if more than one frame of the input drives the run.
@@ -292,7 +324,7 @@ pub fn run<R: RunPrecision>(
     sink: &mut dyn OutputSink<R>,
     on_step: &mut dyn FnMut(usize),
 ) -> Result<Outcome> {
-    let (streams, attached) = streams(sink, frames, &case.domain);
+    let (streams, attached) = streams(sink, frames, case);
     let gathered = case.history.as_ref().map(|history| &history.gathered);
     backend.start(RunStart { states: &[], gathered, attached })?;
     let (water_start, passive_start) = if let Some(history) = &case.history {

@@ -12,7 +12,6 @@ use crate::diagnostics::frame::FrameFigures;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::frame::{Saved, output_statistics::OutputStatistics};
-use crate::grid::Shape;
 
 /// Outputs on their way from the backend to the sink.
 pub(super) struct Recorder<'a, R> {
@@ -25,7 +24,6 @@ pub(super) struct Recorder<'a, R> {
     /// Requested steps.
     steps: usize,
     frames: Frames,
-    shape: Shape,
     /// Water at the start of the first run, kg.
     start: Option<f64>,
     /// Amount of each passive tracer then, kg of dry air times its units.
@@ -54,7 +52,6 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
             statistics,
             steps: 0,
             frames,
-            shape: case.domain.grid.shape,
             start: case.history.as_ref().map(|history| history.water_start),
             passive_start,
             restarts,
@@ -131,7 +128,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
     /// Sends the oldest output of a stream on, if it is ready; returns whether it was. A frame stays with the backend
     /// until the sink takes it at once: a frame of a large grid takes memory wherever it is.
     fn collect_one(&mut self, run: &mut Run<'_, R>, number: usize, wait: bool) -> Result<bool> {
-        let Run { plan, backend, .. } = run;
+        let Run { case, plan, backend } = run;
         let Stream { output, in_flight, .. } = &mut self.streams[number];
         let is_frame = matches!(output, Output::Frame(_));
         if in_flight.is_empty() || (is_frame && !wait && !self.sink.is_free()) {
@@ -146,7 +143,7 @@ impl<'a, R: RunPrecision> Recorder<'a, R> {
             (Some(Prescribed::Frame(step, shows)), CollectedOutput::Frame(captured)) => {
                 debug!("the frame after step {step} is on the host");
                 let start = *self.start.get_or_insert(captured.summary.water);
-                let (figures, frame) = snapshot(*captured, shows, self.shape, plan.dt, start);
+                let (figures, frame) = snapshot(*captured, shows, case, plan.dt, start);
                 if self.frames.due(plan, step) {
                     self.figures.push(figures);
                 }

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::forcing::blend::blend;
 use crate::forcing::{Forcing, TimeInterpolant, weight_between};
 use crate::frame::{Frame, FrameSource, PassThrough, promote};
+use crate::grid::DividedGrid;
 use crate::projection::{
     self, Method, ProjectionReport, terrain_following_velocity, vertical_velocity,
 };
@@ -49,14 +50,15 @@ pub struct FrameReport {
     pub mass_change_max: f64,
 }
 
-/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. What a grid of
+/// Projects the winds of a frame and computes what the steps need of it; with the state of the frame. On several ranks each
+/// has the volumes of its part of the frame, and the figures are those of the whole. What a grid of
 /// many cells no longer needs is dropped on the way: all of it at once would take more memory than the run does.
 pub(super) fn prepare<R: RunPrecision>(
-    domain: &Domain,
+    (domain, divided): (&Domain, Option<&DividedGrid>),
     frame: Frame,
     method: &Method,
 ) -> Result<(PreparedFrame<R>, State<R>, FrameReport)> {
-    let (grid, coordinate) = (&domain.grid, &domain.coordinate);
+    let (whole, coordinate) = (&domain.grid, &domain.coordinate);
     let change = frame.mu() - &coordinate.mu;
     let mut environment: Environment<R> = frame.environment();
     let time = crate::calendar::format(frame.time);
@@ -65,16 +67,25 @@ pub(super) fn prepare<R: RunPrecision>(
     let winds = Winds { u: promote(u), v: promote(v) };
     let maps = &domain.face_maps;
     let projected =
-        projection::project::<R>(grid, coordinate, maps, &winds, method).map_err(|error| {
-            match error {
+        projection::project_divided::<R>((whole, divided), coordinate, maps, &winds, method)
+            .map_err(|error| match error {
                 Error::Input { message, .. } => {
                     Error::input(&domain.path, format!("frame {time}: {message}"))
                 }
                 other => other,
-            }
-        })?;
+            })?;
     drop(winds);
+    // From here on all is of the part of this rank.
+    let part = divided.map(|divided| {
+        let part = *divided.own();
+        (part, coordinate.part(&part), maps.part(&part))
+    });
+    let (grid, coordinate, maps) = match &part {
+        Some((grid, coordinate, maps)) => (grid, coordinate, maps),
+        None => (whole, coordinate, maps),
+    };
     let max_dt = longest_time_step(grid.shape, &AirMass::new(grid, coordinate), &projected.flux);
+    let max_dt = divided.map_or(max_dt, |divided| divided.least(max_dt));
     let [ph, phb] = &geopotential;
     let height = Zip::from(ph).and(phb).par_map_collect(|&ph, &phb| {
         (f64::from(ph) + f64::from(phb)) / <f64 as crate::constants::Constants>::GRAVITY
@@ -123,6 +134,7 @@ fn between_faces<R: Real>(faces: &Array3<R>) -> Array3<R> {
 #[derive(Debug)]
 pub(super) struct Sequence<R> {
     method: Method,
+    divided: Option<Arc<DividedGrid>>,
     series: Arc<dyn FrameSource>,
     /// Number of the frame before the present time.
     number: usize,
@@ -142,7 +154,7 @@ const SLACK: f64 = 1e-3;
 impl<R: RunPrecision> Sequence<R> {
     /// Starts at the first frame, for a run of so many seconds from there.
     pub(super) fn new(
-        method: Method,
+        (method, divided): (Method, Option<Arc<DividedGrid>>),
         series: Arc<dyn FrameSource>,
         first: PreparedFrame<R>,
         second: Option<PreparedFrame<R>>,
@@ -150,7 +162,7 @@ impl<R: RunPrecision> Sequence<R> {
     ) -> Self {
         let (number, last) = (series.first(), series.reaching(seconds));
         let (before, after, ahead, has_warned) = (first, second, None, false);
-        Self { method, series, number, before, after, ahead, last, has_warned }
+        Self { method, divided, series, number, before, after, ahead, last, has_warned }
     }
 
     /// Number of the frame before the present time.
@@ -243,7 +255,8 @@ impl<R: RunPrecision> Sequence<R> {
             if next < self.series.len() {
                 let read = self.ahead.take().and_then(|ahead| ahead.take(next));
                 let frame = read.unwrap_or_else(|| self.series.frame(next, domain))?;
-                self.after = Some(prepare(domain, frame, &self.method)?.0);
+                self.after =
+                    Some(prepare((domain, self.divided.as_deref()), frame, &self.method)?.0);
             }
         }
         let coming = self.number + 2;
@@ -261,7 +274,8 @@ impl<R: RunPrecision> Sequence<R> {
     }
 
     fn prepared(&self, domain: &Domain, number: usize) -> Result<PreparedFrame<R>> {
-        Ok(prepare(domain, self.series.frame(number, domain)?, &self.method)?.0)
+        let frame = self.series.frame(number, domain)?;
+        Ok(prepare((domain, self.divided.as_deref()), frame, &self.method)?.0)
     }
 
     /// Interpolation weight of a time between the frame before and the frame after.
@@ -273,5 +287,87 @@ impl<R: RunPrecision> Sequence<R> {
     fn times(&self) -> [f64; 2] {
         let after = if self.after.is_some() { self.number + 1 } else { self.number };
         [self.number, after].map(|n| self.series.seconds(n))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{CaseName, CaseOptions};
+    use crate::grid::{Grid, Parts, Side, Sides};
+    use crate::ranks::Team;
+    use crate::ranks::channels::on_ranks;
+
+    /// A frame whose fields vary from cell to cell.
+    fn rough(mut frame: Frame) -> Frame {
+        let mut number = 1_u32;
+        let mut noise = move || {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 8) as f32 / (1 << 24) as f32 - 0.5
+        };
+        for field in [&mut frame.u, &mut frame.v] {
+            field.mapv_inplace(|x| x + 4.0 * noise());
+        }
+        frame.pressure[0].mapv_inplace(|p| p + 20.0 * noise());
+        frame.state = frame.state.into_map(|mut field: Array3<f32>| {
+            field.mapv_inplace(|x| x * (1.0 + 0.1 * noise()));
+            field
+        });
+        frame
+    }
+
+    fn of_part(frame: &Frame, part: &Grid) -> Frame {
+        let cells = |field: &Array3<f32>| part.cells(field);
+        Frame {
+            state: frame.state.map(cells),
+            u: part.x_faces(&frame.u),
+            v: part.y_faces(&frame.v),
+            pressure: frame.pressure.each_ref().map(cells),
+            geopotential: frame.geopotential.each_ref().map(cells),
+            ..frame.clone()
+        }
+    }
+
+    /// Every part has the fluxes, the air and the winds of the whole, and every rank its report, to the bit.
+    #[test]
+    fn parts_are_made_ready_as_the_whole_is() {
+        let options =
+            CaseOptions { nx: Some(26), ny: Some(24), nz: Some(5), ..CaseOptions::default() };
+        let case = CaseName::WarmBubble.make(&options).expect("a case");
+        let frame = rough(case.frame(0));
+        for [x, y] in [
+            [Side::Periodic, Side::Specified],
+            [Side::Open, Side::Periodic],
+            [Side::Periodic; 2],
+            [Side::Specified; 2],
+        ] {
+            let sides = Sides { west: x, east: x, south: y, north: y };
+            let grid = case.domain.grid.with_sides(sides);
+            let domain = Domain { grid, ..case.domain.clone() };
+            let method = Method::default();
+            let whole = prepare::<f32>((&domain, None), frame.clone(), &method).expect("winds");
+            let (all, _, report) = whole;
+            for cuts in [[&[13][..], &[12][..]], [&[11, 18][..], &[][..]]] {
+                let parts = Parts::new(&grid, cuts, [10; 2]);
+                let made = on_ranks(parts.grids().len(), |ranks| {
+                    let divided = DividedGrid::new(&Team::new(ranks), parts.clone());
+                    let own = of_part(&frame, divided.own());
+                    prepare::<f32>((&domain, Some(&divided)), own, &method).expect("winds")
+                });
+                for (part, (own, _, of_part)) in parts.grids().iter().zip(made) {
+                    assert_eq!(format!("{of_part:?}"), format!("{report:?}"), "{sides} {cuts:?}");
+                    let (a, b) = (&own.forcing, &all.forcing);
+                    assert_eq!(a.flux.x, part.x_faces(&b.flux.x), "{sides} {cuts:?}");
+                    assert_eq!(a.flux.y, part.y_faces(&b.flux.y), "{sides} {cuts:?}");
+                    assert_eq!(a.flux.z, part.cells(&b.flux.z), "{sides} {cuts:?}");
+                    for (a, b) in a.environment.fields().zip(b.environment.fields()) {
+                        assert_eq!(*a, part.cells(b));
+                    }
+                    let owned = part.owned();
+                    let w = part.cells(&all.winds[2]);
+                    assert_eq!(owned.of(&own.winds[2]), owned.of(&w), "{sides} {cuts:?}");
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ndarray::Array3;
+use ndarray::{Array3, Zip, s};
 
 use super::{Frames, OutputSink, RunInput, RunPrecision};
 use crate::backend::{
@@ -14,10 +14,11 @@ use crate::diagnostics::frame::FrameFigures;
 use crate::domain::Domain;
 use crate::dry_mass::AirMass;
 use crate::frame::{ColumnFrame, PassThrough, PointSample, SampleOrder, Snapshot};
-use crate::grid::Shape;
+use crate::grid::{GatheredColumns, Window};
 use crate::primitives::csr::Csr;
 use crate::primitives::transpose::{Matrices, transpose};
 use crate::real::Real;
+use crate::state::memory;
 use crate::time_steps::Plan;
 
 /// An output that is due every now and then.
@@ -46,11 +47,11 @@ pub(super) enum Prescribed<R> {
 pub(super) fn streams<R: RunPrecision>(
     sink: &dyn OutputSink<R>,
     frames: Frames,
-    domain: &Domain,
+    case: &RunInput<R>,
 ) -> (Vec<Stream<R>>, SamplingRequest<R>) {
     let (probes, columns) = (sink.probes(), sink.columns());
     let operators = probes.iter().map(|probe| Arc::clone(&probe.operator)).collect();
-    let weights = columns.map(|_| Arc::new(mass(domain)));
+    let weights = columns.map(|_| Arc::new(mass(case)));
     let stream = |output: Output, frames: Frames, operator: Option<Arc<Csr<R>>>| Stream {
         output,
         frames,
@@ -82,7 +83,7 @@ impl<R: RunPrecision> Stream<R> {
     ) -> Prescribed<R> {
         let (Output::Products(probe), Some(operator)) = (self.output, &self.operator) else {
             return if self.output == Output::Profiles {
-                Prescribed::Columns(prescribed_columns(&case.given, seconds))
+                Prescribed::Columns(prescribed_columns(case, seconds))
             } else {
                 Prescribed::Frame(step, Shows::at(case, seconds))
             };
@@ -121,20 +122,27 @@ impl<R: RunPrecision> Shows<R> {
 pub(super) fn snapshot<R: RunPrecision>(
     captured: CapturedFrame<R>,
     shows: Shows<R>,
-    shape: Shape,
+    case: &RunInput<R>,
     dt: f64,
     start: f64,
 ) -> (FrameFigures, Snapshot<R>) {
-    let CapturedFrame { state, diagnostics, surface, summary } = captured;
+    let CapturedFrame { state, diagnostics, surface, mut summary } = captured;
     let Shows { seconds, winds, given, lasts } = shows;
+    let shape = case.domain.grid.shape;
+    // Figures are those of the whole, which the first rank has.
+    let own = case.divided.as_ref().map(|divided| {
+        let whole = divided.on_first(&summary.contents);
+        std::mem::replace(&mut summary.contents, whole.unwrap_or_default())
+    });
     let figures = FrameFigures::new(&summary, state.set(), shape, seconds, dt, start);
+    let contents = own.unwrap_or(summary.contents);
     let frame = Snapshot {
         seconds,
         state,
         winds,
         diagnostics,
         surface,
-        contents: summary.contents,
+        contents,
         profiles: figures.profiles(),
         max_courant: figures.courant.value,
         given,
@@ -143,23 +151,23 @@ pub(super) fn snapshot<R: RunPrecision>(
     (figures, frame)
 }
 
-/// Pressure and height of the columns, from the input; the rest is empty.
-fn prescribed_columns<R: RunPrecision>(given: &PassThrough, seconds: f64) -> ColumnFrame<R> {
-    let sum = |fields: &[Array3<f32>; 2]| -> Vec<f64> {
-        let [a, b] = fields;
-        a.iter().zip(b).map(|(a, b)| f64::from(*a) + f64::from(*b)).collect()
+/// Pressure and height of the columns, those that this rank owns, from the input; the rest is empty.
+fn prescribed_columns<R: RunPrecision>(case: &RunInput<R>, seconds: f64) -> ColumnFrame<R> {
+    let sum = |[a, b]: &[Array3<f32>; 2]| -> Array3<f64> {
+        let own = |field: &Array3<f32>| case.owned(field).mapv(f64::from);
+        own(a) + own(b)
     };
-    let (nz, ny, nx) = given.pressure[0].dim();
-    let turned = |levels: &[R]| {
+    let pressure = sum(&case.given.pressure).mapv(R::of);
+    let (nz, ny, nx) = pressure.dim();
+    let turned = |levels: &Array3<R>| {
         let mut columns = vec![R::ZERO; levels.len()];
-        transpose(Matrices::levels(1, nz, ny, nx), levels, &mut columns);
+        transpose(Matrices::levels(1, nz, ny, nx), memory(levels), &mut columns);
         columns
     };
-    let pressure: Vec<R> = sum(&given.pressure).into_iter().map(R::of).collect();
-    let faces = sum(&given.geopotential);
-    let middle = faces.iter().zip(&faces[ny * nx..]);
+    let faces = sum(&case.given.geopotential);
+    let (below, above) = (faces.slice(s![..-1, .., ..]), faces.slice(s![1.., .., ..]));
     let gravity = <f64 as Constants>::GRAVITY;
-    let height: Vec<R> = middle.map(|(a, b)| R::of(0.5 * (a + b) / gravity)).collect();
+    let height = Zip::from(below).and(above).map_collect(|a, b| R::of(0.5 * (a + b) / gravity));
     ColumnFrame {
         seconds,
         fields: Vec::new(),
@@ -169,60 +177,101 @@ fn prescribed_columns<R: RunPrecision>(given: &PassThrough, seconds: f64) -> Col
     }
 }
 
-/// Mass of the dry air of every cell above a square metre, kg. Shape: (ny, nx, nz).
-fn mass<R: RunPrecision>(domain: &Domain) -> Vec<R> {
-    let (grid, coordinate) = (&domain.grid, &domain.coordinate);
+/// Mass of the dry air of every cell above a square metre, kg, in the columns that this rank owns. Shape: (ny, nx, nz).
+fn mass<R: RunPrecision>(case: &RunInput<R>) -> Vec<R> {
+    let Domain { grid, coordinate, .. } = &case.domain;
     let air = AirMass::<f64>::new(grid, coordinate);
     let area = BudgetDomain::new(grid, coordinate).area;
-    let column = |(j, i): (usize, usize)| {
+    let column = |[j, i]: [usize; 2]| {
         let (air, area) = (&air, area[[j, i]]);
         (0..grid.shape.nz).map(move |k| R::of(air.cell.at(k, j, i) / area))
     };
-    let places = (0..grid.shape.columns()).map(|c| (c / grid.shape.nx, c % grid.shape.nx));
+    let Window { rows, columns } = case.own_window();
+    let places = rows.flat_map(|j| columns.clone().map(move |i| [j, i]));
     places.flat_map(column).collect()
 }
 
-/// The part of a sample that the input prescribes.
+/// The part of a sample that the input prescribes; without places on ranks but the first.
 fn prescribed<R: RunPrecision>(
     operator: &Csr<R>,
     case: &RunInput<R>,
     seconds: f64,
 ) -> PointSample<R> {
-    let shape = case.domain.grid.shape;
     let order = SampleOrder::of(&case.tracers);
-    let fields = vec![Vec::new(); order.fields()];
-    let mut sample = PointSample { seconds, order, fields, passive: Vec::new() };
-    let [u, v, w] = &*case.winds;
-    let given = &case.given;
-    let sum = |[a, b]: &[Array3<f32>; 2], at: [usize; 3]| f64::from(a[at]) + f64::from(b[at]);
-    let gravity = <f64 as Constants>::GRAVITY;
-    let of_faces = Shape { nz: shape.nz + 1, ..shape };
-    let fields = [
-        // Faces on both sides of a cell.
-        products(operator, shape, |[k, j, i]| R::HALF * (u[[k, j, i]] + u[[k, j, i + 1]])),
-        products(operator, shape, |[k, j, i]| R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]])),
-        products(operator, of_faces, |at| w[at]),
-        products(operator, shape, |at| R::of(sum(&given.pressure, at))),
-        products(operator, of_faces, |at| R::of(sum(&given.geopotential, at) / gravity)),
-    ];
-    for (place, field) in order.wind().chain(order.air()).zip(fields) {
-        sample.fields[place] = field;
+    let mut read: Vec<usize> = operator.column_of().iter().map(|column| *column as usize).collect();
+    read.sort_unstable();
+    read.dedup();
+    let nx = case.domain.grid.shape.nx;
+    let gathered = match &case.divided {
+        None => {
+            let places: Vec<_> = read.iter().map(|column| [column / nx, column % nx]).collect();
+            Some(winds_and_air(case, &places))
+        }
+        Some(divided) => {
+            let columns = GatheredColumns::new(divided, &read);
+            let own = if columns.own().is_empty() {
+                Vec::new()
+            } else {
+                winds_and_air(case, columns.own())
+            };
+            columns.gather(&**divided.ranks(), &own)
+        }
+    };
+    let mut sample = PointSample {
+        seconds,
+        order,
+        fields: vec![Vec::new(); order.fields()],
+        passive: Vec::new(),
+    };
+    let nz = case.domain.grid.shape.nz;
+    let places = order.wind().chain(order.air()).zip(levels_of_winds_and_air(nz));
+    for ((place, levels), values) in places.zip(gathered.into_iter().flatten()) {
+        sample.fields[place] = products(operator, (&read, levels), &values);
     }
     sample
 }
 
-/// Products of an operator with levels whose values are computed where they are needed.
-fn products<R: Real>(operator: &Csr<R>, shape: Shape, value: impl Fn([usize; 3]) -> R) -> Vec<R> {
+/// Number of levels of each of [`winds_and_air`].
+fn levels_of_winds_and_air(nz: usize) -> [usize; 5] {
+    [nz, nz, nz + 1, nz, nz + 1]
+}
+
+/// The components of the wind in the middle of the cells, pressure, and height of the z-faces, in some columns. Shape of each:
+/// (levels, columns).
+fn winds_and_air<R: RunPrecision>(case: &RunInput<R>, columns: &[[usize; 2]]) -> Vec<Vec<R>> {
+    let [u, v, w] = &*case.winds;
+    let given = &case.given;
+    let sum = |[a, b]: &[Array3<f32>; 2], at: [usize; 3]| f64::from(a[at]) + f64::from(b[at]);
+    let gravity = <f64 as Constants>::GRAVITY;
+    let values: [&dyn Fn([usize; 3]) -> R; 5] = [
+        // Faces on both sides of a cell.
+        &|[k, j, i]| R::HALF * (u[[k, j, i]] + u[[k, j, i + 1]]),
+        &|[k, j, i]| R::HALF * (v[[k, j, i]] + v[[k, j + 1, i]]),
+        &|at| w[at],
+        &|at| R::of(sum(&given.pressure, at)),
+        &|at| R::of(sum(&given.geopotential, at) / gravity),
+    ];
+    let levels = levels_of_winds_and_air(case.domain.grid.shape.nz);
+    let list = |(value, levels): (&dyn Fn([usize; 3]) -> R, usize)| {
+        let level = |k: usize| columns.iter().map(move |&[j, i]| value([k, j, i]));
+        (0..levels).flat_map(level).collect()
+    };
+    values.into_iter().zip(levels).map(list).collect()
+}
+
+/// Products of an operator with the lowest levels of a field, of which the columns that it reads are given, in ascending order.
+fn products<R: Real>(operator: &Csr<R>, (read, levels): (&[usize], usize), values: &[R]) -> Vec<R> {
     let (starts, columns, weights) = (operator.starts(), operator.column_of(), operator.values());
+    let place: Vec<usize> = columns
+        .iter()
+        .map(|column| read.partition_point(|other| *other < *column as usize))
+        .collect();
     let product = |k: usize, row: usize| {
         let entries = starts[row]..starts[row + 1];
-        entries.fold(R::ZERO, |sum, at| {
-            let column = columns[at] as usize;
-            sum + weights[at] * value([k, column / shape.nx, column % shape.nx])
-        })
+        entries.fold(R::ZERO, |sum, at| sum + weights[at] * values[k * read.len() + place[at]])
     };
     let rows = |k| (0..operator.rows()).map(move |row| (k, row));
-    (0..shape.nz).flat_map(rows).map(|(k, row)| product(k, row)).collect()
+    (0..levels).flat_map(rows).map(|(k, row)| product(k, row)).collect()
 }
 
 /// A sample with what the backend has found.

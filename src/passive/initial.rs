@@ -65,7 +65,7 @@ pub enum Pattern {
 /// Positions of the cells of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct CellPositions<'a> {
-    /// The grid.
+    /// The grid, or a part of it.
     pub grid: &'a Grid,
     /// Height of the middle of the cells above the ground, m. Shape: (nz, ny, nx).
     pub heights: &'a Array3<f64>,
@@ -76,8 +76,10 @@ impl SpatialPattern {
     pub(super) fn field(&self, place: &CellPositions<'_>) -> Array3<f32> {
         let Self { kind, value, background } = *self;
         let at = |k: usize, j: usize, i: usize| place.heights[[k, j, i]];
+        let whole = place.grid.whole_grid();
+        let [rows, columns] = place.grid.global_points([0, 0]);
         Array3::from_shape_fn(place.grid.shape.centre(), |(k, j, i)| {
-            let weight_of_cell = kind.weight_of_cell(place.grid, [i, j], at(k, j, i));
+            let weight_of_cell = kind.weight_of_cell(&whole, [columns[i], rows[j]], at(k, j, i));
             // Exactly `value` or `background` unless the share is between 0 and 1.
             let mixed = match kind {
                 Pattern::Gaussian { .. } => background + value * weight_of_cell,

@@ -95,6 +95,37 @@ impl Faces {
         Ok(faces)
     }
 
+    /// The faces that a part of the grid has, with the masses that they have in the whole.
+    pub(super) fn of_part(&self, part: &Grid) -> Self {
+        let cut = |plane: &Array2<f64>| self.plane_of_part(plane, part);
+        let shape = part.shape;
+        let cells = [shape.ny, shape.nx][self.axis];
+        let margins = part.margins();
+        let is_cut = [margins.south + margins.north, margins.west + margins.east][self.axis] > 0;
+        Self {
+            axis: self.axis,
+            shape,
+            cells,
+            // The ends of a part of a periodic axis are not one face.
+            periodic: self.periodic && !is_cut,
+            mass: Layered {
+                with_mu: cut(&self.mass.with_mu),
+                without_mu: cut(&self.mass.without_mu),
+                c1: self.mass.c1.clone(),
+                c2: self.mass.c2.clone(),
+            },
+            column_mass: cut(&self.column_mass),
+            per_distance: cut(&self.per_distance),
+        }
+    }
+
+    /// A plane of these faces of the whole grid, in a part.
+    pub(super) fn plane_of_part(&self, plane: &Array2<f64>, part: &Grid) -> Array2<f64> {
+        let mut more = [0; 2];
+        more[self.axis] = 1;
+        part.faces_of_plane(plane, more)
+    }
+
     /// The cells on both sides of a face; `None` outside of the grid.
     pub(super) fn adjacent_cells(&self, mut face: [usize; 2]) -> [Option<[usize; 2]>; 2] {
         let (at, n) = (face[self.axis], self.cells);

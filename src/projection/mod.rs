@@ -30,9 +30,9 @@ use ndarray::{Array2, Array3, Axis};
 use serde::Serialize;
 
 use crate::dry_mass::{FaceMaps, MassCoordinate, MassFlux, Winds};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forcing::Continuity;
-use crate::grid::Grid;
+use crate::grid::{DividedGrid, Grid};
 use crate::primitives::conjugate_gradient::{OnCpu, Solver};
 use crate::primitives::reduce;
 use crate::real::Real;
@@ -123,27 +123,63 @@ pub fn project<R: Real>(
     winds: &Winds,
     method: &Method,
 ) -> Result<Projection<R>> {
+    project_divided((grid, None), coordinate, maps, winds, method)
+}
+
+/// The same on several ranks, of which each has the winds of its part: grid, coordinate and map factors are those of the
+/// whole, and the statistics too. Every rank solves the problem of the whole.
+///
+/// # Errors
+///
+/// As [`project`].
+///
+/// # Panics
+///
+/// When an array does not have the shape of the grid, or of the part.
+pub fn project_divided<R: Real>(
+    (grid, divided): (&Grid, Option<&DividedGrid>),
+    coordinate: &MassCoordinate,
+    maps: &FaceMaps,
+    winds: &Winds,
+    method: &Method,
+) -> Result<Projection<R>> {
     let (x, y) = rayon::join(
         || Faces::new(X, grid, coordinate, [&maps.u_x, &maps.u_y]),
         || Faces::new(Y, grid, coordinate, [&maps.v_y, &maps.v_x]),
     );
     let (x, y) = (x?, y?);
-    let mut u = x.single_valued("u", &winds.u)?;
-    let mut v = y.single_valued("v", &winds.v)?;
+    let part = divided.map(DividedGrid::own);
+    let of_part = part.map(|part| [x.of_part(part), y.of_part(part)]);
+    let [own_x, own_y] = of_part.as_ref().map_or([&x, &y], |[x, y]| [x, y]);
+    let whole = |plane: Array2<f64>| match divided {
+        Some(divided) => divided.everywhere(&plane),
+        None => plane,
+    };
+    let winds = own_x
+        .single_valued("u", &winds.u)
+        .and_then(|u| Ok((u, own_y.single_valued("v", &winds.v)?)))
+        .map_err(|error| in_whole(error, part));
+    let (mut u, mut v) = match divided {
+        Some(divided) => divided.agree(winds)?,
+        None => winds?,
+    };
 
     // Pressure tendency of a column by a mass flux into it, 3600 g mx my / (dx dy), Pa h⁻¹ for a kg s⁻¹.
     let per_flux = &coordinate.map_x * &coordinate.map_y * (PER_HOUR / coordinate.unit);
-    let divergence = column_divergence(&x.column_flux(&u), &y.column_flux(&v));
+    let divergence = whole(column_divergence(&own_x.column_flux(&u), &own_y.column_flux(&v)));
     let before = &divergence * &per_flux;
     let limit = per_flux.mapv(|factor| AIM * method.residual / factor);
     let (chi, iterations) = potential::solve(grid, [&x, &y], &divergence, &limit, &*method.solver)?;
     let (du, dv) = (x.gradient(&chi), y.gradient(&chi));
-    for (wind, increment) in [(&mut u, &du), (&mut v, &dv)] {
+    for (wind, increment, faces) in [(&mut u, &du, &x), (&mut v, &dv, &y)] {
+        let own = part.map(|part| faces.plane_of_part(increment, part));
+        let increment = own.as_ref().unwrap_or(increment);
         let levels = wind.axis_iter_mut(Axis(0)).into_par_iter();
         levels.for_each(|mut level| level += increment);
     }
 
-    let after = column_divergence(&x.column_flux(&u), &y.column_flux(&v)) * &per_flux;
+    let after = column_divergence(&own_x.column_flux(&u), &own_y.column_flux(&v));
+    let after = whole(after) * &per_flux;
     let (residual_before, residual_after) = (largest(&before), largest(&after));
     let admitted = method.residual;
     if residual_after.is_nan() || residual_after > admitted {
@@ -156,10 +192,11 @@ pub fn project<R: Real>(
         )));
     }
 
-    let flux_z = Array3::zeros(grid.shape.z_face());
-    let mut flux = MassFlux { x: x.flux(&u), y: y.flux(&v), z: flux_z };
-    let mut continuity = Continuity::new(coordinate);
-    let lid = continuity.close(&mut flux);
+    let flux_z = Array3::zeros(part.unwrap_or(grid).shape.z_face());
+    let mut flux = MassFlux { x: own_x.flux(&u), y: own_y.flux(&v), z: flux_z };
+    let own_coordinate = part.map(|part| coordinate.part(part));
+    let mut continuity = Continuity::new(own_coordinate.as_ref().unwrap_or(coordinate));
+    let lid = whole(continuity.close(&mut flux).clone());
     let report = ProjectionReport {
         residual_before,
         residual_after,
@@ -170,6 +207,18 @@ pub fn project<R: Real>(
         lid: largest(&(lid * &per_flux)),
     };
     Ok(Projection { flux, winds: Winds { u, v }, report })
+}
+
+/// An error of a part, with the cell that it is in the whole.
+fn in_whole(error: Error, part: Option<&Grid>) -> Error {
+    match (error, part) {
+        (Error::BlowUp { variable, value, step, cell: [k, j, i] }, Some(part)) => {
+            let more = [usize::from(variable == "v"), usize::from(variable == "u")];
+            let [rows, columns] = part.global_points(more);
+            Error::BlowUp { variable, value, step, cell: [k, rows[j], columns[i]] }
+        }
+        (error, _) => error,
+    }
 }
 
 /// Divergence of each column, from column-integrated fluxes. Shape: (ny, nx). Units: kg s⁻¹.

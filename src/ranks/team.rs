@@ -30,6 +30,11 @@ impl Team {
         self.ranks.size() > 1
     }
 
+    /// Returns `true` after a failure, when nobody waits for anybody any more.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
     /// The answer of the first rank, on all of them.
     pub fn of_first(&self, answer: bool) -> bool {
         super::of_rank(&*self.ranks, 0, [answer.into()]) != [0]
@@ -43,7 +48,7 @@ impl Team {
     ///
     /// That of this rank, or of another one.
     pub fn agree<T>(&self, result: Result<T>) -> Result<T> {
-        if !self.is_several() || self.has_failed.load(Ordering::Relaxed) {
+        if !self.is_several() || self.has_failed() {
             return result;
         }
         let (ranks, failure) = (&*self.ranks, result.as_ref().err());

@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use super::{are_finite, without_columns};
 use crate::backend::interpolation::Operator;
 use crate::backend::{ComputePrecision, Products};
-use crate::grid::{Parts, Window};
+use crate::grid::{DividedGrid, GatheredColumns};
 use crate::primitives::csr::Csr;
-use crate::ranks::packing::{pack, unpack};
-use crate::ranks::{Ranks, gather, of_rank};
+use crate::ranks::{Ranks, of_rank};
 
 /// An operator, and who owns the columns that it reads.
 #[derive(Debug)]
@@ -17,34 +16,19 @@ pub(super) struct GatheredProducts<R> {
     operator: Operator<R>,
     /// The columns of this rank among them, by their numbers in its part.
     own: Operator<R>,
-    /// The owner of each column that the operator reads.
-    owners: Vec<usize>,
+    columns: GatheredColumns,
     /// Products that have not been collected.
     in_flight: VecDeque<Products<R>>,
 }
 
 impl<R: ComputePrecision> GatheredProducts<R> {
-    pub(super) fn new(operator: &Csr<R>, parts: &Parts, rank: usize) -> Self {
-        let grids = parts.grids();
-        let global = grids[0].global();
-        let operator = Operator::new(operator, global.columns());
-        // For each column of the whole: its owner, and its number there.
-        let mut places = vec![(0, 0); global.columns()];
-        for (owner, part) in grids.iter().enumerate() {
-            let Window { rows, columns } = part.owned();
-            for [j, i] in rows.flat_map(|j| columns.clone().map(move |i| [j, i])) {
-                let [row, column] = part.global_column([j, i]);
-                places[row * global.nx + column] = (owner, j * part.shape.nx + i);
-            }
-        }
-        let places: Vec<_> = operator.columns.iter().map(|column| places[*column]).collect();
-        let own = places.iter().filter(|(owner, _)| *owner == rank).map(|(_, place)| *place);
-        Self {
-            own: Operator::reading(own.collect()),
-            operator,
-            owners: places.iter().map(|(owner, _)| *owner).collect(),
-            in_flight: VecDeque::new(),
-        }
+    pub(super) fn new(operator: &Csr<R>, divided: &DividedGrid) -> Self {
+        let part = divided.own();
+        let operator = Operator::new(operator, part.global().columns());
+        let columns = GatheredColumns::new(divided, &operator.columns);
+        let own = columns.own().iter().map(|[j, i]| j * part.shape.nx + i);
+        let own = Operator::reading(own.collect());
+        Self { operator, own, columns, in_flight: VecDeque::new() }
     }
 
     /// Begins products; `values` gives those of the columns that an operator of this rank reads.
@@ -53,22 +37,18 @@ impl<R: ComputePrecision> GatheredProducts<R> {
         ranks: &dyn Ranks,
         values: impl FnOnce(&Operator<R>) -> Products<R>,
     ) {
-        let mut message = Vec::new();
-        let mut lengths = [0; 3];
+        let (mut lists, mut planes) = (Vec::new(), 0);
         if !self.own.columns.is_empty() {
             let own = values(&self.own);
-            own.volumes.iter().chain(&own.planes).for_each(|values| pack(values, &mut message));
-            let levels = own.volumes.first().map_or(0, Vec::len) / self.own.columns.len();
-            lengths = [own.volumes.len(), own.planes.len(), levels].map(|length| length as i64);
+            planes = own.planes.len();
+            lists.extend(own.volumes.into_iter().chain(own.planes));
         }
-        let messages = gather(ranks, &message);
-        // As the first rank that owns columns has it.
-        let first = self.owners[0];
-        let [volumes, planes, levels] =
-            of_rank(ranks, first, lengths).map(|length| length as usize);
-        let products = (ranks.rank() == 0).then(|| {
-            let rests: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
-            self.assembled(rests, [volumes, planes, levels])
+        let gathered = self.columns.gather(ranks, &lists);
+        let counts = crate::ranks::all(ranks, [planes as i64]);
+        let planes = counts.into_iter().map(|[count]| count as usize).max().unwrap_or_default();
+        let products = gathered.map(|mut volumes| {
+            let planes = volumes.split_off(volumes.len() - planes);
+            self.operator.products(&Products { volumes, planes })
         });
         let is_finite = products.as_ref().is_none_or(|products| are_finite(&products.volumes));
         let [is_finite] = of_rank(ranks, 0, [is_finite.into()]);
@@ -76,27 +56,6 @@ impl<R: ComputePrecision> GatheredProducts<R> {
             volumes: without_columns(is_finite > 0),
             planes: Vec::new(),
         }));
-    }
-
-    /// The products, from the messages of all ranks.
-    fn assembled(
-        &self,
-        mut rests: Vec<&[u8]>,
-        [volumes, planes, levels]: [usize; 3],
-    ) -> Products<R> {
-        let mut list = |levels: usize| {
-            let mut values = vec![R::ZERO; levels * self.owners.len()];
-            // The columns of a rank are in the order in which the operator reads them.
-            for level in values.chunks_exact_mut(self.owners.len()) {
-                for (value, owner) in level.iter_mut().zip(&self.owners) {
-                    rests[*owner] = unpack(rests[*owner], [value]);
-                }
-            }
-            values
-        };
-        let volumes = (0..volumes).map(|_| list(levels)).collect();
-        let planes = (0..planes).map(|_| list(1)).collect();
-        self.operator.products(&Products { volumes, planes })
     }
 
     /// The oldest products.

@@ -1,23 +1,42 @@
-//! Frames and checkpoints of the whole, gathered from all ranks, and what each rank continues of a checkpoint.
+//! Frames and checkpoints: of a part with figures of the whole, or of a member, gathered on the first rank; and what each
+//! rank continues of a checkpoint.
 
 use std::sync::Arc;
 
 use ndarray::Array3;
 
+use super::Ranked;
 use super::gathering::Gathering;
-use super::{Ranked, Share};
 use crate::backend::summary::statistics_of_levels;
 use crate::backend::{CapturedFrame, ComputePrecision, Summary};
 use crate::dry_mass::Outflow;
-use crate::grid::Grid;
-use crate::primitives::reduce::Number;
+use crate::grid::{DividedGrid, Slab};
+use crate::primitives::reduce::{Extrema, Number, Statistics, statistics};
 use crate::ranks::{Ranks, all};
+use crate::real::Real;
 use crate::state::{
     Accumulators, Checkpoint, ChemistryTally, CloudDiagnostics, State, Surface, TracerChange,
     WaterChange,
 };
 
 impl<R: ComputePrecision + Number> Ranked<R> {
+    /// The frame of a part: its own columns, with figures of the whole; those of the levels are on the first rank alone.
+    pub(super) fn divided_frame(
+        &self,
+        divided: &DividedGrid,
+        own: CapturedFrame<R>,
+    ) -> CapturedFrame<R> {
+        let account = self.exact_account(0);
+        let summary = Summary {
+            levels: levels_of_whole(divided, own.state.fields()),
+            outflow: fastest(&*self.ranks, Some(own.summary.outflow)),
+            water: account.water.value(),
+            changes: account.changes.water.rounded(),
+            ..own.summary
+        };
+        CapturedFrame { summary, ..own }
+    }
+
     /// The frame of a member, with all columns on the first rank.
     pub(super) fn gather_frame(
         &self,
@@ -61,62 +80,31 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         Surface::of(&self.set, planes.collect())
     }
 
-    /// A checkpoint of the whole on the first rank.
-    pub(super) fn gather_checkpoint(&self, own: &Checkpoint<R>) -> Checkpoint<R> {
-        let (ranks, gathering) = (&*self.ranks, self.gathering(0));
-        let nz = self.grid.shape.nz;
-        let Checkpoint { state, gathered } = own;
-        let state = state.map(|field| gathering.volume(ranks, nz, Some(field)));
+    /// The checkpoint of a part: its own columns, and the sums of the whole.
+    pub(super) fn divided_checkpoint(&self, own: Checkpoint<R>) -> Checkpoint<R> {
         let mut account = self.exact_account(0);
         let gathered = Accumulators {
-            surface: self.gather_surface(&gathering, Some(&gathered.surface)),
             changes: account.changes.water.rounded(),
             passive: account.changes.rounded_passive(),
             chemistry: account.chemistry.unwrap_or_default(),
-            first_steps: self.gather_first_steps(&gathered.first_steps),
             parts: account.changes.parts(),
+            ..own.gathered
         };
-        Checkpoint { state, gathered }
+        Checkpoint { gathered, ..own }
     }
 
-    /// First steps of the chemistry in all cells that have it, by level, row and column.
-    fn gather_first_steps(&self, own: &[f64]) -> Vec<f64> {
-        let (Share::Cells(parts), false) = (&self.share, own.is_empty()) else { return Vec::new() };
-        let window = parts.grids()[self.ranks.rank()].unspecified();
-        let shape = window.shape(self.grid.shape.nz);
-        let own =
-            Array3::from_shape_vec(shape.centre(), own.to_vec()).expect("a step for each cell");
-        let gathering = Gathering::of_parts(parts.grids(), Grid::unspecified);
-        let whole = gathering.volume(&*self.ranks, shape.nz, Some(&own));
-        if self.ranks.rank() > 0 {
-            return Vec::new();
-        }
-        self.grid.unspecified().of(&whole).iter().copied().collect()
-    }
-
-    /// Sums of an earlier run that this rank continues: its own columns, and on the first rank the sums.
+    /// Sums of an earlier run that this rank continues: its own columns, which it has, and on the first rank the sums.
     pub(super) fn resumed(&self, gathered: &Accumulators<R>) -> Accumulators<R> {
-        let Some(part) = self.part() else { return gathered.clone() };
-        let surface = gathered.surface.map(|plane| part.columns(plane));
-        let mut first_steps = Vec::new();
-        if !gathered.first_steps.is_empty() {
-            let mut whole = Array3::zeros(self.grid.shape.centre());
-            let mut inside = self.grid.unspecified().of_mut(&mut whole);
-            inside.iter_mut().zip(&gathered.first_steps).for_each(|(x, step)| *x = *step);
-            let own = part.cells(&whole);
-            first_steps.extend(part.unspecified().of(&own).iter().copied());
-        }
-        if self.ranks.rank() == 0 {
-            return Accumulators { surface, first_steps, ..gathered.clone() };
+        if self.ranks.rank() == 0 || self.divided().is_none() {
+            return gathered.clone();
         }
         let ChemistryTally { waited, calls, .. } = gathered.chemistry;
         Accumulators {
-            surface,
             changes: WaterChange::default(),
             passive: vec![TracerChange::default(); gathered.passive.len()],
             chemistry: ChemistryTally { waited, calls, ..ChemistryTally::default() },
-            first_steps,
             parts: Vec::new(),
+            ..gathered.clone()
         }
     }
 }
@@ -137,4 +125,61 @@ fn fastest(ranks: &dyn Ranks, own: Option<Outflow>) -> Outflow {
         if is_first { b } else { a }
     };
     found.reduce(faster).unwrap_or_default()
+}
+
+/// Statistics of a level as integers, of which a rank that does not have it has zeros.
+type LevelNumbers = [i64; 8];
+
+/// Statistics of the levels of fields, each level brought together on one rank, in turn; on the first rank alone.
+/// The fields are those of the owned columns.
+fn levels_of_whole<R: ComputePrecision + Number>(
+    divided: &DividedGrid,
+    fields: &[Array3<R>],
+) -> Vec<Statistics<R>> {
+    let ranks = &**divided.ranks();
+    let layout = divided.layout([0, 0]);
+    let [ny, _] = layout.extents();
+    let nz = divided.own().shape.nz;
+    let mut numbers: Vec<LevelNumbers> = vec![LevelNumbers::default(); nz * fields.len()];
+    for (field, numbers) in fields.iter().zip(numbers.chunks_mut(nz)) {
+        for first in (0..nz).step_by(ranks.size()) {
+            let of_rank = |rank: usize| {
+                let level = first + rank;
+                (level < nz).then(|| Slab { levels: level..level + 1, rows: 0..ny })
+            };
+            let wanted: Vec<_> = (0..ranks.size()).map(of_rank).collect();
+            let level = layout.slabs(ranks, &field.view(), &wanted);
+            if !level.is_empty() {
+                numbers[first + ranks.rank()] = level_numbers(statistics(&level));
+            }
+        }
+    }
+    ranks.sum(numbers.as_flattened_mut());
+    if ranks.rank() > 0 {
+        return Vec::new();
+    }
+    numbers.into_iter().map(level_statistics).collect()
+}
+
+fn level_numbers<R: Real>(level: Statistics<R>) -> LevelNumbers {
+    let bits = |x: f64| x.to_bits().cast_signed();
+    let Statistics { extrema, sum, squares, nans } = level;
+    let [min, min_at, max, max_at] = extrema.map_or([0; 4], |found| {
+        let Extrema { min, min_at, max, max_at } = found;
+        [bits(min.f64()), min_at as i64, bits(max.f64()), max_at as i64]
+    });
+    let has = i64::from(extrema.is_some());
+    [has, min, min_at, max, max_at, bits(sum), bits(squares), nans as i64]
+}
+
+fn level_statistics<R: Real>(numbers: LevelNumbers) -> Statistics<R> {
+    let value = |bits: i64| f64::from_bits(bits.cast_unsigned());
+    let [has, min, min_at, max, max_at, sum, squares, nans] = numbers;
+    let extrema = (has > 0).then(|| Extrema {
+        min: R::of(value(min)),
+        min_at: min_at as usize,
+        max: R::of(value(max)),
+        max_at: max_at as usize,
+    });
+    Statistics { extrema, sum: value(sum), squares: value(squares), nans: nans as usize }
 }

@@ -17,17 +17,6 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// The columns of each part of a grid, those that `of` says of it.
-    pub(super) fn of_parts(parts: &[Grid], of: impl Fn(&Grid) -> Window) -> Self {
-        let window = |part: &Grid| {
-            let Window { rows, columns } = of(part);
-            let [j, i] = part.global_column([rows.start, columns.start]);
-            Some(Window { rows: j..j + rows.len(), columns: i..i + columns.len() })
-        };
-        let Shape { nx, ny, .. } = parts[0].global();
-        Self { columns: [nx, ny], windows: parts.iter().map(window).collect() }
-    }
-
     /// All columns of a grid, from one of so many ranks.
     pub(super) fn of_one(grid: &Grid, owner: usize, ranks: usize) -> Self {
         let Shape { nx, ny, .. } = grid.shape;

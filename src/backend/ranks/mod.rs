@@ -1,14 +1,14 @@
 //! The CPU backend on several ranks: each steps a part of the grid, or some of the members.
 //!
-//! It is a backend as any other, so that the time loop does not know of ranks. All ranks make the same calls; the first
-//! one gets frames, samples, profiles and checkpoints of the whole, and the others get such without columns. Accounts and
-//! failures are those of the whole on every rank.
+//! All ranks make the same calls. Of a divided grid each rank gets frames, profiles and checkpoints of the columns that it
+//! owns; samples of all places, and members of an ensemble, are on the first rank, and the others get such without
+//! columns. Accounts and failures are those of the whole on every rank.
 //!
 //! # Decisions
 //!
 //! **Three messages carry a run:** margins before the transport ([`Neighbours`](super::Neighbours)), exact sums, and
-//! fields gathered on the first rank. What follows from gathered fields (statistics of levels, profiles, products) is
-//! computed there by the functions of one process, so that it has the same bits.
+//! levels brought together for their statistics, each on one rank, by the functions of one process, so that they have
+//! the same bits. No rank has a volume of the whole.
 //!
 //! **Sums are kept on each rank and added where they are asked for.** They are exact ([`ExactSum`]), so that neither the
 //! division of the grid nor the time of the addition shows.
@@ -22,10 +22,8 @@ mod verdict;
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
-
-use ndarray::Array3;
 
 use super::column_profiles::ProfileExtractor;
 use super::cpu::Cpu;
@@ -40,11 +38,11 @@ use crate::constituents::Constituents;
 use crate::dry_mass::MassCoordinate;
 use crate::error::Result;
 use crate::forcing::{Forcing, TimeInterpolant};
-use crate::grid::{Grid, Parts};
+use crate::grid::{DividedGrid, Grid, Shape};
 use crate::physics::scheme::Scheme;
 use crate::primitives::exact_sum::ExactSum;
 use crate::primitives::reduce::Number;
-use crate::ranks::{Ranks, all, of_rank};
+use crate::ranks::{Ranks, all};
 use crate::state::{Checkpoint, ChemistryTally, State};
 use columns::GatheredProducts;
 use gathering::Gathering;
@@ -54,15 +52,15 @@ use margins::RemoteNeighbours;
 #[derive(Debug)]
 enum Share {
     /// The cells of a run of one.
-    Cells(Parts),
+    Cells(Arc<DividedGrid>),
     /// Members, by the ranges of their numbers on each rank.
     Members(Vec<Range<usize>>),
 }
 
-/// A run of one before it is cut into parts. All is of the whole grid, on every rank.
+/// A run of one on a divided grid.
 #[derive(Debug)]
-pub struct WholeRun<'a, R> {
-    /// The grid.
+pub struct DividedRun<'a, R> {
+    /// The whole grid.
     pub grid: &'a Grid,
     /// Its masses.
     pub coordinate: &'a MassCoordinate,
@@ -70,11 +68,11 @@ pub struct WholeRun<'a, R> {
     pub limiter: Limiter,
     /// The microphysics.
     pub scheme: &'a dyn Scheme,
-    /// Winds, air and boundary values.
-    pub forcing: &'a Forcing<R>,
-    /// The initial state.
-    pub state: &'a State<R>,
-    /// The chemistry, if any.
+    /// Winds, air and boundary values of the part of this rank.
+    pub forcing: &'a Arc<Forcing<R>>,
+    /// The initial state of the part.
+    pub state: State<R>,
+    /// The chemistry, if any, of the whole.
     pub chemistry: Option<&'a Coupled>,
 }
 
@@ -86,9 +84,6 @@ pub struct StopFlags {
     /// Set on all ranks after a step of which one of them was asked to stop.
     pub agreed: Arc<AtomicBool>,
 }
-
-/// A frame of the input, and the part of it.
-type CutFrame<R> = (Weak<Forcing<R>>, Arc<Forcing<R>>);
 
 /// The CPU backend of this rank, which all ranks together make one.
 #[derive(Debug)]
@@ -102,7 +97,6 @@ pub struct Ranked<R: crate::real::Real> {
     area: f64,
     set: Arc<Constituents>,
     stop: StopFlags,
-    cut: Vec<CutFrame<R>>,
     frames: VecDeque<Box<CapturedFrame<R>>>,
     checkpoint: Option<Box<Checkpoint<R>>>,
     products: Vec<GatheredProducts<R>>,
@@ -112,21 +106,16 @@ pub struct Ranked<R: crate::real::Real> {
 
 impl<R: ComputePrecision + Number> Ranked<R> {
     /// A run of one, of which each rank steps the part of its number.
-    ///
-    /// # Panics
-    ///
-    /// When there is not a part for each rank.
-    pub fn of_cells(ranks: &Arc<dyn Ranks>, parts: Parts, run: &WholeRun<'_, R>) -> Self {
-        assert_eq!(parts.grids().len(), ranks.size(), "a part for each rank");
-        let WholeRun { grid, coordinate, limiter, scheme, forcing, state, chemistry } = *run;
-        let part = &parts.grids()[ranks.rank()];
-        let forcing = Arc::new(forcing.part(part));
+    pub fn of_cells(divided: &Arc<DividedGrid>, run: DividedRun<'_, R>) -> Self {
+        let ranks = divided.ranks();
+        let DividedRun { grid, coordinate, limiter, scheme, forcing, state, chemistry } = run;
+        let part = divided.own();
         let chemistry = chemistry.map(|coupled| Arc::new(coupled.part(part)));
         let coordinate_of_part = coordinate.part(part);
-        let cpu = Cpu::new(part, &coordinate_of_part, limiter, scheme, &forcing, state.part(part))
+        let cpu = Cpu::new(part, &coordinate_of_part, limiter, scheme, forcing, state)
             .with_chemistry(chemistry.as_ref())
-            .with_neighbours(Box::new(RemoteNeighbours::new(ranks, &parts)));
-        Self::new(ranks, (cpu, Share::Cells(parts)), grid, coordinate)
+            .with_neighbours(Box::new(RemoteNeighbours::new(ranks, divided.parts())));
+        Self::new(ranks, (cpu, Share::Cells(Arc::clone(divided))), grid, coordinate)
     }
 
     /// The members of an ensemble, of which `cpu` has those of this rank, and each rank some: see [`members_of`].
@@ -155,7 +144,6 @@ impl<R: ComputePrecision + Number> Ranked<R> {
             grid: *grid,
             area: BudgetDomain::new(grid, coordinate).extent(),
             stop: StopFlags::default(),
-            cut: Vec::new(),
             frames: VecDeque::new(),
             checkpoint: None,
             products: Vec::new(),
@@ -194,44 +182,22 @@ impl<R: ComputePrecision + Number> Ranked<R> {
 
     /// Ranks from which the fields of a member are gathered.
     fn gathering(&self, member: usize) -> Gathering {
+        let Share::Members(shares) = &self.share else { unreachable!("members are whole") };
+        let owner = shares.iter().position(|share| share.contains(&member));
+        Gathering::of_one(&self.grid, owner.expect("every member has its rank"), shares.len())
+    }
+
+    /// The grid whose cells are shared out; `None` where members are.
+    fn divided(&self) -> Option<&Arc<DividedGrid>> {
         match &self.share {
-            Share::Cells(parts) => Gathering::of_parts(parts.grids(), Grid::owned),
-            Share::Members(shares) => {
-                let owner = shares.iter().position(|share| share.contains(&member));
-                Gathering::of_one(
-                    &self.grid,
-                    owner.expect("every member has its rank"),
-                    shares.len(),
-                )
-            }
+            Share::Cells(divided) => Some(divided),
+            Share::Members(_) => None,
         }
     }
 
     /// The part of this rank, of a grid that is cut.
     fn part(&self) -> Option<&Grid> {
-        match &self.share {
-            Share::Cells(parts) => Some(&parts.grids()[self.ranks.rank()]),
-            Share::Members(_) => None,
-        }
-    }
-
-    /// A moment of the whole as the backend of this rank has it.
-    fn moment(&mut self, moment: &TimeInterpolant<R>) -> TimeInterpolant<R> {
-        let Some(part) = self.part().copied() else { return moment.clone() };
-        self.cut.retain(|(whole, _)| whole.strong_count() > 0);
-        let cut = &mut self.cut;
-        let mut of = |whole: &Arc<Forcing<R>>| {
-            let is_same = |known: &Weak<Forcing<R>>| known.as_ptr() == Arc::as_ptr(whole);
-            if let Some((_, part)) = cut.iter().find(|(known, _)| is_same(known)) {
-                return Arc::clone(part);
-            }
-            let part = Arc::new(whole.part(&part));
-            cut.push((Arc::downgrade(whole), Arc::clone(&part)));
-            part
-        };
-        let before = of(&moment.before);
-        let after = moment.after.as_ref().map(of);
-        TimeInterpolant { before, after, ..moment.clone() }
+        self.divided().map(|divided| divided.own())
     }
 
     /// The account of a member over all ranks.
@@ -294,7 +260,7 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
         let RunStart { states, gathered, attached } = start;
         let SamplingRequest { operators, weights } = attached;
         let own_states: Vec<State<R>> = match self.part() {
-            Some(part) => states.iter().map(|state| state.part(part)).collect(),
+            Some(_) => states.to_vec(),
             None if states.is_empty() => Vec::new(),
             None => {
                 let (first, _) = self.members();
@@ -304,14 +270,13 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
         };
         let gathered = gathered.map(|gathered| self.resumed(gathered));
         self.products = match &self.share {
-            Share::Cells(parts) => operators
-                .iter()
-                .map(|operator| GatheredProducts::new(operator, parts, self.ranks.rank()))
-                .collect(),
+            Share::Cells(divided) => {
+                operators.iter().map(|operator| GatheredProducts::new(operator, divided)).collect()
+            }
             Share::Members(_) => Vec::new(),
         };
-        self.extractor =
-            weights.as_ref().map(|weights| ProfileExtractor::new(self.grid.shape, weights));
+        let shape = self.part().unwrap_or(&self.grid).owned().shape(self.grid.shape.nz);
+        self.extractor = weights.as_ref().map(|weights| ProfileExtractor::new(shape, weights));
         self.frames.clear();
         self.profiles.clear();
         let attached = SamplingRequest::default();
@@ -319,8 +284,7 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
     }
 
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        let moment = self.moment(moment);
-        self.cpu.drive(&moment)
+        self.cpu.drive(moment)
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
@@ -345,47 +309,40 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
         match output {
             Output::Frame(member) => {
                 assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
-                let moment = self.moment(moment);
                 let own = match self.local(member) {
                     None => None,
                     Some(local) => {
-                        self.cpu.capture(Output::Frame(local), &moment)?;
+                        self.cpu.capture(Output::Frame(local), moment)?;
                         let frame = self.cpu.collect(Output::Frame(local), true)?;
                         frame.and_then(CollectedOutput::frame)
                     }
                 };
-                let frame = self.gather_frame(member, own.as_ref());
+                let frame = match (self.divided(), own) {
+                    (Some(divided), Some(own)) => self.divided_frame(divided, own),
+                    (_, own) => self.gather_frame(member, own.as_ref()),
+                };
                 self.frames.push_back(Box::new(frame));
             }
             Output::Products(number) => {
-                let moment = self.moment(moment);
                 let products = &mut self.products[number];
-                products.begin(&*self.ranks, |operator| self.cpu.column_values(operator, &moment));
+                products.begin(&*self.ranks, |operator| self.cpu.column_values(operator, moment));
             }
             Output::Profiles => {
-                let moment = self.moment(moment);
-                let (state, diagnostics) = self.cpu.owned_columns(&moment);
-                let (ranks, gathering) = (&*self.ranks, self.gathering(0));
-                let nz = self.grid.shape.nz;
-                let whole = |field: &Array3<R>| gathering.volume(ranks, nz, Some(field));
-                let (state, diagnostics) = (state.map(whole), diagnostics.map(whole));
+                let (state, diagnostics) = self.cpu.owned_columns(moment);
                 let extractor = self.extractor.as_ref().expect("weights are attached");
-                let own = (ranks.rank() == 0)
-                    .then(|| extractor.profiles(self.grid.shape, &state, &diagnostics));
-                let is_finite = own.as_ref().is_none_or(|own| are_finite(&own.volumes));
-                let [is_finite] = of_rank(ranks, 0, [is_finite.into()]);
-                self.profiles.push_back(own.unwrap_or_else(|| Profiles {
-                    volumes: without_columns(is_finite > 0),
-                    totals: Vec::new(),
-                    strongest: None,
-                }));
+                let (nz, ny, nx) = state.theta().dim();
+                self.profiles.push_back(extractor.profiles(
+                    Shape { nx, ny, nz },
+                    &state,
+                    &diagnostics,
+                ));
             }
             Output::Checkpoint(step) => {
                 self.check(step, true)?;
                 self.cpu.capture(output, moment)?;
                 let own = self.cpu.collect(output, true)?.and_then(CollectedOutput::checkpoint);
                 let own = own.expect("a checkpoint is complete at once");
-                self.checkpoint = Some(Box::new(self.gather_checkpoint(&own)));
+                self.checkpoint = Some(Box::new(self.divided_checkpoint(own)));
             }
         }
         Ok(())

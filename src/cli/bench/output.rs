@@ -161,7 +161,7 @@ impl Bench {
             Overlap::Refuse,
             &registry::usual_set(),
         )?;
-        let (domain, frame, series) = refined(refine, R::PRECISION, read)?;
+        let (domain, frame, series) = refined(refine, R::PRECISION, read, None)?;
         let mut case = RunInput::<R>::new(domain, frame)?;
         let state = case.take_state();
         let plan = Plan::new(Length::Steps(STEPS), None, case.domain.dt, case.max_dt)?;

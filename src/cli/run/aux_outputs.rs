@@ -1,4 +1,4 @@
-//! Outputs besides the frames of a run: another grid, stations, profiles.
+//! All outputs of a run as the time loop sees them, and those besides its frames: another grid, stations, profiles.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::frame::output_statistics::OutputStatistics;
 use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
 use crate::io::out::append_file::aux_path;
+use crate::io::out::divided_output::DividedOutput;
 use crate::io::out::output::{Header, Output};
 use crate::io::out::profiles::Profiles;
 use crate::io::out::regridded::Regridded;
@@ -22,7 +23,6 @@ use crate::io::store::blocks;
 use crate::io::weights::WeightFile;
 use crate::model::{Frames, OutputSink, Probe};
 use crate::primitives::csr::Csr;
-use crate::ranks::Team;
 
 /// The option that requests each of the files besides the output, and the name of the file.
 pub(in crate::cli) fn names(config: &RunConfig) -> Vec<(&'static str, PathBuf)> {
@@ -132,37 +132,58 @@ impl<R: FilePrecision> AuxOutputs<R> {
     }
 }
 
-/// Forwards all samples of a run to the writer, which the first of several ranks has; all learn whether it takes more.
-pub(in crate::cli) struct AuxWriter<'a, R> {
-    pub(in crate::cli) team: &'a Team,
-    pub(in crate::cli) output: Option<&'a Output<R>>,
+/// Who writes an output.
+pub(in crate::cli) enum Hands<R> {
+    /// A thread of its own.
+    Thread(Output<R>),
+    /// Several ranks, of which each has its columns.
+    Ranks(Box<DividedOutput<R>>),
+}
+
+/// The outputs of a run.
+pub(in crate::cli) struct WrittenOutput<'a, R> {
+    pub(in crate::cli) hands: Hands<R>,
     pub(in crate::cli) aux: &'a AuxOutputs<R>,
     /// Times of restart files; `None` if none are written.
     pub(in crate::cli) restarts: Option<Frames>,
 }
 
-impl<R> AuxWriter<'_, R> {
-    /// The answer of the writer, on all ranks.
-    fn answer(&self, of: impl FnOnce(&Output<R>) -> bool) -> bool {
-        self.team.of_first(self.output.is_none_or(of))
+impl<R: FilePrecision> WrittenOutput<'_, R> {
+    /// Completes all files; returns the number of frames in the output.
+    pub(in crate::cli) fn finish(self) -> Result<usize> {
+        match self.hands {
+            Hands::Thread(output) => output.finish(),
+            Hands::Ranks(output) => output.finish(),
+        }
     }
 }
 
-impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
+impl<R: FilePrecision> OutputSink<R> for WrittenOutput<'_, R> {
     fn frame(&mut self, _step: usize, frame: Snapshot<R>) -> bool {
-        self.answer(|output| output.send(frame))
+        match &mut self.hands {
+            Hands::Thread(output) => output.send(frame),
+            Hands::Ranks(output) => output.frame(&frame),
+        }
     }
 
     fn is_free(&self) -> bool {
-        self.answer(|output| output.slot().is_free())
+        match &self.hands {
+            Hands::Thread(output) => output.slot().is_free(),
+            Hands::Ranks(_) => true,
+        }
     }
 
     fn wait(&self) {
-        self.output.into_iter().for_each(|output| output.slot().wait());
+        if let Hands::Thread(output) = &self.hands {
+            output.slot().wait();
+        }
     }
 
     fn statistics(&self) -> OutputStatistics {
-        self.output.map(|output| output.statistics().clone()).unwrap_or_default()
+        match &self.hands {
+            Hands::Thread(output) => output.statistics().clone(),
+            Hands::Ranks(output) => output.statistics().clone(),
+        }
     }
 
     fn probes(&self) -> Vec<Probe<R>> {
@@ -170,7 +191,10 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn sample(&mut self, probe: usize, sample: PointSample<R>) -> bool {
-        self.answer(|output| output.send_sample(probe, sample))
+        match &mut self.hands {
+            Hands::Thread(output) => output.send_sample(probe, sample),
+            Hands::Ranks(output) => output.sample(probe, &sample),
+        }
     }
 
     fn columns(&self) -> Option<Frames> {
@@ -178,7 +202,10 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn take_columns(&mut self, columns: ColumnFrame<R>) -> bool {
-        self.answer(|output| output.send_columns(columns))
+        match &mut self.hands {
+            Hands::Thread(output) => output.send_columns(columns),
+            Hands::Ranks(output) => output.columns(&columns),
+        }
     }
 
     fn restarts(&self) -> Option<Frames> {
@@ -186,6 +213,9 @@ impl<R: FilePrecision> OutputSink<R> for AuxWriter<'_, R> {
     }
 
     fn take_restart(&mut self, saved: Saved<R>) -> bool {
-        self.answer(|output| output.send_restart(saved))
+        match &mut self.hands {
+            Hands::Thread(output) => output.send_restart(saved),
+            Hands::Ranks(output) => output.restart(saved),
+        }
     }
 }

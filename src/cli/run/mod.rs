@@ -33,7 +33,7 @@ use crate::backend::gpu::{GpuBackend, GpuPrecision};
 use crate::backend::ranks::StopFlags;
 use crate::cli::distinct_files::refuse_one_file_twice;
 use crate::cli::option_values::check_positive;
-use crate::cli::run::aux_outputs::{AuxRequest, AuxWriter};
+use crate::cli::run::aux_outputs::{AuxRequest, Hands, WrittenOutput};
 use crate::cli::run::host::RunHost;
 use crate::cli::run::options::{AuxOptions, RestartOptions, Run, RunConfig, SchemeSettings};
 use crate::cli::run::progress::Progress;
@@ -50,6 +50,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::frame::FrameSource;
 use crate::frame::output_statistics::OutputStatistics;
+use crate::io::out::divided_output::DividedOutput;
 use crate::io::out::output::{FileForm, Output};
 use crate::io::restart::RestartFile;
 use crate::io::store;
@@ -227,27 +228,36 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let times = |interval| Frames { interval, ..Frames::default() };
     let restarts = config.restart_output.is_some();
     let restarts = restarts.then(|| times(options.restarts.restart_interval));
-    let restarter = restart_output.map(|pending| {
-        restarter(pending, config, (&case, series, &plan), header.provenance.clone())
+    let restarter = config.restart_output.is_some().then(|| {
+        restarter(restart_output, config, (&case, series, &plan), header.provenance.clone())
     });
     let companions =
         team.agree(if team.is_first() { aux.files(&header) } else { Ok(Vec::new()) })?;
     let storage = config.storage.clone();
     let statistics = OutputStatistics::default();
     let form = FileForm { storage, statistics: statistics.clone() };
-    let output =
-        output.map(|pending| Output::create(pending, (header, form), companions, restarter));
-    let output = team.agree(output.transpose())?;
+    let hands = match (&case.divided, output) {
+        (None, Some(store)) => {
+            Hands::Thread(Output::create(store, (header, form), companions, restarter)?)
+        }
+        (None, None) => unreachable!("a rank by itself writes its output"),
+        (Some(divided), store) => {
+            let store = (config.output.as_path(), store);
+            let form = (header, form);
+            let output = DividedOutput::new(&team, divided, store, form, companions, restarter);
+            Hands::Ranks(Box::new(output))
+        }
+    };
     let frames = times(options.output_interval);
     let mut job = Job { config, case: &mut case, plan, frames, stop: &stop.agreed };
     let whole = start_state.as_ref().filter(|_| compared == Compared::Whole);
-    let mut sink = AuxWriter { team: &team, output: output.as_ref(), aux: &aux, restarts };
+    let mut sink = WrittenOutput { hands, aux: &aux, restarts };
     let result = job.run(&mut *backend, whole, &mut sink);
     let waiting = Instant::now();
     let waits = statistics.busy();
-    let written = output.map_or(Ok(0), Output::finish);
-    drop(waits);
     let result = ranks::end_if_alone(&team, result);
+    let written = sink.finish();
+    drop(waits);
     let written = team.agree(written)?;
     let (mut outcome, mut report) = result.inspect_err(|_| {
         info!("{} contains the {written} frames before that", config.output.shown());
@@ -358,9 +368,9 @@ fn backend<R: FilePrecision + GpuPrecision>(
     (stop, compared): (&StopFlags, Compared),
 ) -> Result<BackendAndStart<R>> {
     let (team, state) = (&config.team, prepared.case.take_state());
-    if team.is_several() {
+    if let Some(divided) = &prepared.case.divided {
         // From here on no rank fails by itself, but for files that vanish and full disks.
-        let backend = team.agree(ranks::backend(config, &prepared.case, &state, stop))?;
+        let backend = ranks::backend(config, &prepared.case, (divided, state), stop);
         team.agree(ranks::same_plan(team, &prepared.plan))?;
         return Ok((backend, None));
     }

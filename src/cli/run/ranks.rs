@@ -9,13 +9,13 @@ use tracing::{info, warn};
 
 use crate::advection::MARGIN;
 use crate::backend::Backend;
-use crate::backend::ranks::{Ranked, StopFlags, WholeRun};
+use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
 use crate::cli::FilePrecision;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
 use crate::cli::{BackendChoice, tell};
 use crate::error::{Error, Result};
-use crate::grid::{Grid, Parts, Shape};
+use crate::grid::{DividedGrid, Grid, Parts, Shape};
 use crate::model::RunInput;
 use crate::ranks::{Team, mpi};
 use crate::state::State;
@@ -181,19 +181,24 @@ pub(in crate::cli) fn parts(
     Ok((Parts::new(grid, [&columns, &rows], [MARGIN; 2]), PartsChoice([x, y])))
 }
 
-/// The backend of this rank for a run of one.
+/// A grid divided among the ranks, as the options ask for.
+pub(in crate::cli) fn divided(config: &RunConfig, grid: &Grid) -> Result<Arc<DividedGrid>> {
+    let ranks = &config.team.ranks;
+    let (parts, chosen) = parts(grid, ranks.size(), config.options.ranks)?;
+    info!("each rank has a part of the grid, {chosen} in all");
+    Ok(Arc::new(DividedGrid::new(&config.team, parts)))
+}
+
+/// The backend of this rank for a run of one on a divided grid.
 pub(in crate::cli) fn backend<R: FilePrecision>(
     config: &RunConfig,
     case: &RunInput<R>,
-    state: &State<R>,
+    (divided, state): (&Arc<DividedGrid>, State<R>),
     stop: &StopFlags,
-) -> Result<Box<dyn Backend<R>>> {
-    let ranks = &config.team.ranks;
+) -> Box<dyn Backend<R>> {
     let grid = &case.domain.grid;
-    let (parts, chosen) = parts(grid, ranks.size(), config.options.ranks)?;
-    info!("each rank has a part of the grid, {chosen} in all");
     let SchemeSettings { limiter, physics, .. } = &config.scheme;
-    let run = WholeRun {
+    let run = DividedRun {
         grid,
         coordinate: &case.domain.coordinate,
         limiter: *limiter,
@@ -202,7 +207,7 @@ pub(in crate::cli) fn backend<R: FilePrecision>(
         state,
         chemistry: case.chemistry.as_deref(),
     };
-    Ok(Box::new(Ranked::of_cells(ranks, parts, &run).stopping_by(stop)))
+    Box::new(Ranked::of_cells(divided, run).stopping_by(stop))
 }
 
 /// Messages of a run on several ranks, in its report.

@@ -7,6 +7,7 @@ use tracing::info;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
+use crate::grid::DividedGrid;
 use crate::io::wrf::refine;
 use crate::io::wrf::series::Series;
 use crate::real::Precision;
@@ -20,8 +21,10 @@ pub(in crate::cli) fn refined(
     count: usize,
     precision: Precision,
     (domain, frame, series): (Domain, Frame, Series),
+    divided: Option<&DividedGrid>,
 ) -> Result<(Domain, Frame, Series)> {
     if count == 1 {
+        let frame = series.on_grid(frame, (domain.grid.sides, count));
         return Ok((domain, frame, series));
     }
     let bytes = match precision {
@@ -29,16 +32,20 @@ pub(in crate::cli) fn refined(
         Precision::F64 => 2 * BYTES_A_CELL,
     };
     let cells = domain.grid.shape.cells().saturating_mul(count * count);
-    if let Some([needed, free]) = lack_of_memory(cells.saturating_mul(bytes)) {
-        let coarse = domain.grid.shape.cells() * bytes;
+    // The ranks of a host have their parts there.
+    let here = divided.map_or(cells, |divided| {
+        divided.own().shape.cells().saturating_mul(divided.ranks().on_host())
+    });
+    if let Some([needed, free]) = lack_of_memory(here.saturating_mul(bytes)) {
+        let coarse = here / (count * count) * bytes;
         let bound = ((1e9 * free / coarse as f64).sqrt() as usize).max(1);
         return Err(Error::Usage(format!(
-            "--refine {count}: a run of {cells} cells needs about {needed:.1} GB, and {free:.1} \
+            "--refine {count}: a run of {here} cells needs about {needed:.1} GB, and {free:.1} \
              GB are free; use --refine {bound} or less"
         )));
     }
     let fine = refine::domain(&domain, count);
-    let frame = refine::frame(&frame, domain.grid.sides, count);
+    let frame = series.on_grid(frame, (domain.grid.sides, count));
     info!("cells divided into {count}x{count}: {} cells, {:.0} m", fine.grid.shape, fine.grid.dx);
     Ok((fine, frame, series.refined(domain, count)))
 }

@@ -157,9 +157,9 @@ pub(in crate::cli) fn warn_of_another_backend(from: Option<&RestartFile>, kind: 
     }
 }
 
-/// Writer of the restart files of a run.
+/// Writer of the restart files of a run; `pending` is that of the first rank.
 pub(in crate::cli) fn restarter<R: FilePrecision>(
-    pending: AtomicFile,
+    pending: Option<AtomicFile>,
     config: &RunConfig,
     (case, series, plan): (&RunInput<R>, Series, &Plan),
     provenance: Vec<(String, Attribute)>,
@@ -189,5 +189,8 @@ pub(in crate::cli) fn restarter<R: FilePrecision>(
         options: precision.chain(scheme).chain(choices).chain(tracers).chain(chemistry).collect(),
         provenance,
     };
-    Restarter::new(blocks(pending), about)
+    match (&case.divided, pending) {
+        (Some(divided), pending) => Restarter::divided(pending.map(blocks), about, divided),
+        (None, pending) => Restarter::new(pending.map(blocks), about),
+    }
 }

@@ -19,6 +19,7 @@ use crate::cli::run::aux_outputs::{AuxOutputs, AuxRequest};
 use crate::cli::run::host::RunHost;
 use crate::cli::run::options::RunConfig;
 use crate::cli::run::provenance::provenance;
+use crate::cli::run::ranks;
 use crate::cli::run::refine::refined;
 use crate::cli::run::tracers::refuse_too_many;
 use crate::constituents::Constituents;
@@ -26,6 +27,7 @@ use crate::device::Gpu;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::frame::FrameSource;
+use crate::grid::Grid;
 use crate::io::out::output::Header;
 use crate::io::restart::{Restart, RestartFile};
 use crate::io::wrf::series::Series;
@@ -59,12 +61,31 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
     let RunConfig { options, length, scheme, tracers, chemistry, .. } = config;
     let base = scheme.physics.about().set();
     let set = || tracers.as_ref().map_or_else(|| Arc::clone(&base), |recipe| recipe.set());
-    let restart = from.map(|file| file.load::<R>(&set())).transpose()?;
+    let team = &config.team;
+    // The whole grid of the run is divided before any of its volumes is read.
+    let is_divided = team.is_several() && config.ensemble.is_none();
+    let mut divided = None;
+    let mut choose = |coarse: &Domain, count: usize| -> Result<Option<Grid>> {
+        if !is_divided {
+            return Ok(None);
+        }
+        let found = ranks::divided(config, &refine::grid(&coarse.grid, count))?;
+        Ok(Some(*divided.insert(found).own()))
+    };
+    let restart = from.map(|file| file.load::<R>(&set(), &mut choose)).transpose()?;
     let past = restart.as_ref().map(|restart| restart.past).unwrap_or_default();
     let (domain, frame, mut series) = match &restart {
         Some(restart) => {
             log_continuation(restart);
             (restart.domain.clone(), restart.frame.clone(), restart.series.clone())
+        }
+        None if is_divided => {
+            let choose = |coarse: &Domain| {
+                let part = choose(coarse, scheme.refine)?;
+                Ok(part.unwrap_or(refine::grid(&coarse.grid, scheme.refine)))
+            };
+            let (boundary, overlap) = (scheme.boundary, options.overlap);
+            wrf::open_part(&config.inputs, boundary, overlap, &base, scheme.refine, choose)?
         }
         None => wrf::open(&config.inputs, scheme.boundary, options.overlap, &base)?,
     };
@@ -80,8 +101,12 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
         .filter(|_| config.ensemble.is_none())
         .map(|gpu| prepare::<R>(gpu, config, (&domain, &set()), series.len() > 1));
     debug!("the first frame is read");
-    let (domain, frame, series) =
-        refined(scheme.refine, <R as Real>::PRECISION, (domain, frame, series))?;
+    let (domain, frame, series) = refined(
+        scheme.refine,
+        <R as Real>::PRECISION,
+        (domain, frame, series),
+        divided.as_deref(),
+    )?;
     if let Some(recipe) = tracers {
         refuse_too_many(recipe, domain.grid.shape, size_of::<R>())?;
     }
@@ -96,7 +121,7 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
         None => Arc::new(OnCpu),
     };
     let method = Method { solver, residual: scheme.projection_residual };
-    let mut case = RunInput::<R>::with_projection(domain, frame, method)?;
+    let mut case = RunInput::<R>::of_part((domain, divided), frame, method)?;
     let of_restart = restart.as_ref().map(|restart| (restart.dt, restart.domain.path.clone()));
     if let Some(restart) = restart {
         case = case.resume(restart.run);

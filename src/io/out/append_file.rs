@@ -182,8 +182,20 @@ impl AppendFile {
         along: &[usize],
         values: &[R],
     ) -> Result<()> {
+        let block: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
+        self.now_in(name, before, &block, values)
+    }
+
+    /// The same of a block of its other dimensions.
+    pub(in crate::io) fn now_in<R: Stored>(
+        &mut self,
+        name: &str,
+        before: usize,
+        block: &[Range<usize>],
+        values: &[R],
+    ) -> Result<()> {
         let at = self.times - 1;
-        let mut extents: Vec<Range<usize>> = along.iter().map(|n| 0..*n).collect();
+        let mut extents = block.to_vec();
         extents.insert(before, at..at + 1);
         self.put(name, &extents, R::of_kind(values))?;
         self.file.relieve(size_of_val(values)).map_err(|e| self.file.failed(e))

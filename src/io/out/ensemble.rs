@@ -10,8 +10,8 @@ use crate::frame::Snapshot;
 use crate::io::kind::Kind;
 use crate::io::layout;
 use crate::io::layout::{Axes, COURANT, ENSEMBLE_MEAN, ENSEMBLE_SPREAD, GIVEN, GRID, Variable};
+use crate::io::out::frame_values;
 use crate::io::out::ideal_input::put_time;
-use crate::io::out::output;
 use crate::io::out::output::{Header, define_place};
 use crate::io::store::fields::{StoredVariable, define, describe, put};
 use crate::io::store::format::{BlockStore, Definition, Done, Schema, Values};
@@ -216,28 +216,29 @@ impl EnsembleFileState {
         if member == 0 {
             self.moments.iter_mut().for_each(Moments::clear);
             put_time(file, header, frame, snapshot.seconds)?;
-            for (about, values) in output::given_values(&snapshot.given, &header.domain) {
-                put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
-                bytes += size_of_val(&*values);
+            for (about, values) in frame_values::given_values(&snapshot.given, &header.domain) {
+                put(file, shape, &StoredVariable::plain(&about), &[frame], values.values())?;
+                bytes += size_of_val(values.values());
             }
         }
         self.members = member + 1;
         let is_complete = self.members == self.table.members;
         let mut moments = self.moments.iter_mut().peekable();
-        for (about, values) in output::values(snapshot, &header.tracers) {
-            bytes += size_of_val(&*values);
+        for (about, values) in frame_values::values(snapshot, &header.tracers) {
+            let values = values.values();
+            bytes += size_of_val(values);
             let form = Form::of(&about);
             if form == Form::Shared {
                 if member == 0 {
-                    put(file, shape, &StoredVariable::plain(&about), &[frame], &values)?;
+                    put(file, shape, &StoredVariable::plain(&about), &[frame], values)?;
                 }
                 continue;
             }
             if self.table.writes_members {
-                put(file, shape, &of_members(&about), &[frame, member], &values)?;
+                put(file, shape, &of_members(&about), &[frame, member], values)?;
             }
             let Some(moments) = moments.next_if(|_| form == Form::Field) else { continue };
-            moments.add(&values);
+            moments.add(values);
             if is_complete {
                 let [mean, spread] = statistics(&about);
                 put(file, shape, &mean, &[frame], &moments.mean::<R>())?;

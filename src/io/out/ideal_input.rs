@@ -1,19 +1,18 @@
 //! Input files made by this program: frames in the form of a WRF file, written one by one.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::io::layout::{self, GIVEN, GRID, Variable};
-use crate::io::out::output::{DATE_LENGTH, Header, define_place, moment, prescribed};
+use crate::io::out::frame_values::{Content, prescribed};
+use crate::io::out::output::{DATE_LENGTH, Header, define_place, moment};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::blocks;
 use crate::io::store::fields::{StoredVariable, define, put};
 use crate::io::store::format::{BlockStore, Done, Schema, Values};
 use crate::io::store::storage::Compression;
-use crate::state::memory;
 
 /// The computed output fields that are input too: the state, U and V.
 fn prescribed_fields(set: &Constituents) -> Vec<Variable> {
@@ -70,11 +69,11 @@ fn put_frame(
 ) -> Done {
     put_time(file, header, number, seconds)?;
     let Frame { state, u, v, pressure, geopotential, column_mass, .. } = frame;
-    let fields = state.fields().iter().chain([u, v]).map(memory).map(Cow::Borrowed);
+    let fields = state.fields().iter().chain([u, v]).map(|field| Content::Field(field.view()));
     let given = prescribed(&header.domain, [pressure, geopotential], column_mass);
     let computed = prescribed_fields(&header.tracers).into_iter().zip(fields);
     for (variable, values) in computed.chain(given) {
-        put(file, header.shape(), &StoredVariable::plain(&variable), &[number], &values)?;
+        put(file, header.shape(), &StoredVariable::plain(&variable), &[number], values.values())?;
     }
     Ok(())
 }

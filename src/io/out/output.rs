@@ -1,27 +1,25 @@
 //! Output of a run: a WRF file with CF attributes, written by a thread of its own.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 use tracing::debug;
 
 use crate::calendar;
 use crate::constituents::Constituents;
 use crate::domain::{Attribute, Domain};
-use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::error::Result;
 use crate::frame::output_statistics::OutputStatistics;
-use crate::frame::{ColumnFrame, PassThrough, PointSample, Saved, Snapshot};
+use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
 use crate::grid::Shape;
 use crate::io::kind::Kind;
 use crate::io::layout;
-use crate::io::layout::{COURANT, GIVEN, GRID, Variable};
+use crate::io::layout::{GIVEN, GRID, Variable};
 use crate::io::mapping::Mapping;
+use crate::io::out::frame_values::{given_values, values};
 use crate::io::out::samples::AuxOutput;
 use crate::io::out::selection::Selection;
 use crate::io::restart::Restarter;
@@ -33,80 +31,12 @@ use crate::io::store::frame_slot::FrameSlot;
 use crate::io::store::storage::{Blocks, Compression, Keep};
 use crate::io::store::writer::Stored;
 use crate::io::store::writer_thread::WriterThread;
-use crate::state::memory;
 
 /// Messages that may be queued before the run waits; the writer has one more at hand.
 const WAITING: usize = 1;
 
 /// Length of a time stamp.
 pub(in crate::io) const DATE_LENGTH: usize = 19;
-
-/// The variables of [`layout::computed`] with their values.
-pub(in crate::io) fn values<'a, R: Stored>(
-    snapshot: &'a Snapshot<R>,
-    tracers: &'a Constituents,
-) -> impl Iterator<Item = (Variable, Cow<'a, [R]>)> {
-    let (_, ny, nx) = snapshot.state.theta().dim();
-    let state = snapshot.state.of_scheme().iter().map(memory);
-    let volumes = snapshot.diagnostics.fields();
-    let volumes = layout::volumes(tracers).map(|(number, _)| memory(&volumes[number]));
-    let others = snapshot.winds.iter().map(memory).chain(volumes);
-    let planes = snapshot.surface.shown().map(|(_, plane)| memory(plane));
-    let fields = layout::fields(tracers).into_iter().zip(state.chain(others).chain(planes));
-    let contents = memory(&snapshot.contents).chunks_exact((ny * nx).max(1));
-    let contents = layout::contents(tracers).zip(contents);
-    // Profiles of passive tracers, which follow, are not written.
-    let profiles = layout::profiles(tracers).zip(snapshot.profiles.rows());
-    let profiles =
-        profiles.map(|(variable, row)| (variable, row.iter().map(|&x| R::of(x)).collect()));
-    let numbers = profiles.chain([(COURANT, vec![R::of(snapshot.max_courant)])]);
-    let passive = Variable::passive(tracers).into_iter();
-    let passive = passive.zip(snapshot.state.passive().iter().map(memory));
-    let whole = |(variable, values)| (variable, Cow::Borrowed(values));
-    let numbers = numbers.map(|(variable, values)| (variable, Cow::Owned(values)));
-    fields.chain(contents).map(whole).chain(numbers).chain(passive.map(whole))
-}
-/// The values of [`GRID`] and of [`GIVEN`].
-pub(in crate::io) fn given_values<'a>(
-    given: &'a PassThrough,
-    domain: &Domain,
-) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
-    let PassThrough { pressure, geopotential, column_mass } = given;
-    prescribed(domain, [pressure, geopotential], column_mass)
-}
-
-/// The values of [`GRID`] and of [`GIVEN`], from pressure, geopotential and column mass.
-pub(in crate::io) fn prescribed<'a>(
-    domain: &Domain,
-    [p, ph]: [&'a [Array3<f32>; 2]; 2],
-    mu: &'a [Array2<f32>; 2],
-) -> impl Iterator<Item = (Variable, Cow<'a, [f32]>)> {
-    let given = p.iter().chain(ph).map(memory).chain(mu.iter().map(memory)).map(Cow::Borrowed);
-    let grid = grid_values(domain).map(Cow::Owned);
-    GRID.into_iter().zip(grid).chain(GIVEN.into_iter().zip(given))
-}
-
-/// The values of [`GRID`].
-fn grid_values(domain: &Domain) -> impl Iterator<Item = Vec<f32>> {
-    let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
-    let position = |plane: &Option<Array2<f32>>| match plane {
-        Some(plane) => memory(plane).to_vec(),
-        None => vec![0.0; domain.grid.shape.columns()],
-    };
-    let v = &domain.vertical;
-    let profiles = [
-        &v.znu, &v.znw, &v.dnw, &v.rdnw, &v.dn, &v.rdn, &v.fnm, &v.fnp, &v.c1h, &v.c2h, &v.c1f,
-        &v.c2f,
-    ];
-    let (latitude, longitude) = (position(&domain.latitude), position(&domain.longitude));
-    let terrain = memory(&domain.terrain).to_vec();
-    let MassCoordinate { map_x, map_y, .. } = &domain.coordinate;
-    let FaceMaps { u_x, u_y, v_x, v_y } = &domain.face_maps;
-    let maps = [map_x, map_y, u_x, u_y, v_x, v_y, map_x];
-    let profiles = profiles.into_iter().map(move |profile| narrow(profile));
-    let others = [vec![v.p_top as f32], latitude, longitude, terrain];
-    profiles.chain(others).chain(maps.into_iter().map(move |plane| narrow(memory(plane))))
-}
 
 /// Global description of the file.
 #[derive(Clone, Debug)]
@@ -146,8 +76,14 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Bits that are kept of a variable.
+    pub(super) fn keep_of(&self, about: &Variable) -> Keep {
+        let is_volume = about.axes.names().len() == 3;
+        if is_volume && about.may_be_rounded() { self.keep } else { Keep::All }
+    }
+
     /// True if a variable of a run with this set is written.
-    fn writes(&self, variable: &Variable, set: &Constituents) -> bool {
+    pub(super) fn writes(&self, variable: &Variable, set: &Constituents) -> bool {
         self.variables.has(variable, set) && !self.hidden.contains(&variable.name)
     }
 }
@@ -333,11 +269,11 @@ impl<R: Stored> Writer<R> {
         let mut fields = Vec::new();
         for (variable, values) in &computed {
             let lasts = snapshot.lasts && variable.is_wind();
-            fields.extend(self.put(*variable, frame, (values, lasts))?);
+            fields.extend(self.put(*variable, frame, (values.values(), lasts))?);
         }
         for (variable, values) in &prescribed {
             let lasts = snapshot.lasts || GRID.iter().any(|of_grid| of_grid.name == variable.name);
-            fields.extend(self.put(*variable, frame, (values, lasts))?);
+            fields.extend(self.put(*variable, frame, (values.values(), lasts))?);
         }
         self.store.put_fields(frame, &fields)?;
         self.store.end(frame)
@@ -357,9 +293,8 @@ impl<R: Stored> Writer<R> {
             return Ok(None);
         };
         let known = self.lasting.get(about.name).copied().filter(|_| lasts);
-        let bits = known.unwrap_or_else(|| match self.form.storage.keep {
+        let bits = known.unwrap_or_else(|| match self.form.storage.keep_of(&about) {
             Keep::All => None,
-            _ if !blocks.is_volume() || !about.may_be_rounded() => None,
             Keep::Bits(bits) => Some(bits.min(T::STORED)),
             Keep::Auto => Some(kept_bits(values, blocks.row())),
         });
@@ -369,11 +304,12 @@ impl<R: Stored> Writer<R> {
         if lasts {
             self.lasting.insert(about.name, bits);
         }
-        Ok(Some(Field { about, values: of_kind, bits, lasts }))
+        Ok(Some(Field { about, values: of_kind, first: 0, bits, lasts }))
     }
 }
 
-fn define<R: Stored>(file: &mut dyn Schema, header: &Header, form: &FileForm) -> Done {
+/// Defines the variables of an output.
+pub(super) fn define<R: Stored>(file: &mut dyn Schema, header: &Header, form: &FileForm) -> Done {
     define_place(file, header)?;
     let (shape, compression) = (header.shape(), form.storage.compression);
     let chosen = |variable: &Variable| form.storage.writes(variable, &header.tracers);

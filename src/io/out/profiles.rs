@@ -1,5 +1,7 @@
 //! The columns of a run, each as one contiguous profile, with column totals: a CF file.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::frame::ColumnFrame;
 use crate::grid::Shape;
@@ -77,18 +79,25 @@ impl Profiles {
 
 impl<R: Stored> AuxOutput<R> for Profiles {
     fn columns(&mut self, frame: &ColumnFrame<R>) -> Result<()> {
-        self.file.begin(frame.seconds)?;
-        let Shape { nx, ny, nz } = self.shape;
-        let fields = self.volumes.iter().zip(&frame.fields);
-        let air = PLACED.iter().zip(&frame.air);
-        for (variable, profiles) in fields.chain(air) {
-            self.file.now(variable.name, 0, &[ny, nx, nz], profiles)?;
-        }
-        for (variable, totals) in self.contents.iter().zip(&frame.totals) {
-            self.file.now(variable.name, 0, &[ny, nx], totals)?;
-        }
-        let Some(strongest) = &frame.strongest else { return Ok(()) };
-        self.file.now(STRONGEST.name, 0, &[ny, nx], strongest)
+        AuxOutput::<R>::begin_columns(self, frame.seconds)?;
+        let rows = 0..self.shape.ny;
+        let mut lists = frame.lists().enumerate();
+        lists.try_for_each(|(list, values)| self.rows_of_columns(list, rows.clone(), values))
+    }
+
+    fn begin_columns(&mut self, seconds: f64) -> Result<()> {
+        self.file.begin(seconds)
+    }
+
+    fn rows_of_columns(&mut self, list: usize, rows: Range<usize>, values: &[R]) -> Result<()> {
+        let profiles = self.volumes.iter().chain(&PLACED).map(|variable| (variable.name, true));
+        let numbers = self.contents.iter().map(|variable| variable.name).chain([STRONGEST.name]);
+        let all = profiles.chain(numbers.map(|name| (name, false)));
+        let Some((name, is_profile)) = all.skip(list).next() else { return Ok(()) };
+        let Shape { nx, nz, .. } = self.shape;
+        let block = [rows, 0..nx, 0..nz];
+        let block = if is_profile { &block[..] } else { &block[..2] };
+        self.file.now_in(name, 0, block, values)
     }
 
     fn publish(&mut self) -> Result<()> {

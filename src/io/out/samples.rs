@@ -1,13 +1,26 @@
 //! Files of samples of the fields of a run, which the thread of the output writes.
 
+use std::fmt;
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::frame::{ColumnFrame, PointSample};
 use crate::io::store::writer::Stored;
 
 /// A file besides the output, of columns or of products of operators and fields.
-pub(crate) trait AuxOutput<R: Stored>: Send {
+pub(crate) trait AuxOutput<R: Stored>: fmt::Debug + Send {
     /// Writes the columns.
     fn columns(&mut self, _columns: &ColumnFrame<R>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Begins the columns of a time, `seconds` after the start of the run.
+    fn begin_columns(&mut self, _seconds: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes some rows of list number `list` of [`ColumnFrame::lists`].
+    fn rows_of_columns(&mut self, _list: usize, _rows: Range<usize>, _values: &[R]) -> Result<()> {
         Ok(())
     }
 

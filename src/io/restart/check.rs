@@ -12,7 +12,7 @@ use crate::constituents::{Constituents, Kind};
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::frame::{FrameSource, PastRun};
-use crate::grid::{Shape, Sides};
+use crate::grid::{Grid, Shape, Sides};
 use crate::io::read::reader::Reader;
 use crate::io::store::writer::Stored;
 use crate::io::wrf::{check_levels, check_masses, check_shape};
@@ -63,6 +63,7 @@ pub(super) fn contents<R: Stored>(
     reader: &Reader,
     restart: &Restart<R>,
     times: &[PrimitiveDateTime],
+    part: Option<&Grid>,
 ) -> Result<()> {
     steps(reader, restart)?;
     frames(reader, restart, times)?;
@@ -70,7 +71,7 @@ pub(super) fn contents<R: Stored>(
     for (name, plane) in COLUMN_MASS.into_iter().zip(&restart.run.column_mass) {
         finite(reader, name, plane.iter().map(|x| f64::from(*x)))?;
     }
-    state(reader, &restart.run.checkpoint.state)
+    state(reader, &restart.run.checkpoint.state, part)
 }
 
 /// Fails where the first steps of the chemistry are no steps of cells of a grid.
@@ -192,7 +193,7 @@ fn finite(reader: &Reader, name: &str, mut values: impl Iterator<Item = f64>) ->
     }
 }
 
-fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
+fn state<R: Stored>(reader: &Reader, state: &State<R>, part: Option<&Grid>) -> Result<()> {
     for (tracer, field) in state.tracers() {
         let name = kept_name(tracer);
         let is_good = |x: f64| match tracer.kind {
@@ -202,6 +203,7 @@ fn state<R: Stored>(reader: &Reader, state: &State<R>) -> Result<()> {
         };
         let bad = field.indexed_iter().find(|(_, x)| !is_good(x.f64()));
         if let Some(((k, j, i), x)) = bad {
+            let [j, i] = part.map_or([j, i], |part| part.global_column([j, i]));
             return Err(reader.error(format!(
                 "variable {name} is {} in cell i={i} j={j} k={k}, which a run never writes; use \
                  another restart file, or start again from the input",

@@ -16,13 +16,14 @@ use crate::calendar;
 use crate::constituents::{Constituents, known};
 use crate::domain::{Domain, Vertical};
 use crate::dry_mass::{AirMass, FaceMaps};
-use crate::error::{Advice, Result};
+use crate::error::{Advice, Error, Result};
 use crate::frame::{FIGURES, FrameRow, PastRun};
 use crate::grid::{Grid, Shape, Window};
 use crate::io::read::reader::{RESTART_MARK, Reader, try_map};
-use crate::io::read::typed_arrays::{array, numbers};
+use crate::io::read::typed_arrays::{array, numbers, typed};
 use crate::io::store::writer::Stored;
 use crate::io::wrf::series::Series;
+use crate::io::wrf::window::InputWindow;
 use crate::io::wrf::{self, restart_frame};
 use crate::os_text::Shown;
 use crate::state::{
@@ -150,12 +151,19 @@ impl RestartFile {
         ))
     }
 
-    /// Reads everything except the later frames, of a run with these tracers.
+    /// Reads everything except the later frames, of a run with these tracers. `choose` may give a part of the grid of the
+    /// run, for the domain of the input and the number of cells that each of its cells is divided into along an axis; volumes
+    /// are then those of the part, and the frame has its window.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`](crate::error::Error::Input) when a part is damaged, missing, or of another precision.
-    pub fn load<R: Stored>(&self, tracers: &Arc<Constituents>) -> Result<Restart<R>> {
+    /// [`Error::Input`](crate::error::Error::Input) when a part is damaged, missing, or of another precision; those of
+    /// `choose`.
+    pub fn load<R: Stored>(
+        &self,
+        tracers: &Arc<Constituents>,
+        choose: impl FnOnce(&Domain, usize) -> Result<Option<Grid>>,
+    ) -> Result<Restart<R>> {
         self.verify()?;
         let reader = &self.reader;
         let length = |name: &str| reader.dimension(name);
@@ -173,22 +181,30 @@ impl RestartFile {
         let column_mass = try_map(COLUMN_MASS, |name| array(reader, name, (shape.ny, shape.nx)))?;
         let domain = self.domain(input)?;
         let left_out = self.left_out(&domain, shape, tracers)?;
+        let part = choose(&domain, refine)?;
+        let window = part.as_ref().map(|part| InputWindow::of_part(&domain.grid, refine, part));
+        let frame = restart_frame::frame((reader, window.as_ref()), (input, tracers), 0, *time)?;
+        let series = Series::kept(self.path(), &times, first, (begin, tracers));
+        let series = match part.zip(window) {
+            Some((part, window)) => series.of_part(part, window),
+            None => series,
+        };
         let restart = Restart {
             domain,
-            frame: restart_frame::frame(reader, (input, tracers), 0, *time)?,
-            series: Series::kept(self.path(), &times, first, (begin, tracers)),
+            frame,
+            series,
             past: Past { steps: self.count("steps")?, lack: self.number("lack")? },
             dt: self.dt()?,
             begin,
             run: PastRun {
-                checkpoint: self.checkpoint(shape, tracers)?,
+                checkpoint: self.checkpoint(shape, tracers, part.as_ref())?,
                 column_mass,
                 reports: self.reports()?,
                 water_start: self.number("water_start")? - left_out,
                 passive_start: self.of_tracers("tracer_start", 1, tracers)?,
             },
         };
-        check::contents(reader, &restart, &times)?;
+        check::contents(reader, &restart, &times, part.as_ref())?;
         Ok(restart)
     }
 
@@ -209,18 +225,17 @@ impl RestartFile {
                 continue;
             }
             let air = AirMass::<f64>::new(grid, &domain.coordinate);
-            let ratios: Vec<f64> = if let Ok(field) = array::<f64, _>(reader, name, shape.centre())
-            {
-                field.into_iter().collect()
-            } else {
-                let field = array::<f32, _>(reader, name, shape.centre())?;
-                field.into_iter().map(f64::from).collect()
-            };
-            for (cell, q) in ratios.into_iter().enumerate() {
-                let (i, j, k) =
-                    (cell % shape.nx, cell / shape.nx % shape.ny, cell / shape.columns());
-                if rows.contains(&j) && columns.contains(&i) {
-                    mass += q * air.cell.at(k, j, i);
+            for k in 0..shape.nz {
+                let level = [k..k + 1, 0..shape.ny, 0..shape.nx];
+                let ratios: Vec<f64> = typed(reader, name, &level).or_else(|_| {
+                    let single: Vec<f32> = typed(reader, name, &level)?;
+                    Ok::<_, Error>(single.into_iter().map(f64::from).collect())
+                })?;
+                for (column, q) in ratios.into_iter().enumerate() {
+                    let (i, j) = (column % shape.nx, column / shape.nx);
+                    if rows.contains(&j) && columns.contains(&i) {
+                        mass += q * air.cell.at(k, j, i);
+                    }
                 }
             }
         }
@@ -231,12 +246,24 @@ impl RestartFile {
         &self,
         shape: Shape,
         tracers: &Arc<Constituents>,
+        part: Option<&Grid>,
     ) -> Result<Checkpoint<R>> {
         let reader = &self.reader;
-        let field = |name: &str| array::<R, _>(reader, name, shape.centre());
+        let window = part.map(|part| InputWindow::of_part(&part.whole_grid(), 1, part));
+        let field = |name: &str| match &window {
+            None => array::<R, _>(reader, name, shape.centre()),
+            Some(window) => {
+                let field =
+                    window.volume((shape.nz, [0, 0]), |ranges| typed(reader, name, &ranges))?;
+                Ok(window.picked(field, [0, 0]))
+            }
+        };
         let fields = tracers.iter().map(|tracer| field(&kept_name(tracer)));
         let state = State::new(Arc::clone(tracers), fields.collect::<Result<Vec<_>>>()?);
-        let plane = |name| array::<R, _>(reader, name, (shape.ny, shape.nx));
+        let plane = |name| {
+            let plane = array::<R, _>(reader, name, (shape.ny, shape.nx))?;
+            Ok(part.map_or_else(|| plane.clone(), |part| part.columns(&plane)))
+        };
         let planes = Surface::<R>::names(tracers).map(plane).collect::<Result<_>>()?;
         let list = |name: &str, dimension: &str| {
             if reader.has(name) {
@@ -269,10 +296,36 @@ impl RestartFile {
         })?;
         let chemistry = ChemistryTally::of_numbers(tally);
         let (surface, passive) = (Surface::of(tracers, planes), passive.collect());
-        let first_steps = list(FIRST_STEPS, CHEMISTRY_CELL)?;
-        check::first_steps(reader, &first_steps, shape)?;
+        let first_steps = match part {
+            Some(part) if reader.has(FIRST_STEPS) => self.first_steps_of(part)?,
+            _ => list(FIRST_STEPS, CHEMISTRY_CELL)?,
+        };
+        check::first_steps(reader, &first_steps, part.map_or(shape, |part| part.shape))?;
         let gathered = Accumulators { surface, changes, passive, chemistry, first_steps, parts };
         Ok(Checkpoint { state, gathered })
+    }
+
+    /// First steps of the chemistry in the cells of a part that have it.
+    fn first_steps_of(&self, part: &Grid) -> Result<Vec<f64>> {
+        let reader = &self.reader;
+        let whole = part.whole_grid();
+        let Window { rows, columns } = whole.unspecified();
+        let of_level = rows.len() * columns.len();
+        let all = reader.dimension(CHEMISTRY_CELL)?;
+        if all != whole.shape.nz * of_level {
+            return Ok(Vec::new());
+        }
+        let own = part.unspecified();
+        let mut steps = Vec::new();
+        for level in 0..whole.shape.nz {
+            let cells = level * of_level..(level + 1) * of_level;
+            let values: Vec<f64> = typed(reader, FIRST_STEPS, std::slice::from_ref(&cells))?;
+            for [j, i] in own.rows.clone().flat_map(|j| own.columns.clone().map(move |i| [j, i])) {
+                let [j, i] = part.global_column([j, i]);
+                steps.push(values[(j - rows.start) * columns.len() + i - columns.start]);
+            }
+        }
+        Ok(steps)
     }
 
     /// Values that the file has for each passive tracer.

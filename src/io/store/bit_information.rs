@@ -79,38 +79,79 @@ impl Pairs {
     }
 }
 
-/// Bits of the significand to keep for values in rows of `nx` cells, at least [`FEWEST`].
-pub(in crate::io) fn kept_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
-    // Cells without neighbours give no information.
-    if nx < 2 { T::STORED } else { informative_bits(values, nx).clamp(FEWEST, T::STORED) }
+/// Rows and single values of a field, evenly spaced, from pieces of it.
+#[derive(Debug)]
+pub(in crate::io) struct Sample<T> {
+    /// Cells of a row.
+    nx: usize,
+    /// One row of so many is sampled, and one value of so many.
+    every: [usize; 2],
+    rows: Vec<T>,
+    values: Vec<T>,
+    /// Number of values in the pieces so far.
+    passed: usize,
 }
 
-/// Fewest bits of the significand that preserve [`KEPT`] of the information.
-fn informative_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
-    let every = (values.len() / PAIRS).max(1);
-    let rows: Vec<&[T]> = values.chunks_exact(nx).step_by(every).collect();
-    let nothing = commonest(values);
-    let pairs = rows
-        .par_iter()
-        .with_min_len((1 << 14) / nx + 1)
-        .fold(none, |counts, row| sum(counts, &count(row, nothing)))
-        .reduce(none, |a, b| sum(a, &b));
-    let bits = 8 * size_of::<T>();
-    let mut information: Vec<f64> =
-        pairs[..bits].iter().rev().map(|pairs| pairs.information()).collect();
-    // Sign and exponent come first, and are always kept.
-    let leading = bits - T::STORED as usize;
-    if let Some(empty) = information[leading..].iter().position(|part| *part == 0.0) {
-        information.truncate(leading + empty);
+impl<T: Bits> Sample<T> {
+    /// A sample of a field of so many values in rows of `nx` cells.
+    pub(in crate::io) fn new(count: usize, nx: usize) -> Self {
+        let every = [PAIRS, SAMPLE].map(|wanted| (count / wanted).max(1));
+        Self { nx, every, rows: Vec::new(), values: Vec::new(), passed: 0 }
     }
-    let wanted = KEPT * information.iter().sum::<f64>();
-    let mut kept = 0.0;
-    let needed = information.iter().position(|part| {
-        kept += part;
-        kept >= wanted
-    });
-    let needed = needed.filter(|_| wanted > 0.0).map_or(0, |last| last as u32 + 1);
-    needed.saturating_sub(leading as u32)
+
+    /// Takes the next piece, of whole rows.
+    pub(in crate::io) fn take(&mut self, piece: &[T]) {
+        // Values up to the next one that is sampled.
+        let missing = |passed: usize, every: usize| passed.next_multiple_of(every) - passed;
+        let [rows, values] = self.every;
+        let first = missing(self.passed / self.nx.max(1), rows);
+        let sampled = piece.chunks_exact(self.nx.max(1)).skip(first).step_by(rows);
+        self.rows.extend(sampled.flatten());
+        self.values.extend(piece.iter().skip(missing(self.passed, values)).step_by(values));
+        self.passed += piece.len();
+    }
+
+    /// Bits of the significand to keep, at least [`FEWEST`].
+    pub(in crate::io) fn kept_bits(self) -> u32 {
+        // Cells without neighbours give no information.
+        if self.nx < 2 { T::STORED } else { self.informative_bits().clamp(FEWEST, T::STORED) }
+    }
+}
+
+/// The same of a whole field in rows of `nx` cells.
+pub(in crate::io) fn kept_bits<T: Bits>(values: &[T], nx: usize) -> u32 {
+    let mut sample = Sample::new(values.len(), nx);
+    sample.take(values);
+    sample.kept_bits()
+}
+
+impl<T: Bits> Sample<T> {
+    /// Fewest bits of the significand that preserve [`KEPT`] of the information.
+    fn informative_bits(self) -> u32 {
+        let Self { nx, rows, values, .. } = self;
+        let nothing = commonest(values);
+        let pairs = rows
+            .par_chunks_exact(nx)
+            .with_min_len((1 << 14) / nx + 1)
+            .fold(none, |counts, row| sum(counts, &count(row, nothing)))
+            .reduce(none, |a, b| sum(a, &b));
+        let bits = 8 * size_of::<T>();
+        let mut information: Vec<f64> =
+            pairs[..bits].iter().rev().map(|pairs| pairs.information()).collect();
+        // Sign and exponent come first, and are always kept.
+        let leading = bits - T::STORED as usize;
+        if let Some(empty) = information[leading..].iter().position(|part| *part == 0.0) {
+            information.truncate(leading + empty);
+        }
+        let wanted = KEPT * information.iter().sum::<f64>();
+        let mut kept = 0.0;
+        let needed = information.iter().position(|part| {
+            kept += part;
+            kept >= wanted
+        });
+        let needed = needed.filter(|_| wanted > 0.0).map_or(0, |last| last as u32 + 1);
+        needed.saturating_sub(leading as u32)
+    }
 }
 
 /// Counts of pairs for every bit, the lowest bit first.
@@ -125,10 +166,8 @@ fn sum(mut a: Counts, b: &Counts) -> Counts {
     a
 }
 
-/// The commonest of [`SAMPLE`] values, if any value occurs twice among them.
-fn commonest<T: Bits>(values: &[T]) -> Option<T> {
-    let every = (values.len() / SAMPLE).max(1);
-    let mut sample: Vec<T> = values.iter().step_by(every).copied().collect();
+/// The commonest of some values, if any value occurs twice among them.
+fn commonest<T: Bits>(mut sample: Vec<T>) -> Option<T> {
     sample.sort_unstable_by_key(|x| x.word());
     let most = sample.chunk_by(|a, b| a.word() == b.word()).max_by_key(|same| same.len());
     most.filter(|same| same.len() > 1).map(|same| same[0])
@@ -157,6 +196,17 @@ mod tests {
     use crate::counter_rng::Random;
 
     const NX: usize = 256;
+
+    fn informative_bits(values: &[f32], nx: usize) -> u32 {
+        let mut sample = Sample::new(values.len(), nx);
+        // In pieces of three rows, the last one shorter.
+        values.chunks(3 * nx).for_each(|piece| sample.take(piece));
+        let bits = sample.informative_bits();
+        let mut whole = Sample::new(values.len(), nx);
+        whole.take(values);
+        assert_eq!(bits, whole.informative_bits());
+        bits
+    }
 
     /// Values whose first bits of the significand are those of a smooth field; the other bits are random.
     fn field(smooth: u32) -> Vec<f32> {

@@ -44,6 +44,16 @@ impl Values<'_> {
         }
     }
 
+    /// Number of the values.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Single(values) => values.len(),
+            Self::Double(values) => values.len(),
+            Self::Whole(values) => values.len(),
+            Self::Text(text) => text.len(),
+        }
+    }
+
     /// The bytes of the values, the lowest first.
     pub(crate) fn plain(self) -> Vec<u8> {
         fn bytes<T: Bits>(values: &[T]) -> Vec<u8> {
@@ -56,6 +66,28 @@ impl Values<'_> {
             Self::Double(values) => bytes(values),
             Self::Whole(values) => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Self::Text(text) => text.as_bytes().to_vec(),
+        }
+    }
+}
+
+/// Values of a variable on their way to a file.
+#[derive(Clone, Debug)]
+pub enum HeldValues {
+    /// Of [`Kind::Float`].
+    Single(Vec<f32>),
+    /// Of [`Kind::Double`].
+    Double(Vec<f64>),
+    /// Of [`Kind::Int`].
+    Whole(Vec<i32>),
+}
+
+impl HeldValues {
+    /// The values.
+    pub(crate) fn values(&self) -> Values<'_> {
+        match self {
+            Self::Single(values) => Values::Single(values),
+            Self::Double(values) => Values::Double(values),
+            Self::Whole(values) => Values::Whole(values),
         }
     }
 }
@@ -137,15 +169,25 @@ pub(crate) trait BlockStore: Schema + fmt::Debug + Send {
     fn commit(self: Box<Self>) -> Result<()>;
 }
 
-/// A volume or a plane of a frame.
+/// A volume or a plane of a frame, or some levels and rows of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) about: Variable,
     pub(crate) values: Values<'a>,
+    /// Number of the first of these values in the whole field.
+    pub(crate) first: usize,
     /// Bits of the significand that are kept; `None` for all.
     pub(crate) bits: Option<u32>,
     /// `true` if the field is the same in all frames.
     pub(crate) lasts: bool,
+}
+
+impl Field<'_> {
+    /// The place, among the values here, of a range of those of the whole field; `None` if they are not all here.
+    pub(crate) fn within(&self, begin: usize, end: usize) -> Option<Range<usize>> {
+        let is_here = begin >= self.first && end <= self.first + self.values.count();
+        is_here.then(|| begin - self.first..end - self.first)
+    }
 }
 
 /// Form of an output of frames.
@@ -177,7 +219,7 @@ pub(crate) trait Store: Schema + fmt::Debug + Send {
     /// Writes all values of a variable with at most one dimension besides time.
     fn put(&mut self, name: &'static str, frame: usize, values: Values<'_>) -> Done;
 
-    /// Writes volumes and planes, on all threads.
+    /// Writes volumes and planes, on all threads: of each the pieces, in the form of the format, whose values it has.
     fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Done;
 
     /// Ends a frame, whose values are complete.

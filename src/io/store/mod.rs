@@ -21,11 +21,14 @@ pub(in crate::io) mod zarr;
 use std::path::Path;
 
 use crate::error::Result;
+use crate::grid::{Shape, Slab};
+use crate::io::layout::Axes;
 use crate::io::store::atomic_file::AtomicFile;
 pub(in crate::io) use crate::io::store::destination::is_zarr;
 use crate::io::store::format::{BlockStore, Store};
 use crate::io::store::netcdf::NetcdfStore;
 use crate::io::store::netcdf::blocks::NetcdfBlocks;
+use crate::io::store::storage::Blocks;
 
 /// An output of frames in the format that its name asks for.
 ///
@@ -44,6 +47,37 @@ pub(crate) fn of_name(target: &Path, force: bool) -> Result<Box<dyn Store>> {
         return Err(crate::error::Error::input(target, WITHOUT_ZARR));
     }
     Ok(Box::new(NetcdfStore::new(AtomicFile::new(target, force)?)))
+}
+
+/// An output of frames that another rank defines, to which this one adds fields, in a format of several files; `None` in one
+/// of a single file, which the first rank writes alone.
+pub(in crate::io) fn joined(target: &Path) -> Option<Box<dyn Store>> {
+    #[cfg(feature = "zarr")]
+    if is_zarr(target) {
+        return Some(Box::new(zarr::ZarrStore::joined(target)));
+    }
+    let _ = target;
+    None
+}
+
+/// `true` if any rank may write slabs of an output of this name.
+pub(in crate::io) fn is_shared(target: &Path) -> bool {
+    is_zarr(target)
+}
+
+/// Most bytes of the slabs of a field in a single file, unless a level has more: some chunks for every thread.
+const SLAB: usize = 16 << 20;
+
+/// The slabs in which the fields of a variable, with values of `size` bytes, are written one after the other: shards, or whole
+/// levels of a single file. None for a variable that is no field.
+pub(in crate::io) fn slabs(target: &Path, axes: Axes, shape: Shape, size: usize) -> Vec<Slab> {
+    #[cfg(feature = "zarr")]
+    if is_zarr(target) {
+        let shards = zarr::Shards::of(axes, shape, size);
+        return shards.into_iter().flat_map(zarr::Shards::slabs).collect();
+    }
+    let _ = target;
+    Blocks::of(axes, shape, size).map_or_else(Vec::new, |blocks| blocks.slabs(SLAB / size))
 }
 
 /// A file that is filled block by block.

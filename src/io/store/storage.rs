@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use libdeflater::{CompressionLvl, Compressor};
 
-use crate::grid::Shape;
+use crate::grid::{Shape, Slab};
 use crate::io::layout::Axes;
 
 /// Compression of volumes.
@@ -114,11 +114,6 @@ impl Blocks {
         if self.is_plane { vec![time, row, i] } else { vec![time, level, row, i] }
     }
 
-    /// Returns `true` if the variable has levels.
-    pub(in crate::io) fn is_volume(self) -> bool {
-        !self.is_plane
-    }
-
     /// Cells of a row.
     pub(in crate::io) fn row(self) -> usize {
         self.volume[2]
@@ -127,6 +122,17 @@ impl Blocks {
     /// Values of a chunk, including those beyond the edge of the volume.
     pub(in crate::io) fn values(self) -> usize {
         self.levels * self.rows * self.volume[2]
+    }
+
+    /// Whole levels with all their chunks, of at most so many values each, unless a level has more.
+    pub(in crate::io) fn slabs(self, most: usize) -> Vec<Slab> {
+        let [nz, ny, nx] = self.volume;
+        let chunk = self.levels * ny * nx;
+        let levels = self.levels * (most / chunk).max(1);
+        (0..nz)
+            .step_by(levels)
+            .map(|level| Slab { levels: level..(level + levels).min(nz), rows: 0..ny })
+            .collect()
     }
 
     /// The chunks, in the order of their values.
@@ -341,8 +347,10 @@ mod tests {
         let last = plane.all().last().expect("chunks");
         assert_eq!(plane.offset(7, last), [7, 612, 0]);
         assert_eq!(Blocks::of(Axes::Layer, shape, 4), None);
-        let volume = Blocks::of(Axes::Volume, shape, 4).expect("a volume");
-        assert!(volume.is_volume() && !plane.is_volume());
+        // A level has 3 MB.
+        let slabs = Blocks::of(Axes::Volume, shape, 4).expect("a volume").slabs(4 << 20);
+        assert_eq!(slabs.first().map(|slab| slab.levels.clone()), Some(0..5));
+        assert_eq!(slabs.last().map(|slab| slab.levels.clone()), Some(25..27));
     }
 
     #[test]

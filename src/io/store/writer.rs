@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::io::kind::Kind;
 use crate::io::store::atomic_file::AtomicFile;
 use crate::io::store::blocks;
-use crate::io::store::format::{BlockStore, Definition, Done, Schema, Values};
+use crate::io::store::format::{BlockStore, Definition, Done, HeldValues, Schema, Values};
 use crate::io::store::storage::Bits;
 use crate::real::Real;
 
@@ -19,6 +19,10 @@ pub trait Element: Copy {
     /// The values, of their type.
     #[doc(hidden)]
     fn of_kind(values: &[Self]) -> Values<'_>;
+
+    /// The same of values that are handed over.
+    #[doc(hidden)]
+    fn held(values: Vec<Self>) -> HeldValues;
 }
 
 macro_rules! element {
@@ -28,6 +32,10 @@ macro_rules! element {
 
             fn of_kind(values: &[Self]) -> Values<'_> {
                 Values::$values(values)
+            }
+
+            fn held(values: Vec<Self>) -> HeldValues {
+                HeldValues::$values(values)
             }
         }
     };

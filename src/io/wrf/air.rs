@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use ndarray::{Array3, Zip};
 use rayon::prelude::*;
 
+use super::window::InputWindow;
 use crate::bounds;
 use crate::constants::Constants;
 use crate::constituents::Kind;
@@ -28,32 +29,38 @@ pub(super) fn dry_theta(mut thm: Array3<f32>, qv: &Array3<f32>) -> Array3<f32> {
     thm
 }
 
-/// Fails if the fields cannot be those of air.
-pub(in crate::io) fn check(reader: &Reader, frame: &Frame) -> Result<()> {
+/// Fails if the fields, of all cells or of a window, cannot be those of air.
+pub(in crate::io) fn check(
+    reader: &Reader,
+    frame: &Frame,
+    window: Option<&InputWindow>,
+) -> Result<()> {
     for (tracer, field) in frame.state.tracers().filter(|(x, _)| matches!(x.kind, Kind::Water(_))) {
-        within(reader, field, bounds::WATER, &format!("{} (kg/kg)", tracer.variable))?;
+        let what = format!("{} (kg/kg)", tracer.variable);
+        within(reader, (field, window), bounds::WATER, &what)?;
     }
     let air: Environment<f64> = frame.environment();
-    within(reader, &air.p, bounds::PRESSURE, "P + PB (Pa)")?;
+    within(reader, (&air.p, window), bounds::PRESSURE, "P + PB (Pa)")?;
     let t = Zip::from(frame.state.theta())
         .and(&air.exner)
         .par_map_collect(|&theta, &exner| (f64::from(theta) + f64::THETA_BASE) * exner);
-    within(reader, &t, bounds::TEMPERATURE, "the temperature from T, P and PB (K)")?;
+    let temperature = "the temperature from T, P and PB (K)";
+    within(reader, (&t, window), bounds::TEMPERATURE, temperature)?;
     let depth = "the depth of the layer from PH + PHB (m)";
-    within_or(reader, &air.dz, bounds::DEPTH, depth, || {
+    within_or(reader, (&air.dz, window), bounds::DEPTH, depth, || {
         quantization::remedy(reader, &["PH", "PHB"])
     })?;
-    within(reader, &frame.u, bounds::WIND, "U (m/s)")?;
-    within(reader, &frame.v, bounds::WIND, "V (m/s)")
+    within(reader, (&frame.u, window), bounds::WIND, "U (m/s)")?;
+    within(reader, (&frame.v, window), bounds::WIND, "V (m/s)")
 }
 
 /// Values of a thread's part of the check.
 const LOOKED_AT: usize = 1 << 14;
 
-/// Fails where a field lies outside of a range, with the first such place.
+/// Fails where a field, of all cells or of a window, lies outside of a range, with the first such place.
 pub(super) fn within<R: Real>(
     reader: &Reader,
-    field: &Array3<R>,
+    field: (&Array3<R>, Option<&InputWindow>),
     range: RangeInclusive<f64>,
     what: &str,
 ) -> Result<()> {
@@ -63,7 +70,7 @@ pub(super) fn within<R: Real>(
 /// The same, with a remedy of its own, if there is one.
 fn within_or<R: Real>(
     reader: &Reader,
-    field: &Array3<R>,
+    (field, window): (&Array3<R>, Option<&InputWindow>),
     range: RangeInclusive<f64>,
     what: &str,
     remedy: impl FnOnce() -> Option<String>,
@@ -78,7 +85,8 @@ fn within_or<R: Real>(
         return Ok(());
     };
     let (_, ny, nx) = field.dim();
-    let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
+    let (place, k) = ([at / nx % ny, at % nx], at / nx / ny);
+    let [j, i] = window.map_or(place, |window| window.place(place, [ny, nx]));
     Err(reader.error(format!(
         "{what} is {:.6e} in cell i={i} j={j} k={k}; between {} and {} is expected; {}",
         values[at].f64(),

@@ -28,8 +28,8 @@ pub(super) fn read_frame(
     let (mut frame, origin) = gather(&TimeReader { holes: Some(&holes), ..*source }, time, set)?;
     look_at_grid(source, &holes)?;
     refuse_missing(source, holes, time)?;
-    species::split(source.reader, &mut frame)?;
-    air::check(source.reader, &frame)?;
+    species::split(source, &mut frame)?;
+    air::check(source.reader, &frame, source.window)?;
     Ok((frame, origin))
 }
 
@@ -46,7 +46,7 @@ fn gather(
             _ if source.has(one.variable) => volume(one.variable, Axes::Volume)?,
             Absent::Zero => {
                 debug!("{} is not in the file and is taken as zero", one.variable);
-                Array3::zeros(source.shape.centre())
+                Array3::zeros(source.cells().centre())
             }
             Absent::Refused => {
                 return Err(source.reader.error(format!(

@@ -20,11 +20,13 @@ mod times;
 mod tracer;
 pub(crate) mod units;
 mod vertical;
+pub(crate) mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, Ix3};
+use time::PrimitiveDateTime;
 use tracing::{info, warn};
 
 use crate::calendar;
@@ -40,6 +42,7 @@ use frame::{look_at_grid, read_frame, refuse_missing};
 use series::{Overlap, Series};
 use source::{MAPS, TimeReader, stored_name};
 pub(super) use vertical::check_levels;
+use window::InputWindow;
 
 use crate::constants::Constants;
 use crate::constituents::Constituents;
@@ -78,6 +81,45 @@ pub fn open(
     Ok((domain, frame, series))
 }
 
+/// The same of a part of the grid of a run in which every cell is divided into `count` x `count`, which `choose` gives for the
+/// domain of the file. The frame has the window of the part.
+///
+/// # Errors
+///
+/// As [`open`], and those of `choose`.
+pub(crate) fn open_part(
+    files: &[PathBuf],
+    sides: Option<Sides>,
+    overlap: Overlap,
+    set: &Arc<Constituents>,
+    count: usize,
+    choose: impl FnOnce(&Domain) -> Result<Grid>,
+) -> Result<(Domain, Frame, Series)> {
+    let first = files.first().ok_or_else(|| Error::Usage("no input file is given".to_owned()))?;
+    let mut part = None;
+    let (domain, frame) = read_with(first, sides, set, |source, sides| {
+        // What is wrong with planes is told with all else that is.
+        let Ok(mass) = try_map(["MU", "MUB"], |name| source.plane(name, Axes::Plane)) else {
+            return Ok(None);
+        };
+        let [mu, mub] = mass.map(|plane| plane.mapv(f64::from));
+        let time = times::read(source.reader)?.moments[0];
+        let Ok((domain, _)) = read_domain(source, (mu + mub, time), sides) else {
+            return Ok(None);
+        };
+        let chosen = choose(&domain)?;
+        let window = InputWindow::of_part(&domain.grid, count, &chosen);
+        part = Some((chosen, window.clone()));
+        Ok(Some(window))
+    })?;
+    let series = Series::open(files, &domain, (overlap, set))?;
+    let series = match part {
+        Some((part, window)) => series.of_part(part, window),
+        None => series,
+    };
+    Ok((domain, frame, series))
+}
+
 /// Reads the domain and the first time of a WRF file, for a run with the usual scheme.
 ///
 /// # Errors
@@ -100,14 +142,28 @@ pub fn read_for(
     sides: Option<Sides>,
     set: &Arc<Constituents>,
 ) -> Result<(Domain, Frame)> {
+    read_with(path, sides, set, |_, _| Ok(None))
+}
+
+/// The same; `choose` may give a window of the volumes.
+fn read_with(
+    path: &Path,
+    sides: Option<Sides>,
+    set: &Arc<Constituents>,
+    choose: impl FnOnce(&TimeReader<'_>, Sides) -> Result<Option<InputWindow>>,
+) -> Result<(Domain, Frame)> {
     let reader = Reader::open(path)?;
     require_essentials(&reader)?;
     let source = TimeReader::new(&reader, shape(&reader)?, 0);
     let sides = sides.or_else(|| stored_sides(&reader)).unwrap_or(Sides::all(Side::Specified));
     check_shape(&reader, (source.shape, sides), set)?;
     let time = times::read(&reader)?.moments[0];
-    let (frame, origin) = read_frame(&source, time, set)?;
-    let domain = read_domain(&source, &frame, sides)?;
+    let window = choose(&source, sides)?;
+    let (frame, origin) = read_frame(&TimeReader { window: window.as_ref(), ..source }, time, set)?;
+    let (domain, doubt) = read_domain(&source, (frame.mu(), time), sides)?;
+    if let Some(doubt) = doubt {
+        warn!("{}: {doubt}", reader.path().shown());
+    }
     theta::tell(&source, origin, time);
     species::tell(&reader, set)?;
     warn_of_what_is_left_out(&source, &domain, set)?;
@@ -130,11 +186,23 @@ fn warn_of_what_is_left_out(
     let air = AirMass::<f64>::new(&domain.grid, &domain.coordinate);
     for name in not_carried(set) {
         if source.has(name) {
-            let ratio = source.volume(name, Axes::Volume)?;
-            let mass: f64 = ratio
-                .indexed_iter()
-                .map(|((k, j, i), &q)| f64::from(q) * air.cell.at(k, j, i))
-                .sum();
+            let conversion =
+                source.conversion(name, stored_name(source.reader, name).as_deref())?;
+            let (mut mass, mut k) = (0.0, 0);
+            source.all_levels(name, |level| {
+                let level = level.view().into_dimensionality::<Ix3>().expect("a level");
+                let amount = |((_, j, i), &q): ((usize, usize, usize), &f32)| {
+                    let ratio = if conversion.is_identity() {
+                        q
+                    } else {
+                        conversion.of(f64::from(q)) as f32
+                    };
+                    f64::from(ratio) * air.cell.at(k, j, i)
+                };
+                mass = level.indexed_iter().map(amount).fold(mass, |sum, x| sum + x);
+                k += 1;
+                true
+            })?;
             warn!("{name} is not a species of {} and is ignored ({mass:.3e} kg)", set.scheme());
         }
     }
@@ -234,7 +302,12 @@ pub(super) fn check_shape(
 /// Fewest cells along a horizontal axis with sides for which WRF's stencils are defined.
 const MIN_CELLS: usize = 4;
 
-fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<Domain> {
+/// The domain with this column mass, and a warning about it.
+fn read_domain(
+    source: &TimeReader<'_>,
+    (mu, time): (Array2<f64>, PrimitiveDateTime),
+    sides: Sides,
+) -> Result<(Domain, Option<String>)> {
     let reader = source.reader;
     let (plane, doubt) = grid::at(source)?;
     let Grid { dx, dy, .. } = plane.grid;
@@ -242,19 +315,16 @@ fn read_domain(source: &TimeReader<'_>, frame: &Frame, sides: Sides) -> Result<D
     let vertical = vertical::read(source)?;
     let unit = dx * dy / <f64 as Constants>::GRAVITY;
     let MassCoordinate { map_x, map_y, .. } = plane.coordinate;
-    let coordinate = vertical.coordinate(frame.mu(), [map_x, map_y], unit);
+    let coordinate = vertical.coordinate(mu, [map_x, map_y], unit);
     check_masses(reader, &grid, &coordinate)?;
-    if let Some(doubt) = doubt {
-        warn!("{}: {doubt}", reader.path().shown());
-    }
     let terrain = source.optional_plane("HGT", Axes::Plane)?.unwrap_or(plane.terrain);
     let start = ["SIMULATION_START_DATE", "START_DATE"]
         .iter()
         .find_map(|name| calendar::parse(&reader.text(name)?))
-        .filter(|start| *start <= frame.time)
-        .unwrap_or(frame.time);
+        .filter(|start| *start <= time)
+        .unwrap_or(time);
     let dt = reader.number("DT")?.filter(|dt| *dt > 0.0);
-    Ok(Domain { grid, coordinate, vertical, terrain, dt, start, ..plane })
+    Ok((Domain { grid, coordinate, vertical, terrain, dt, start, ..plane }, doubt))
 }
 
 /// Distance between columns and between rows on the map, m.

@@ -89,7 +89,12 @@ impl Frequency {
             source.reader.conversion(name, Quantity::FREQUENCY)?
         };
         convert(&mut values, conversion);
-        air::within(source.reader, &values, bounds::PHOTOLYSIS, &format!("{name} (s-1)"))?;
+        air::within(
+            source.reader,
+            (&values, source.window),
+            bounds::PHOTOLYSIS,
+            &format!("{name} (s-1)"),
+        )?;
         Ok(values)
     }
 }

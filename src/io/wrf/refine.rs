@@ -11,22 +11,14 @@
 //! each field of the input; density, depth of the layers and winds that conserve mass are computed from these on the
 //! fine grid.
 
-use ndarray::{Array, Array2, Axis, Dimension};
+use ndarray::{Array, Array2, Array3, Axis, Dimension};
 use rayon::prelude::*;
 
+use super::window::{AxisStagger, AxisWindow, InputWindow, Interpolant, places};
 use super::{Domain, Frame};
 use crate::dry_mass::{FaceMaps, MassCoordinate};
 use crate::grid::{Grid, Shape, Sides};
 use crate::real::Real;
-
-/// Staggering of the values along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AxisStagger {
-    /// At cell centres.
-    Cells,
-    /// On faces.
-    Faces,
-}
 
 /// Refinement of a grid.
 #[derive(Clone, Copy, Debug)]
@@ -36,66 +28,53 @@ struct Division {
     sides: Sides,
 }
 
-/// A fine value between two coarse ones.
-struct Interpolant {
-    /// Index of the first coarse value.
-    from: usize,
-    /// Index of the second.
-    to: usize,
-    /// Weight of the second.
-    weight: f64,
-}
-
 impl Division {
-    /// Interpolation of the fine values of an axis from `length` coarse values.
-    fn places(self, stand: AxisStagger, length: usize, is_periodic: bool) -> Vec<Interpolant> {
-        let fine = self.count as f64;
-        match stand {
-            AxisStagger::Faces => (0..=(length - 1) * self.count)
-                .map(|face| {
-                    let from = (face / self.count).min(length - 1);
-                    let to = (from + 1).min(length - 1);
-                    Interpolant { from, to, weight: (face % self.count) as f64 / fine }
-                })
-                .collect(),
-            AxisStagger::Cells => (0..length * self.count)
-                .map(|cell| {
-                    let (coarse, inside) = (cell / self.count, cell % self.count);
-                    // Distance from this coarse cell's centre, in coarse cells.
-                    let away = (inside as f64 + 0.5) / fine - 0.5;
-                    let last = length - 1;
-                    let before = match coarse {
-                        0 if is_periodic => last,
-                        0 => 0,
-                        coarse => coarse - 1,
-                    };
-                    let after = match coarse {
-                        coarse if coarse < last => coarse + 1,
-                        _ if is_periodic => 0,
-                        _ => last,
-                    };
-                    if away < 0.0 {
-                        Interpolant { from: before, to: coarse, weight: 1.0 + away }
-                    } else {
-                        Interpolant { from: coarse, to: after, weight: away }
-                    }
-                })
-                .collect(),
-        }
+    /// Interpolation of the points of a part of an axis, from those that its window has.
+    fn places_in(
+        self,
+        window: &AxisWindow,
+        stand: AxisStagger,
+        is_periodic: bool,
+    ) -> Vec<Interpolant> {
+        let all = places(self.count, stand, window.length, is_periodic);
+        let place = |point: &usize| {
+            let Interpolant { from, to, weight } = all[*point];
+            Interpolant { from: window.place(from), to: window.place(to), weight }
+        };
+        window.points.iter().map(place).collect()
     }
 
-    /// The fine values of a field whose last two axes are y and x: along y first, then along x. Rows are computed on
-    /// all threads, each from the two adjacent coarse ones.
+    /// The fine values of a field whose last two axes are y and x.
     fn field<T: Real, D: Dimension>(
         self,
         field: &Array<T, D>,
         [y, x]: [AxisStagger; 2],
     ) -> Array<T, D> {
         let axes = field.ndim();
+        let (rows, columns) = (field.len_of(Axis(axes - 2)), field.len_of(Axis(axes - 1)));
+        let x = places(self.count, x, columns, self.sides.periodic_x());
+        let y = places(self.count, y, rows, self.sides.periodic_y());
+        Self::interpolated(field, [&y, &x])
+    }
+
+    /// The fine values of a part, of the window of a volume with so many more points than cells along y and x.
+    fn part<T: Real>(self, field: &Array3<T>, window: &InputWindow, more: [usize; 2]) -> Array3<T> {
+        let stand = |more| if more == 0 { AxisStagger::Cells } else { AxisStagger::Faces };
+        let [y, x] = window.axes(more);
+        let y = self.places_in(y, stand(more[0]), self.sides.periodic_y());
+        let x = self.places_in(x, stand(more[1]), self.sides.periodic_x());
+        Self::interpolated(field, [&y, &x])
+    }
+
+    /// Values between those of a field whose last two axes are y and x: along y first, then along x. Rows are computed on
+    /// all threads, each from the two adjacent coarse ones.
+    fn interpolated<T: Real, D: Dimension>(
+        field: &Array<T, D>,
+        [y, x]: [&[Interpolant]; 2],
+    ) -> Array<T, D> {
+        let axes = field.ndim();
         let (axis_y, axis_x) = (Axis(axes - 2), Axis(axes - 1));
         let (rows, columns) = (field.len_of(axis_y), field.len_of(axis_x));
-        let x = self.places(x, columns, self.sides.periodic_x());
-        let y = self.places(y, rows, self.sides.periodic_y());
         let mut shape = field.raw_dim();
         (shape[axis_y.index()], shape[axis_x.index()]) = (y.len(), x.len());
         let mut fine = Array::zeros(shape);
@@ -108,7 +87,7 @@ impl Division {
             let [from, to] = [from, to].map(|j| &coarse[(level * rows + j) * columns..][..columns]);
             row.clear();
             row.extend(from.iter().zip(to).map(|(a, b)| between(*a, *b, weight)));
-            for (out, &Interpolant { from, to, weight }) in fine.iter_mut().zip(&x) {
+            for (out, &Interpolant { from, to, weight }) in fine.iter_mut().zip(x) {
                 *out = between(row[from], row[to], weight);
             }
         });
@@ -190,6 +169,32 @@ pub(crate) fn frame(coarse: &Frame, sides: Sides, count: usize) -> Frame {
     }
 }
 
+/// The fields of one time on a part of the grid with every cell divided into `count` x `count`, from those of its window;
+/// planes are those of the whole.
+pub(super) fn frame_of_part(
+    coarse: Frame,
+    (sides, count): (Sides, usize),
+    window: &InputWindow,
+) -> Frame {
+    let divide = Division { count, sides };
+    let on_part = |field: Array3<f32>, more: [usize; 2]| {
+        if count == 1 { window.picked(field, more) } else { divide.part(&field, window, more) }
+    };
+    let cells = |field: Array3<f32>| on_part(field, [0, 0]);
+    let mass = |plane: Array2<f32>| if count == 1 { plane } else { divide.cells(&plane) };
+    Frame {
+        time: coarse.time,
+        state: coarse.state.into_map(cells),
+        u: on_part(coarse.u, [0, 1]),
+        v: on_part(coarse.v, [1, 0]),
+        pressure: coarse.pressure.map(cells),
+        geopotential: coarse.geopotential.map(cells),
+        column_mass: coarse.column_mass.map(mass),
+        sources: coarse.sources.into_iter().map(cells).collect(),
+        photolysis: coarse.photolysis.into_iter().map(cells).collect(),
+    }
+}
+
 /// Degrees of longitude in a turn.
 const TURN: f32 = 360.0;
 
@@ -206,8 +211,35 @@ fn wrapped(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+    use std::sync::Arc;
+
+    use ndarray::s;
+
     use super::*;
-    use crate::grid::Side;
+    use crate::grid::{Parts, Side};
+    use crate::physics::registry::usual_set;
+    use crate::state::State;
+
+    /// A frame of numbers that differ from point to point.
+    fn frame_of(shape: Shape) -> Frame {
+        let field = |(nz, ny, nx): (usize, usize, usize)| {
+            Array3::from_shape_fn((nz, ny, nx), |(k, j, i)| (k * 1000 + j * 37 + i * i) as f32)
+        };
+        let cells = || field(shape.centre());
+        let set = usual_set();
+        Frame {
+            time: crate::calendar::START,
+            state: State::new(Arc::clone(&set), (0..set.len()).map(|_| cells()).collect()),
+            u: field(shape.x_face()),
+            v: field(shape.y_face()),
+            pressure: [cells(), cells()],
+            geopotential: [field(shape.z_face()), field(shape.z_face())],
+            column_mass: [0, 1].map(|_| Array2::zeros((shape.ny, shape.nx))),
+            sources: Vec::new(),
+            photolysis: Vec::new(),
+        }
+    }
 
     /// The same along x as along y.
     fn divided(values: &[f64], stand: AxisStagger, side: Side, count: usize) -> Vec<f64> {
@@ -263,6 +295,58 @@ mod tests {
         let wanted = [179.0, 179.5, -179.5, -179.0];
         for (found, wanted) in fine.row(0).iter().zip(wanted) {
             assert!((found - wanted).abs() < 1e-4, "{fine}");
+        }
+    }
+
+    /// Volumes of every part, read as windows, are those of the whole, with divided cells and without.
+    #[test]
+    fn windows_give_the_points_of_the_parts() {
+        for (x, y, count) in [
+            (Side::Periodic, Side::Open, 1),
+            (Side::Specified, Side::Periodic, 1),
+            (Side::Periodic, Side::Open, 3),
+            (Side::Specified, Side::Periodic, 2),
+        ] {
+            let sides = Sides { west: x, east: x, south: y, north: y };
+            let coarse = Grid::whole(Shape { nx: 12, ny: 13, nz: 2 }, [1.0; 2], sides);
+            let fine = grid(&coarse, count);
+            let all = frame_of(coarse.shape);
+            let whole = if count == 1 { all.clone() } else { frame(&all, sides, count) };
+            let cuts = [&[5 * count, 9 * count][..], &[6 * count][..]];
+            for part in Parts::new(&fine, cuts, [4; 2]).grids() {
+                let window = InputWindow::of_part(&coarse, count, part);
+                let read = |field: &Array3<f32>, more: [usize; 2]| {
+                    let read = |[z, y, x]: [Range<usize>; 3]| {
+                        Ok(field.slice(s![z, y, x]).iter().copied().collect())
+                    };
+                    window.volume((field.dim().0, more), read).expect("values")
+                };
+                let cells = |field: &Array3<f32>| read(field, [0, 0]);
+                let of_window = Frame {
+                    state: all.state.map(cells),
+                    u: read(&all.u, [0, 1]),
+                    v: read(&all.v, [1, 0]),
+                    pressure: all.pressure.each_ref().map(cells),
+                    geopotential: all.geopotential.each_ref().map(cells),
+                    ..all.clone()
+                };
+                let own = frame_of_part(of_window, (sides, count), &window);
+                assert_eq!(*own.state.theta(), part.cells(whole.state.theta()));
+                assert_eq!(own.geopotential[1], part.cells(&whole.geopotential[1]));
+                assert_eq!(own.column_mass, whole.column_mass);
+                // The last face of a periodic axis is the first one.
+                let (mut u, mut v) = (whole.u.clone(), whole.v.clone());
+                if x == Side::Periodic {
+                    let first = u.slice(s![.., .., 0]).to_owned();
+                    u.slice_mut(s![.., .., -1]).assign(&first);
+                }
+                if y == Side::Periodic {
+                    let first = v.slice(s![.., 0, ..]).to_owned();
+                    v.slice_mut(s![.., -1, ..]).assign(&first);
+                }
+                assert_eq!(own.u, part.x_faces(&u), "{sides} {count}");
+                assert_eq!(own.v, part.y_faces(&v), "{sides} {count}");
+            }
         }
     }
 }

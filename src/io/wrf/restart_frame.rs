@@ -1,10 +1,12 @@
 //! Input frames in restart files: the variables of a frame, and how to read them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use ndarray::{Array2, Array3, ArrayD, IxDyn};
+use ndarray::{Array2, Array3};
 use time::PrimitiveDateTime;
 
+use super::window::InputWindow;
 use super::{Frame, check_air};
 use crate::constituents::Constituents;
 use crate::error::Result;
@@ -58,27 +60,41 @@ pub(in crate::io) fn volumes<'a>(
 pub(in crate::io) const FRAME_PLANES: [&str; 2] =
     ["frame_column_mass_perturbation", "frame_column_mass_base"];
 
-/// An input frame of a restart file, for a run with a scheme that carries `set`.
+/// A volume of an input frame, or its window for a part of the grid.
+fn volume(
+    (reader, window): (&Reader, Option<&InputWindow>),
+    index: usize,
+    (name, along): (&str, [&str; 3]),
+) -> Result<Array3<f32>> {
+    let [nz, ny, nx] = try_map(along, |name| reader.dimension(name))?;
+    let read = |[z, y, x]: [Range<usize>; 3]| {
+        let ranges = [index..index + 1, z.clone(), y.clone(), x.clone()];
+        let values: Vec<f32> = typed(reader, name, &ranges)?;
+        shaped(reader, name, (z.len(), y.len(), x.len()), values)
+    };
+    match window {
+        None => read([0..nz, 0..ny, 0..nx]),
+        Some(window) => {
+            let [_, y, x] = along;
+            let more = [usize::from(y == FACE_Y[1]), usize::from(x == FACE_X[2])];
+            window.volume((nz, more), |ranges| Ok(read(ranges)?.into_raw_vec_and_offset().0))
+        }
+    }
+}
+
+/// An input frame of a restart file, or the window of one, for a run with a scheme that carries `set`.
 pub(in crate::io) fn frame(
-    reader: &Reader,
+    (reader, window): (&Reader, Option<&InputWindow>),
     (shape, set): (Shape, &Arc<Constituents>),
     index: usize,
     time: PrimitiveDateTime,
 ) -> Result<Frame> {
-    let values = |name: &str, along: &[&str]| -> Result<ArrayD<f32>> {
-        let lengths =
-            along.iter().map(|name| reader.dimension(name)).collect::<Result<Vec<_>>>()?;
-        let one = std::iter::once(index..index + 1);
-        let ranges: Vec<_> = one.chain(lengths.iter().map(|length| 0..*length)).collect();
-        shaped(reader, name, IxDyn(&lengths), typed(reader, name, &ranges)?)
-    };
-    let volume = |(name, along): (&str, [&str; 3])| -> Result<Array3<f32>> {
-        let field = values(&format!("{OF_FRAME}{name}"), &along)?;
-        Ok(field.into_dimensionality().expect("three dimensions were read"))
+    let volume = |(name, along): (&str, [&str; 3])| {
+        volume((reader, window), index, (&format!("{OF_FRAME}{name}"), along))
     };
     let plane = |name: &str| -> Result<Array2<f32>> {
-        let field = values(name, &CENTRE[1..])?;
-        shaped(reader, name, (shape.ny, shape.nx), field.into_iter().collect())
+        let values = typed(reader, name, &[index..index + 1, 0..shape.ny, 0..shape.nx])?;
+        shaped(reader, name, (shape.ny, shape.nx), values)
     };
     let set = Arc::new(set.with_passive([]));
     let fields = set.iter().map(|tracer| volume((tracer.name, CENTRE))).collect::<Result<_>>()?;
@@ -94,19 +110,15 @@ pub(in crate::io) fn frame(
         sources: Vec::new(),
         photolysis: Vec::new(),
     };
-    check_air(reader, &frame)?;
+    check_air(reader, &frame, window)?;
     Ok(frame)
 }
 
 /// A source variable of passive tracers, from an input frame of a restart file.
 pub(in crate::io) fn source(
-    reader: &Reader,
-    shape: Shape,
+    file: (&Reader, Option<&InputWindow>),
     index: usize,
     variable: &str,
 ) -> Result<Array3<f32>> {
-    let name = format!("{OF_SOURCE}{variable}");
-    let (nz, ny, nx) = shape.centre();
-    let values = typed(reader, &name, &[index..index + 1, 0..nz, 0..ny, 0..nx])?;
-    shaped(reader, &name, shape.centre(), values)
+    volume(file, index, (&format!("{OF_SOURCE}{variable}"), CENTRE))
 }

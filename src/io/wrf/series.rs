@@ -9,6 +9,7 @@ use time::PrimitiveDateTime;
 
 use super::photolysis::Frequency;
 use super::source::TimeReader;
+use super::window::InputWindow;
 use super::{
     Domain, Frame, coordinates, look_at_grid, read_frame, read_maps, refine, refuse_missing,
     require_essentials, restart_frame, shape, spacing, times, tracer, vertical,
@@ -17,7 +18,7 @@ use crate::calendar;
 use crate::constituents::Constituents;
 use crate::error::{Advice, Result};
 use crate::frame::FrameSource;
-use crate::grid::Shape;
+use crate::grid::{Grid, Shape, Sides};
 use crate::io::read::missing_values::MissingValues;
 use crate::io::read::reader::Reader;
 use crate::os_text::Shown;
@@ -37,17 +38,18 @@ struct InputTime {
 }
 
 impl InputTime {
-    /// Source variables of passive tracers at this time, for the grid of `frame`, and the photolysis frequencies.
+    /// Source variables of passive tracers at this time, for the cells of `frame` and its window, and the photolysis frequencies.
     fn sources(
         &self,
         reader: &Reader,
-        frame: &Frame,
+        (frame, window): (&Frame, Option<&InputWindow>),
         (variables, frequencies): (&[SourceVariable], &[Frequency]),
     ) -> Result<Vec<Array3<f32>>> {
-        let (nz, ny, nx) = frame.state.theta().dim();
+        let nz = frame.state.theta().dim().0;
+        let (ny, nx) = frame.column_mass[0].dim();
         let shape = Shape { nx, ny, nz };
-        let source = TimeReader::new(reader, shape, self.index);
-        let kept = |name: &str| restart_frame::source(reader, shape, self.index, name);
+        let source = TimeReader { window, ..TimeReader::new(reader, shape, self.index) };
+        let kept = |name: &str| restart_frame::source((reader, window), self.index, name);
         let read = |variable: &SourceVariable| {
             if self.is_kept { kept(variable.name) } else { tracer::read(&source, *variable, frame) }
         };
@@ -90,6 +92,8 @@ pub struct Series {
     frequencies: Vec<Frequency>,
     /// The set of the scheme of the run.
     set: Arc<Constituents>,
+    /// The part of the grid of the run for which frames are read, and its window of the files.
+    part: Option<(Grid, Arc<InputWindow>)>,
 }
 
 impl Series {
@@ -151,7 +155,16 @@ impl Series {
         }
         let start = moments.first().map_or(calendar::START, |first| first.time);
         let (frequencies, set) = (Vec::new(), Arc::clone(set));
-        Ok(Self { moments, first: 0, start, division: None, recipe: None, frequencies, set })
+        Ok(Self {
+            moments,
+            first: 0,
+            start,
+            division: None,
+            recipe: None,
+            frequencies,
+            set,
+            part: None,
+        })
     }
 
     /// The remaining times of a restart file, the first of which has the index `first`, and the reference time.
@@ -169,12 +182,21 @@ impl Series {
         };
         let moments = times.iter().enumerate().map(moment).collect();
         let (frequencies, set) = (Vec::new(), Arc::clone(set));
-        Self { moments, first, start, division: None, recipe: None, frequencies, set }
+        Self { moments, first, start, division: None, recipe: None, frequencies, set, part: None }
     }
 
     /// Refinement: divides every cell of `coarse`, the grid of the files, into `count` x `count`.
     pub fn refined(self, coarse: Domain, count: usize) -> Self {
         Self { division: Some((Box::new(coarse), count)), ..self }
+    }
+
+    /// Lets the frames be those of a part of the grid of the run; planes stay those of the whole.
+    pub(crate) fn of_part(self, part: Grid, window: InputWindow) -> Self {
+        Self { part: Some((part, Arc::new(window))), ..self }
+    }
+
+    fn window(&self) -> Option<&InputWindow> {
+        self.part.as_ref().map(|(_, window)| &**window)
     }
 
     /// Adds passive tracers to the frames.
@@ -210,8 +232,17 @@ impl Series {
         };
         let reader = Reader::open(&first.path)?;
         let variables = (&self.of_tracers()[..], &self.frequencies[..]);
-        let sources = first.sources(&reader, &frame, variables)?;
+        let sources = first.sources(&reader, (&frame, self.window()), variables)?;
         Ok(Frame { sources, ..frame })
+    }
+
+    /// A frame of the files on the grid of the run, or on the part of it, with the cells of the files divided.
+    pub(crate) fn on_grid(&self, frame: Frame, (sides, count): (Sides, usize)) -> Frame {
+        match (self.window(), count) {
+            (Some(window), _) => refine::frame_of_part(frame, (sides, count), window),
+            (None, 1) => frame,
+            (None, count) => refine::frame(&frame, sides, count),
+        }
     }
 
     /// A frame on the grid of the run, which is `domain`, with its passive tracers.
@@ -219,7 +250,8 @@ impl Series {
         let Some(recipe) = &self.recipe else { return frame };
         let photolysis = frame.sources.split_off(self.of_tracers().len());
         let heights = frame.heights();
-        let place = CellPositions { grid: &domain.grid, heights: &heights };
+        let grid = self.part.as_ref().map_or(&domain.grid, |(part, _)| part);
+        let place = CellPositions { grid, heights: &heights };
         let state = recipe.complete(frame.state, &place, &frame.sources);
         Frame { state, sources: Vec::new(), photolysis, ..frame }
     }
@@ -240,7 +272,8 @@ impl Series {
             return Ok(());
         }
         let (coarse, _) = self.coarse(domain);
-        (from..self.len()).try_for_each(|number| self.as_stored(number, coarse).map(drop))
+        let check = |number| self.in_window(number, coarse, self.window()).map(drop);
+        (from..self.len()).try_for_each(check)
     }
 
     /// Returns `true` if all times together have so few cells that reading them only for a check is cheap.
@@ -255,19 +288,30 @@ impl Series {
     ///
     /// As [`FrameSource::frame`].
     pub fn as_stored(&self, number: usize, domain: &Domain) -> Result<Frame> {
+        self.in_window(number, domain, None)
+    }
+
+    /// The same within a window.
+    pub(in crate::io) fn in_window(
+        &self,
+        number: usize,
+        domain: &Domain,
+        window: Option<&InputWindow>,
+    ) -> Result<Frame> {
         let moment = &self.moments[number - self.first];
         let InputTime { path, index, is_kept, time } = moment;
         let reader = Reader::open(path)?;
         let frame = if *is_kept {
-            restart_frame::frame(&reader, (domain.grid.shape, &self.set), *index, *time)?
+            restart_frame::frame((&reader, window), (domain.grid.shape, &self.set), *index, *time)?
         } else {
             let source = TimeReader::new(&reader, shape(&reader)?, *index);
+            let source = TimeReader { window, ..source };
             let (frame, _) = read_frame(&source, *time, &self.set)?;
             check_same_grid(&source, domain)?;
             frame
         };
         let variables = (&self.of_tracers()[..], &self.frequencies[..]);
-        let sources = moment.sources(&reader, &frame, variables)?;
+        let sources = moment.sources(&reader, (&frame, window), variables)?;
         Ok(Frame { sources, ..frame })
     }
 }
@@ -291,12 +335,8 @@ impl FrameSource for Series {
 
     fn frame(&self, number: usize, domain: &Domain) -> Result<Frame> {
         let (coarse, count) = self.coarse(domain);
-        let frame = self.as_stored(number, coarse)?;
-        let frame = match count {
-            1 => frame,
-            count => refine::frame(&frame, coarse.grid.sides, count),
-        };
-        Ok(self.complete(frame, domain))
+        let frame = self.in_window(number, coarse, self.window())?;
+        Ok(self.complete(self.on_grid(frame, (coarse.grid.sides, count)), domain))
     }
 }
 

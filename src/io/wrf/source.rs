@@ -1,8 +1,11 @@
 //! Variables of one time of a WRF file.
 
+use std::ops::Range;
+
 use ndarray::{Array, Array2, Array3, ArrayD, Dimension, Ix2, Ix3};
 
 use super::units;
+use super::window::InputWindow;
 use crate::error::Result;
 use crate::grid::Shape;
 use crate::io::layout::{Axes, ENSEMBLE_MEAN};
@@ -29,12 +32,14 @@ pub(super) struct TimeReader<'a> {
     pub(super) time: usize,
     /// Collector of missing values; without one they are errors.
     pub(super) holes: Option<&'a MissingValues>,
+    /// The window of volumes that is read, for a part of the grid.
+    pub(super) window: Option<&'a InputWindow>,
 }
 
 impl<'a> TimeReader<'a> {
     /// A time of a file; missing values are errors.
     pub(super) fn new(reader: &'a Reader, shape: Shape, time: usize) -> Self {
-        Self { reader, shape, time, holes: None }
+        Self { reader, shape, time, holes: None, window: None }
     }
 }
 
@@ -122,12 +127,52 @@ impl TimeReader<'_> {
 
     fn stored(&self, name: &str, axes: Axes) -> Result<ArrayD<f32>> {
         let (variable, slab) = self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
-        let Some(holes) = self.holes else { return self.reader.values(&variable, &slab) };
-        let Masked { values, hole } = self.reader.masked(&variable, &slab)?;
+        let (Some(window), &[levels, _, _]) = (self.window, &slab.shape[..]) else {
+            return self.checked(&variable, &slab);
+        };
+        let (before, _) = slab.ranges.split_at(slab.ranges.len() - 3);
+        let field = window.volume((levels, axes.more()), |ranges| {
+            let shape = ranges.iter().map(Range::len).collect();
+            let slab = Slab { ranges: [before, &ranges].concat(), shape };
+            Ok(self.checked(&variable, &slab)?.into_raw_vec_and_offset().0)
+        })?;
+        Ok(field.into_dyn())
+    }
+
+    /// The values of a slab, of which missing ones go to the collector, if there is one.
+    fn checked(&self, variable: &Variable, slab: &Slab) -> Result<ArrayD<f32>> {
+        let Some(holes) = self.holes else { return self.reader.values(variable, slab) };
+        let Masked { values, hole } = self.reader.masked(variable, slab)?;
         if let Some(hole) = hole {
             holes.add(hole);
         }
         Ok(values)
+    }
+
+    /// Cells of the volumes that are read.
+    pub(super) fn cells(&self) -> Shape {
+        self.window.map_or(self.shape, |window| window.shape(self.shape.nz))
+    }
+
+    /// `true` if a condition holds for the values of all levels of a volume of the whole, level by level, in the units of
+    /// the file; values may be missing.
+    pub(super) fn all_levels(
+        &self,
+        name: &str,
+        mut holds: impl FnMut(&ArrayD<f32>) -> bool,
+    ) -> Result<bool> {
+        let axes = Axes::Volume;
+        let (variable, slab) = self.part(name, stored_name(self.reader, name).as_deref(), axes)?;
+        let at = slab.ranges.len() - 3;
+        for level in 0..slab.shape[0] {
+            let mut of_level = slab.clone();
+            of_level.ranges[at] = level..level + 1;
+            of_level.shape[0] = 1;
+            if !holds(&self.reader.masked(&variable, &of_level)?.values) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The same for pictures: values may be missing or infinite; of an ensemble, the mean.
@@ -141,7 +186,7 @@ impl TimeReader<'_> {
     }
 
     /// The map from the values of a variable to those of its quantity.
-    fn conversion(&self, name: &str, stored: Option<&str>) -> Result<Conversion> {
+    pub(super) fn conversion(&self, name: &str, stored: Option<&str>) -> Result<Conversion> {
         let Some(quantity) = units::of(name) else { return Ok(Conversion::IDENTITY) };
         self.reader.conversion(stored.unwrap_or(name), quantity)
     }

@@ -7,10 +7,11 @@
 
 use std::path::Path;
 
-use ndarray::{Array3, Zip};
+use ndarray::{Array3, ArrayD, Zip};
 use tracing::warn;
 
 use super::Frame;
+use super::source::TimeReader;
 use crate::constants::Constants;
 use crate::constituents::Constituents;
 use crate::error::Result;
@@ -53,13 +54,20 @@ pub(super) fn is_wsm3(reader: &Reader) -> Result<bool> {
 
 /// Converts frozen cloud water and rain to ice and snow, in a file of WSM3 without ice and snow, for a scheme that has
 /// these.
-pub(super) fn split(reader: &Reader, frame: &mut Frame) -> Result<()> {
-    let state = &mut frame.state;
-    let is_frozen = |[_, frozen]: [&str; 2]| {
-        state.get(frozen).is_none_or(|field| field.iter().any(|q| *q != 0.0))
-    };
-    if !is_wsm3(reader)? || ONE_OF_WSM3.into_iter().any(is_frozen) {
+pub(super) fn split(source: &TimeReader<'_>, frame: &mut Frame) -> Result<()> {
+    if !is_wsm3(source.reader)? {
         return Ok(());
+    }
+    let state = &mut frame.state;
+    for [_, frozen] in ONE_OF_WSM3 {
+        if state.get(frozen).is_none_or(|field| field.iter().any(|q| *q != 0.0)) {
+            return Ok(());
+        }
+        // The window of a part may be without ice where the whole is not.
+        let is_empty = |level: &ArrayD<f32>| level.iter().all(|q| *q == 0.0);
+        if source.window.is_some() && source.has(frozen) && !source.all_levels(frozen, is_empty)? {
+            return Ok(());
+        }
     }
     let cold = below_freezing(state.theta(), &frame.pressure);
     for [liquid, frozen] in ONE_OF_WSM3 {

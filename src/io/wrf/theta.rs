@@ -67,31 +67,56 @@ fn is_empty(field: &Array3<f32>) -> bool {
 /// Chooses between T and THM; `read` reads them if they exist.
 pub(super) fn choose(
     reader: &Reader,
+    read: impl FnMut(&str) -> Result<Option<Array3<f32>>>,
+) -> Result<(Array3<f32>, Origin)> {
+    choose_by(reader, read, |_, field| Ok(is_empty(field)))
+}
+
+/// The same; `is_empty` tells whether one was never filled.
+fn choose_by(
+    reader: &Reader,
     mut read: impl FnMut(&str) -> Result<Option<Array3<f32>>>,
+    is_empty: impl Fn(&str, &Array3<f32>) -> Result<bool>,
 ) -> Result<(Array3<f32>, Origin)> {
     let t = read("T")?;
     let thm = match &t {
-        Some(t) if !is_empty(t) => None,
+        Some(t) if !is_empty("T", t)? => None,
         _ => read("THM")?,
     };
     match (t, thm) {
         (None, None) => Err(reader.error("has neither T nor THM")),
         (Some(t), None) => Ok((t, Origin::Own)),
-        (Some(t), Some(thm)) if is_empty(&thm) => Ok((t, Origin::Own)),
+        (Some(t), Some(thm)) if is_empty("THM", &thm)? => Ok((t, Origin::Own)),
         (t, Some(thm)) => {
             Ok((thm, Origin::Thm { is_moist: is_moist(reader)?, has_empty_t: t.is_some() }))
         }
     }
 }
 
+/// `true` if all levels of a variable have one value, or none.
+fn is_uniform(source: &TimeReader<'_>, name: &str) -> Result<bool> {
+    let mut first = None;
+    source.all_levels(name, |level| {
+        let first = *first.get_or_insert_with(|| level.first().copied().unwrap_or(f32::NAN));
+        level.iter().all(|x| *x == first || (x.is_nan() && first.is_nan()))
+    })
+}
+
 /// Potential temperature less 300 K; missing values are added to the list of the source. Shape: (nz, ny, nx).
 pub(super) fn read(source: &TimeReader<'_>, qv: &Array3<f32>) -> Result<(Array3<f32>, Origin)> {
     let own = MissingValues::default();
-    let (field, origin) = choose(source.reader, |name| {
-        let holes = if name == "T" { Some(&own) } else { source.holes };
-        let source = TimeReader { holes, ..*source };
-        source.optional_volume(name)
-    })?;
+    let (field, origin) = choose_by(
+        source.reader,
+        |name| {
+            let holes = if name == "T" { Some(&own) } else { source.holes };
+            let source = TimeReader { holes, ..*source };
+            source.optional_volume(name)
+        },
+        |name, field| {
+            // The window of a part may be uniform where the whole is not.
+            Ok(is_empty(field) && (source.window.is_none() || is_uniform(source, name)?))
+        },
+    )?;
     match (origin, source.holes) {
         (Origin::Thm { is_moist: true, .. }, _) => Ok((air::dry_theta(field, qv), origin)),
         (Origin::Thm { .. }, _) => Ok((field, origin)),

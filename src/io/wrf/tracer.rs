@@ -37,9 +37,22 @@ pub(super) fn read(
         (Err(refusal), _) => return Err(source.reader.other_units(&stored, &refusal)),
     }
     if let Some(all_of_it) = units::whole(units) {
-        let most = values.iter().copied().fold(0.0, f32::max);
+        let largest = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
+        let mut most = largest(&mut values.iter().copied());
+        // The bound below 0 is that of the whole, of which a window may have the small values alone.
+        if source.window.is_some()
+            && values.iter().any(|x| *x < 0.0)
+            && let Ok(conversion) = quantity.conversion(&stated)
+        {
+            source.all_levels(name, |level| {
+                let converted = |x: &f32| conversion.of(f64::from(*x)) as f32;
+                most = most.max(largest(&mut level.iter().map(converted)));
+                true
+            })?;
+        }
         let range = bounds::gas(all_of_it, f64::from(most).min(all_of_it));
-        air::within(source.reader, &values, range, &format!("{stored} ({units})"))?;
+        let what = format!("{stored} ({units})");
+        air::within(source.reader, (&values, source.window), range, &what)?;
     }
     Ok(values)
 }

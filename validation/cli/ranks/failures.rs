@@ -84,26 +84,50 @@ fn a_panic_ends_all_ranks() {
     assert!(!place.files().contains(&"small.out.nc".to_owned()), "{:?}", place.files());
 }
 
-#[test]
-fn a_full_disk_ends_all_ranks() {
-    let Some(launcher) = Launcher::take() else { return };
-    let place = place();
+/// A run of three ranks whose output goes to a disk that it fills; `None` where none can be made. Returns what is left of
+/// it, after `look` has looked at it.
+fn on_a_small_disk(
+    launcher: &Launcher,
+    place: &Place,
+    output: &str,
+    look: impl FnOnce(&Place),
+) -> Option<Vec<String>> {
     let disk = place.path("disk");
     fs::create_dir(&disk).expect("a folder");
     let mount = ["-t", "tmpfs", "-o", "size=1500k", "tmpfs"];
     let made = Command::new("mount").args(mount).arg(&disk).output();
     if !made.as_ref().is_ok_and(|made| made.status.success()) {
         skipped(&format!("no small disk can be made here: {made:?}"));
-        return;
+        return None;
     }
     let words = ["run", "-q", "--input", "small.nc", "--dt", "30", "--hours", "1e4"];
-    let more = ["--output-interval", "30", "--output", "disk/out.nc"];
+    let more = ["--output-interval", "30", "--output", output];
     let start = Instant::now();
-    let ended = launcher.run(&place, 3, &[&words[..], &more].concat());
-    let left: Vec<_> = fs::read_dir(&disk).expect("a folder").collect();
+    let ended = launcher.run(place, 3, &[&words[..], &more].concat());
+    look(place);
+    let left = fs::read_dir(&disk)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let left = left.collect();
     let gone = Command::new("umount").arg("-l").arg(&disk).status();
     assert!(gone.is_ok_and(|status| status.success()), "{} stays mounted", disk.display());
     assert!(start.elapsed() < 2 * PATIENCE, "{:?}", start.elapsed());
-    ended.refused(FILES, &["disk/out.nc", "No space left"]);
-    assert!(left.is_empty(), "{left:?}");
+    ended.refused(FILES, &[output, "No space left"]);
+    Some(left)
+}
+
+#[test]
+fn a_full_disk_ends_all_ranks() {
+    let Some(launcher) = Launcher::take() else { return };
+    let left = on_a_small_disk(&launcher, &place(), "disk/out.nc", |_| ());
+    assert!(left.is_none_or(|left| left.is_empty()));
+}
+
+#[cfg(feature = "zarr")]
+#[test]
+fn a_store_on_a_full_disk_has_whole_frames() {
+    let Some(launcher) = Launcher::take() else { return };
+    let look = |place: &Place| super::shards::check_whole(place, "disk/out.zarr");
+    let left = on_a_small_disk(&launcher, &place(), "disk/out.zarr", look);
+    assert!(left.is_none_or(|left| left == ["out.zarr"]));
 }

@@ -4,6 +4,8 @@ mod failures;
 mod launchers;
 mod outputs;
 mod same_bits;
+#[cfg(feature = "zarr")]
+mod shards;
 mod signals;
 
 use std::process::{Child, Command, Output, Stdio};

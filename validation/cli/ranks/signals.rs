@@ -12,19 +12,21 @@ const INTERRUPTED: i32 = 130;
 /// Size at which the unfinished file has several frames: one has about 200 kB.
 const SEVERAL_FRAMES: u64 = 1_000_000;
 
-/// Returns `true` if a run to `out.nc` is amid its steps.
-fn has_frames(place: &Place) -> bool {
-    fs::metadata(place.path(".out.nc.part")).is_ok_and(|about| about.len() > SEVERAL_FRAMES)
+/// Returns `true` if a run to this output, a file or a store, is amid its steps.
+fn has_frames(place: &Place, output: &str) -> bool {
+    fs::metadata(place.path(&format!(".{output}.part")))
+        .is_ok_and(|about| about.is_file() && about.len() > SEVERAL_FRAMES)
+        || place.path(output).join("T/c/3").is_dir()
 }
 
 /// Starts a run without end, and waits until it writes.
-fn endless(launcher: &Launcher, place: &Place) -> Child {
+pub(super) fn endless(launcher: &Launcher, place: &Place, output: &str) -> Child {
     let words = ["run", "-q", "--input", "small.nc", "--dt", "30", "--hours", "1e6"];
-    let files = ["--output", "out.nc", "--restart-output", "r.nc", "--output-interval", "30"];
+    let files = ["--output", output, "--restart-output", "r.nc", "--output-interval", "30"];
     let child = launcher.program(place, 3, &[&words[..], &files].concat()).spawn();
     let mut child = child.expect("mpirun starts");
     let start = Instant::now();
-    while !has_frames(place) {
+    while !has_frames(place, output) {
         let ended = child.try_wait().expect("a child");
         assert!(start.elapsed() < 2 * PATIENCE && ended.is_none(), "no output: {ended:?}");
         sleep(Duration::from_millis(10));
@@ -33,12 +35,12 @@ fn endless(launcher: &Launcher, place: &Place) -> Child {
 }
 
 /// The processes that a process has started.
-fn children(parent: u32) -> Vec<u32> {
+pub(super) fn children(parent: u32) -> Vec<u32> {
     let said = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
     said.expect("a process").split_whitespace().map(|id| id.parse().expect("a number")).collect()
 }
 
-fn signal(name: &str, process: u32) {
+pub(super) fn signal(name: &str, process: u32) {
     let sent = Command::new("kill").args([name, &process.to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "{name}");
 }
@@ -47,7 +49,7 @@ fn signal(name: &str, process: u32) {
 fn a_killed_rank_takes_the_others_with_it() {
     let Some(launcher) = Launcher::take() else { return };
     let place = place();
-    let child = endless(&launcher, &place);
+    let child = endless(&launcher, &place, "out.nc");
     let ranks = children(child.id());
     assert_eq!(ranks.len(), 3);
     signal("-KILL", ranks[1]);
@@ -66,7 +68,7 @@ fn a_killed_rank_takes_the_others_with_it() {
 fn stopped(name: &str, is_to_rank: bool) -> Ended {
     let launcher = Launcher::take().expect("checked by the caller");
     let place = place();
-    let child = endless(&launcher, &place);
+    let child = endless(&launcher, &place, "out.nc");
     let to = if is_to_rank { children(child.id())[2] } else { child.id() };
     signal(name, to);
     let start = Instant::now();
@@ -105,7 +107,7 @@ fn the_batch_system_may_send_its_signal_to_one_process_too() {
         .spawn()
         .expect("it starts");
     let start = Instant::now();
-    while !has_frames(&place) {
+    while !has_frames(&place, "out.nc") {
         assert!(start.elapsed() < 2 * PATIENCE, "no output");
         sleep(Duration::from_millis(10));
     }

@@ -1,6 +1,7 @@
 //! A step on the ranks that there are, beside the same cells on each of them alone, and beside a model of the cut.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -15,12 +16,12 @@ use super::cpu::{FEWEST, PATIENCE, patience_ends};
 use super::{HOST_VALUES, too_large};
 use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
-use crate::backend::ranks::{Ranked, WholeRun};
+use crate::backend::ranks::{DividedRun, Ranked};
 use crate::backend::{Backend, ComputePrecision};
 use crate::cli::run::ranks::parts;
 use crate::cli::{BackendChoice, FilePrecision};
 use crate::error::{Error, Result};
-use crate::grid::Shape;
+use crate::grid::{DividedGrid, Shape};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
@@ -185,8 +186,10 @@ impl Bench {
         let ReplicatedGrid { grid, coordinate, forcing, state, .. } = &*whole;
         let (cut, _) = parts(grid, ranks.size(), Some(chosen))?;
         let widest = cut.grids().iter().map(|part| part.shape.columns()).max().unwrap_or_default();
-        let run = WholeRun { grid, coordinate, limiter, scheme, forcing, state, chemistry: None };
-        let mut backend = Ranked::of_cells(&team.ranks, cut, &run);
+        let divided = Arc::new(DividedGrid::new(team, cut));
+        let (forcing, state) = (&Arc::new(forcing.part(divided.own())), state.part(divided.own()));
+        let run = DividedRun { grid, coordinate, limiter, scheme, forcing, state, chemistry: None };
+        let mut backend = Ranked::of_cells(&divided, run);
         let before = ranks.bytes_sent();
         let times = clock.steps(&mut backend)?;
         let mut sent = [(ranks.bytes_sent() - before).cast_signed()];

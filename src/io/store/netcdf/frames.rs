@@ -4,7 +4,6 @@
 //! ([`chunks`](super::chunks)), which caches no chunk. To any reader the file is NetCDF-4 with the filters shuffle and
 //! deflate.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -12,6 +11,9 @@ use super::chunks::{Dataset, File, Result};
 use crate::io::store::format::{Field, Form, Values};
 use crate::io::store::ordered_pipeline::in_order;
 use crate::io::store::storage::{Bits, Block, Blocks, Coding, Compression};
+
+/// Bytes that a compressed chunk may be longer than twice its values.
+const SLACK: usize = 1 << 10;
 
 /// Name of the unlimited dimension.
 const TIME: &str = "Time";
@@ -23,8 +25,10 @@ pub(in crate::io) struct FrameFile {
     datasets: BTreeMap<&'static str, Dataset>,
     file: File,
     form: Form,
-    /// Stored chunks of fields that are the same in all frames.
-    lasting: BTreeMap<&'static str, Vec<Vec<u8>>>,
+    /// Fields of the frame that is being written, of those that are the same in all frames.
+    written: Vec<&'static str>,
+    /// Fields that are the same in all frames and are stored, with the frame that has them.
+    lasting: BTreeMap<&'static str, usize>,
 }
 
 /// A chunk of a field to be encoded.
@@ -37,17 +41,15 @@ struct InChunks<'a> {
     encode: Encode<'a>,
     /// Size of a value, bytes.
     size: usize,
-    /// `true` if its chunks are kept for the next frames.
-    is_kept: bool,
-    /// `true` if the field is the same in all frames.
-    lasts: bool,
+    /// The frame that has the same chunks already.
+    same_as: Option<usize>,
 }
 
 impl FrameFile {
     /// Opens a file that the NetCDF library has defined and closed.
     pub(in crate::io) fn open(path: &Path, form: Form) -> Result<Self> {
-        let (datasets, lasting) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { datasets, file: File::open(path)?, form, lasting })
+        let (datasets, lasting, written) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        Ok(Self { datasets, file: File::open(path)?, form, written, lasting })
     }
 
     /// A dataset, extended to contain a frame.
@@ -89,23 +91,29 @@ impl FrameFile {
 
     fn of_precision<'a, T: Bits>(
         &self,
-        &Field { about, bits, lasts, .. }: &Field<'a>,
+        field: &Field<'a>,
         values: &'a [T],
     ) -> Result<InChunks<'a>> {
+        let (Field { about, bits, lasts, .. }, field) = (*field, *field);
         let (compression, size) = (self.form.compression, size_of::<T>());
         let blocks = Blocks::of(about.axes, self.form.shape, size)
             .ok_or_else(|| format!("{} is neither a volume nor a plane", about.name))?;
         let coding = Coding { compression, bits };
-        let encode =
-            move |block: Block| coding.encode(&values[block.begin..block.end], blocks.values());
+        let encode = move |block: Block| {
+            let here = field.within(block.begin, block.end).unwrap_or_default();
+            coding.encode(&values[here], blocks.values())
+        };
         Ok(InChunks {
             name: about.name,
             blocks,
             encode: Box::new(encode),
             size,
             // Encoding a chunk again without compression is as fast as copying it.
-            is_kept: lasts && compression != Compression::None,
-            lasts,
+            same_as: self
+                .lasting
+                .get(about.name)
+                .copied()
+                .filter(|_| lasts && compression != Compression::None),
         })
     }
 
@@ -114,40 +122,45 @@ impl FrameFile {
     pub(in crate::io) fn put_fields(&mut self, frame: usize, fields: &[Field<'_>]) -> Result<()> {
         for field in fields {
             self.reaching(field.about.name, frame)?;
+            if field.lasts {
+                self.written.push(field.about.name);
+            }
         }
-        let fields =
+        let in_chunks =
             fields.iter().map(|field| self.in_chunks(field)).collect::<Result<Vec<_>>>()?;
-        let tasks: Vec<(&InChunks<'_>, usize, Block)> = fields
+        let tasks: Vec<(&InChunks<'_>, Block)> = in_chunks
             .iter()
-            .flat_map(|field| {
-                field.blocks.all().enumerate().map(move |(number, block)| (field, number, block))
+            .zip(fields)
+            .flat_map(|(chunks, field)| {
+                let here = |block: &Block| field.within(block.begin, block.end).is_some();
+                chunks.blocks.all().filter(here).map(move |block| (chunks, block))
             })
             .collect();
-        let Self { datasets, lasting, form: Form { statistics, .. }, .. } = self;
-        let stored = std::mem::take(lasting);
+        let Self { datasets, form: Form { statistics, .. }, .. } = self;
         let encode = |n: usize| {
-            let (field, number, block) = tasks[n];
-            let before = stored.get(field.name).filter(|_| field.lasts);
-            match before.and_then(|chunks| chunks.get(number)) {
-                Some(chunk) => Ok(Cow::Borrowed(chunk.as_slice())),
-                None => (field.encode)(block).map(Cow::Owned),
+            let (field, block) = tasks[n];
+            let raw = field.blocks.values() * field.size;
+            match field.same_as {
+                Some(before) => {
+                    let offset = field.blocks.offset(before, block);
+                    let offset: Vec<u64> = offset.into_iter().map(|at| at as u64).collect();
+                    datasets[field.name].read_chunk(&offset, 2 * raw + SLACK)
+                }
+                None => (field.encode)(block),
             }
         };
-        let mut kept: BTreeMap<&'static str, Vec<Vec<u8>>> = BTreeMap::new();
-        let done = in_order(tasks.len(), encode, |n, bytes: Result<Cow<'_, [u8]>>| {
-            let ((field, _, block), bytes) = (tasks[n], bytes?);
-            let name = field.name;
+        in_order(tasks.len(), encode, |n, bytes: Result<Vec<u8>>| {
+            let ((field, block), bytes) = (tasks[n], bytes?);
             statistics.count((block.end - block.begin) * field.size, bytes.len());
-            datasets[name].write_chunk(&field.blocks.offset(frame, block), &bytes)?;
-            if let (true, Cow::Owned(mut bytes)) = (field.is_kept, bytes) {
-                bytes.shrink_to_fit();
-                kept.entry(name).or_default().push(bytes);
-            }
-            Ok(())
-        });
-        *lasting = stored;
-        lasting.extend(kept);
-        done
+            datasets[field.name].write_chunk(&field.blocks.offset(frame, block), &bytes)
+        })
+    }
+
+    /// Ends a frame: what lasts is stored from now on.
+    pub(in crate::io) fn end(&mut self, frame: usize) {
+        for name in std::mem::take(&mut self.written) {
+            self.lasting.entry(name).or_insert(frame);
+        }
     }
 
     /// Flushes the file to the system.
@@ -208,8 +221,9 @@ mod tests {
             let values = values(which);
             file.begin(frame).expect("time");
             let field = Values::Single(&values);
-            let field = Field { about: U, values: field, bits, lasts: frame > 0 };
+            let field = Field { about: U, values: field, first: 0, bits, lasts: frame > 0 };
             file.put_fields(frame, &[field]).expect("chunks");
+            file.end(frame);
             all.extend(values);
         }
         file.close().expect("a whole file");

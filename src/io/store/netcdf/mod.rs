@@ -233,7 +233,8 @@ impl Store for NetcdfStore {
         self.filled()?.put_fields(frame, fields)
     }
 
-    fn end(&mut self, _frame: usize) -> Done {
+    fn end(&mut self, frame: usize) -> Done {
+        self.filled()?.end(frame);
         Ok(())
     }
 

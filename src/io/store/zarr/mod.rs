@@ -12,6 +12,9 @@
 //! about 1 MB. Shards are written side by side, each by the thread that has encoded it, so that nothing is collected;
 //! their bytes do not depend on the number of threads.
 //!
+//! **Several processes may write the shards of one store,** each shard by one of them. One defines it and writes all
+//! metadata, after the others have finished their shards of the frame.
+//!
 //! **A store stands under its own name from the first complete frame on,** and before that in a hidden folder beside it.
 //! A run that is killed leaves whole frames.
 //!
@@ -36,7 +39,8 @@ use crate::io::store::rounding_attributes::tell;
 use crate::io::store::storage::Compression;
 use metadata::{Array, Attributes};
 use place::{Place, write_whole};
-use shards::{Packer, Shards};
+use shards::Packer;
+pub(super) use shards::Shards;
 
 /// Name of the dimension that grows.
 const TIME: &str = "Time";
@@ -63,11 +67,14 @@ pub(in crate::io) struct ZarrStore {
 impl ZarrStore {
     /// A store of this name.
     pub(in crate::io) fn new(target: &Path, force: bool) -> Result<Self> {
-        let place = Place::new(target, force)?;
+        Place::new(target, force).map(Self::at)
+    }
+
+    fn at(place: Place) -> Self {
         let (form, attributes, folders) = (None, Attributes::new(), BTreeSet::new());
         let (dimensions, arrays) = (Vec::new(), Vec::new());
         let lasting = BTreeMap::new();
-        Ok(Self {
+        Self {
             place,
             form,
             attributes,
@@ -77,7 +84,12 @@ impl ZarrStore {
             lasting,
             folders,
             unsynced: Vec::new(),
-        })
+        }
+    }
+
+    /// The shards of a store that another process defines, of which this one writes some.
+    pub(in crate::io) fn joined(target: &Path) -> Self {
+        Self::at(Place::joined(target))
     }
 
     fn array(&self, name: &str) -> std::result::Result<&Array, String> {
@@ -199,8 +211,9 @@ impl Store for ZarrStore {
             let size = field.values.size();
             let shards = Shards::of(field.about.axes, form.shape, size)
                 .ok_or_else(|| format!("{name} is neither a volume nor a plane"))?;
-            let same_as = self.lasting.get(name).copied().filter(|_| field.lasts);
-            for shard in shards.all() {
+            let same_as = self.lasting.get(name).copied();
+            let same_as = same_as.filter(|before| field.lasts && *before < frame);
+            for shard in shards.of_field(field) {
                 let path = self.chunk(name, &shard.at(frame))?;
                 let stored = same_as.map(|frame| {
                     self.place.path().join(name).join(metadata::chunk_key(&shard.at(frame)))
@@ -228,9 +241,11 @@ impl Store for ZarrStore {
 
     fn end(&mut self, frame: usize) -> Done {
         self.frames = frame + 1;
-        let kept = self.form.as_ref().map(|form| form.statistics.kept()).unwrap_or_default();
-        tell(self, &kept)?;
-        self.describe()?;
+        if self.place.is_own() {
+            let kept = self.form.as_ref().map(|form| form.statistics.kept()).unwrap_or_default();
+            tell(self, &kept)?;
+            self.describe()?;
+        }
         let before = self.place.path().to_owned();
         if self.place.settle()? {
             // The folders have moved with the store.
@@ -245,13 +260,14 @@ impl Store for ZarrStore {
 
     /// The store has its name already; what it holds is brought to the disk.
     fn publish(&mut self) -> Result<()> {
-        let documents = self.arrays.iter().map(|array| Path::new(&array.name).join(metadata::NAME));
+        let arrays = self.arrays.iter().filter(|_| self.place.is_own());
+        let documents = arrays.map(|array| Path::new(&array.name).join(metadata::NAME));
         let files: Vec<PathBuf> = self.unsynced.drain(..).chain(documents).collect();
         self.place.sync(&files).map_err(|e| self.failed(e))
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {
-        if self.frames == 0 {
+        if self.frames == 0 && self.place.is_own() {
             self.describe().map_err(|e| self.failed(e))?;
             self.place.settle().map_err(|e| self.failed(e))?;
         }

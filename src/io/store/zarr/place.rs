@@ -1,6 +1,6 @@
 //! The folder of a store: hidden until it has a complete frame, then under its own name.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,8 @@ pub(super) struct Place {
     old: PathBuf,
     is_settled: bool,
     force: bool,
-    _claim: FileLock,
+    /// The lock of the process that defines the store; `None` where this one only adds to it.
+    claim: Option<FileLock>,
 }
 
 impl Place {
@@ -43,15 +44,9 @@ impl Place {
             let message = format!("the folder {} does not exist; create it first", folder.shown());
             return Err(Error::input(target, message));
         }
-        let sibling = |what: &str| {
-            let mut hidden = OsString::from(".");
-            hidden.push(name);
-            hidden.push(what);
-            folder.join(hidden)
-        };
         refuse(target, force)?;
-        let claim = FileLock::new(target, sibling(".lock"))?;
-        let (hidden, old) = (sibling(".part"), sibling(".old"));
+        let claim = FileLock::new(target, sibling(&folder, name, ".lock"))?;
+        let (hidden, old) = (sibling(&folder, name, ".part"), sibling(&folder, name, ".old"));
         // A run that was killed between two names has left the store that it was to replace.
         if old.exists() && !target.exists() {
             fs::rename(&old, target).map_err(|e| Error::io(target, "bring back", e))?;
@@ -61,7 +56,20 @@ impl Place {
         remove(&hidden).and_then(|()| remove(&old)).map_err(failed)?;
         fs::create_dir(&hidden).map_err(failed)?;
         let target = target.to_owned();
-        Ok(Self { target, hidden, old, is_settled: false, force, _claim: claim })
+        Ok(Self { target, hidden, old, is_settled: false, force, claim: Some(claim) })
+    }
+
+    /// The folder of a store that another process has prepared.
+    pub(super) fn joined(target: &Path) -> Self {
+        let (folder, name) = (folder_of(target), target.file_name().unwrap_or_default());
+        let [hidden, old] = [".part", ".old"].map(|what| sibling(&folder, name, what));
+        let target = target.to_owned();
+        Self { target, hidden, old, is_settled: false, force: false, claim: None }
+    }
+
+    /// `true` if this process defines the store.
+    pub(super) fn is_own(&self) -> bool {
+        self.claim.is_some()
     }
 
     /// The name as the user gave it.
@@ -74,10 +82,15 @@ impl Place {
         if self.is_settled { &self.target } else { &self.hidden }
     }
 
-    /// Gives the folder its own name, if it has not got it; `true` if the name has changed.
+    /// Gives the folder its own name, if it has not got it; `true` if the name has changed. A process that does not define
+    /// the store calls it after the one that does.
     pub(super) fn settle(&mut self) -> std::result::Result<bool, String> {
         if self.is_settled {
             return Ok(false);
+        }
+        if !self.is_own() {
+            self.is_settled = true;
+            return Ok(true);
         }
         // Somebody else may have put something there meanwhile.
         refuse(&self.target, self.force).map_err(|e| e.to_string())?;
@@ -93,26 +106,41 @@ impl Place {
 
     /// Brings files of the store to the disk, then its root.
     pub(super) fn sync(&self, files: &[PathBuf]) -> std::result::Result<(), String> {
-        let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
         if !self.is_settled {
             return Ok(());
         }
         files
             .par_iter()
             .try_for_each(|inside| sync(&self.target.join(inside)))
-            .and_then(|()| sync(&self.target.join(super::metadata::NAME)))
-            .and_then(|()| sync(&self.target))
+            .and_then(|()| if self.is_own() { self.sync_root() } else { Ok(()) })
             .map_err(|e| e.to_string())
+    }
+
+    fn sync_root(&self) -> std::io::Result<()> {
+        sync(&self.target.join(super::metadata::NAME))?;
+        sync(&self.target)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if !self.is_settled {
+        if self.is_own() && !self.is_settled {
             // What cannot be removed the next run removes.
             let _ = remove(&self.hidden);
         }
     }
+}
+
+/// A hidden name beside that of a store.
+fn sibling(folder: &Path, name: &OsStr, what: &str) -> PathBuf {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(what);
+    folder.join(hidden)
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    File::open(path).and_then(|file| file.sync_all())
 }
 
 /// Removes a folder, if there is one; a link is removed, not followed.

@@ -11,7 +11,7 @@ use zarrs::array::codec::api::BytesToBytesCodecTraits;
 use zarrs::array::codec::{BloscCodec, BloscCompressor, BloscShuffleMode};
 
 use super::level;
-use crate::grid::Shape;
+use crate::grid::{Shape, Slab};
 use crate::io::layout::Axes;
 use crate::io::store::format::{Field, Values};
 use crate::io::store::storage::{Bits, Blocks, Compression};
@@ -21,7 +21,7 @@ const SHARD: usize = 64 << 20;
 
 /// Shards of a volume or of a plane: several whole levels, or several rows of one level, in whole chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shards {
+pub(in crate::io::store) struct Shards {
     /// Levels and rows of the field, and cells of a row.
     field: [usize; 3],
     /// Levels and rows of a chunk.
@@ -50,6 +50,19 @@ impl Shard {
         if self.is_plane { vec![frame, row, 0] } else { vec![frame, level, row, 0] }
     }
 
+    /// Its values in the field, which are contiguous: shards of several levels hold all rows of `ny`.
+    pub(super) fn range(&self, ny: usize) -> [usize; 2] {
+        let [level, row] = self.begin;
+        let [levels, rows] = self.end;
+        [(level * ny + row) * self.nx, ((levels - 1) * ny + rows) * self.nx]
+    }
+
+    /// Its levels and rows in the field.
+    fn slab(&self) -> Slab {
+        let range = |axis: usize| self.begin[axis]..self.end[axis];
+        Slab { levels: range(0), rows: range(1) }
+    }
+
     /// Number of its values.
     pub(super) fn values(&self) -> usize {
         (self.end[0] - self.begin[0]) * (self.end[1] - self.begin[1]) * self.nx
@@ -58,7 +71,7 @@ impl Shard {
 
 impl Shards {
     /// The shards of a variable on a grid, if it is a volume or a plane, with values of `size` bytes.
-    pub(super) fn of(axes: Axes, shape: Shape, size: usize) -> Option<Self> {
+    pub(in crate::io::store) fn of(axes: Axes, shape: Shape, size: usize) -> Option<Self> {
         Self::new(&axes.lengths(shape), size)
     }
 
@@ -79,6 +92,20 @@ impl Shards {
             if along_rows == all[1] { even(all[0], SHARD / (bytes * along_rows)) } else { 1 };
         let (inner, chunks) = ([levels, rows], [along_levels, along_rows]);
         Some(Self { field, inner, chunks, is_plane })
+    }
+
+    /// The values of all shards, in their order.
+    pub(in crate::io::store) fn slabs(self) -> impl Iterator<Item = Slab> {
+        self.all().map(|shard| shard.slab())
+    }
+
+    /// The shards whose values a field has, all or some of them.
+    pub(super) fn of_field(self, field: &Field<'_>) -> impl Iterator<Item = Shard> {
+        let here = move |shard: &Shard| {
+            let [begin, end] = shard.range(self.field[1]);
+            field.within(begin, end).is_some()
+        };
+        self.all().filter(here)
     }
 
     /// `true` if a shard has several chunks.
@@ -194,7 +221,8 @@ fn part(
     rows: std::ops::Range<usize>,
 ) -> Vec<u8> {
     // Chunks of several levels hold all rows, so that their values are contiguous.
-    let range = (levels.start * ny + rows.start) * nx..((levels.end - 1) * ny + rows.end) * nx;
+    let begin = (levels.start * ny + rows.start) * nx;
+    let range = field.within(begin, ((levels.end - 1) * ny + rows.end) * nx).unwrap_or_default();
     match field.values {
         Values::Single(values) => plain(&values[range], field.bits),
         Values::Double(values) => plain(&values[range], field.bits),
