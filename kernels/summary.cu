@@ -24,8 +24,8 @@ summary_contents_acc64(const __grid_constant__ ContentsArgs args)
 // Outflow through a face; `flux` is positive out of the cell.
 __device__ inline double outgoing(real flux) { return max(static_cast<double>(flux), 0.0); }
 
-// The cell with the largest outflow rate: outflow per second divided by the mass of the cell. The y index of a block is
-// the first of its levels.
+// The cell with the largest outflow rate, among those of nx by ny columns: outflow per second divided by the mass of the
+// cell. The y index of a block is the first of its levels.
 extern "C" __global__ void __launch_bounds__(SUMMARY_THREADS)
 summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
 {
@@ -34,9 +34,9 @@ summary_outflow_acc64(const __grid_constant__ OutflowArgs args)
     unsigned long long fastest = 0;
     if (c < columns) {
         const int j = c / nx, i = c - j * nx, place = j * pitch + i;
-        const long long plane = static_cast<long long>(ny) * pitch;
+        const long long plane = static_cast<long long>(args.rows) * pitch;
         for (int k = blockIdx.y; k < NZ; k += gridDim.y) {
-            const real* x = args.x + (static_cast<long long>(k) * ny + j) * args.face_pitch + i;
+            const real* x = args.x + (static_cast<long long>(k) * args.rows + j) * args.face_pitch + i;
             const real* y = args.y + k * (plane + pitch) + place;
             const real* z = args.z + k * plane + place;
             const double out = outgoing(x[1]) + outgoing(-x[0]) + outgoing(y[pitch])

@@ -1,4 +1,4 @@
-// Inflow by transport into the region inside the outermost cells.
+// Inflow by transport into the region of the budgets, inside the outermost cells of sides.
 #pragma once
 
 #include "advection/march/grid_sides.cuh"
@@ -15,24 +15,25 @@ __device__ inline void add_inflow(const TransportArgs& args, int steps, int apar
     const int tracer = block / NZ, k = block - tracer * NZ;
     const int nx = nx_of(args), ny = ny_of(args), thread = static_cast<int>(threadIdx.x);
     const SideValues at = side_values(args, tracer);
-    const int rim_x = periodic_x() ? 0 : 1, rim_y = periodic_y() ? 0 : 1;
     for (int first = 0; first < steps; first += STEPS_AT_ONCE) {
         double sums[STEPS_AT_ONCE] = {};
-        // Adds the difference of the fluxes at an index of a lower and of a higher side, in all steps.
-        const auto add = [&](long long low, long long high) {
+        // Adds the difference of the fluxes at an index of a lower and of a higher side, in all steps; a side that is a
+        // cut counts nothing.
+        const auto add = [&](long long low, bool has_low, long long high, bool has_high) {
 #pragma unroll
             for (int s = 0; s < STEPS_AT_ONCE; ++s) {
                 if (first + s >= steps) break;
                 const real* flux = args.side_flux + static_cast<long long>(steps - 1 - first - s) * apart;
-                sums[s] += static_cast<double>(flux[low]) - static_cast<double>(flux[high]);
+                sums[s] += (has_low ? static_cast<double>(flux[low]) : 0.0)
+                           - (has_high ? static_cast<double>(flux[high]) : 0.0);
             }
         };
-        if (!periodic_x())
-            for (int j = rim_y + thread; j < ny - rim_y; j += SUM_THREADS)
-                add(at.west + k * ny + j, at.east + k * ny + j);
-        if (!periodic_y())
-            for (int i = rim_x + thread; i < nx - rim_x; i += SUM_THREADS)
-                add(at.south + k * nx + i, at.north + k * nx + i);
+        if (INFLOW_WEST || INFLOW_EAST)
+            for (int j = OUTSIDE_SOUTH + thread; j < ny - OUTSIDE_NORTH; j += SUM_THREADS)
+                add(at.west + k * ny + j, INFLOW_WEST, at.east + k * ny + j, INFLOW_EAST);
+        if (INFLOW_SOUTH || INFLOW_NORTH)
+            for (int i = OUTSIDE_WEST + thread; i < nx - OUTSIDE_EAST; i += SUM_THREADS)
+                add(at.south + k * nx + i, INFLOW_SOUTH, at.north + k * nx + i, INFLOW_NORTH);
         block_sums(sums);
         if (thread != 0) continue;
         double all = args.entered[block];

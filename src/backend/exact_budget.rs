@@ -98,11 +98,15 @@ impl ExactChanges {
         if changes.set(&gathered.parts).is_some() {
             return changes;
         }
-        let mut changes = Self::new(gathered.passive.len());
-        let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } =
-            gathered.changes;
+        Self::of_rounded(&gathered.changes, &gathered.passive)
+    }
+
+    /// The sums of changes that are rounded already.
+    pub(super) fn of_rounded(water: &WaterChange, passive: &[TracerChange]) -> Self {
+        let mut changes = Self::new(passive.len());
+        let WaterChange { fallen, sides, fallout_residual, clipped, mass_mismatch } = *water;
         let of_water = [fallen, sides, fallout_residual, clipped, mass_mismatch];
-        let of_passive = gathered.passive.iter().flat_map(|change| {
+        let of_passive = passive.iter().flat_map(|change| {
             let TracerChange { sides, decayed, reacted, clipped } = *change;
             [sides, decayed, reacted, clipped]
         });

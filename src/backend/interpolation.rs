@@ -59,6 +59,16 @@ impl<R: Real> Operator<R> {
         Self { columns, matrix, in_flight: VecDeque::new() }
     }
 
+    /// The columns of a field that the operator reads, side by side. Shape: (nz, 1, columns).
+    pub(super) fn columns_of(&self, field: &Array3<R>) -> Array3<R> {
+        let nz = field.len_of(Axis(0));
+        let plane = field.len() / nz;
+        let values = memory(field);
+        let level = |k: usize| self.columns.iter().map(move |c| values[k * plane + c]);
+        let values: Vec<R> = (0..nz).flat_map(level).collect();
+        Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
+    }
+
     /// The columns of a state that the operator reads, side by side.
     pub(super) fn gather(
         &self,
@@ -66,13 +76,7 @@ impl<R: Real> Operator<R> {
         environment: &Environment<R>,
     ) -> GatheredColumns<R> {
         let nz = state.theta().len_of(Axis(0));
-        let gathered = |field: &Array3<R>| {
-            let plane = field.len() / nz;
-            let values = memory(field);
-            let level = |k: usize| self.columns.iter().map(move |c| values[k * plane + c]);
-            let values: Vec<R> = (0..nz).flat_map(level).collect();
-            Array3::from_shape_vec((nz, 1, self.columns.len()), values).expect("all columns")
-        };
+        let gathered = |field: &Array3<R>| self.columns_of(field);
         let shape = Shape { nx: self.columns.len(), ny: 1, nz };
         let (state, air) = (state.map(gathered), environment.map(gathered));
         let diagnostics = CloudDiagnostics::zeros(state.set(), shape);

@@ -34,6 +34,8 @@ unsafe impl Element for i32 {}
 unsafe impl Element for u32 {}
 // SAFETY: as above.
 unsafe impl Element for u64 {}
+// SAFETY: as above.
+unsafe impl Element for u8 {}
 
 /// Rows of an array with padding before and behind their elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,6 +111,17 @@ pub struct CompilerFacts {
     pub options: Vec<String>,
 }
 
+/// Consecutive bytes of the device that go to another device of a group, or come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipment {
+    /// Number of the other device in the group.
+    pub peer: usize,
+    /// The first byte.
+    pub address: Address,
+    /// Their number.
+    pub bytes: usize,
+}
+
 /// A driver of one device. Calls may come from any thread; work of a stream is done in its order.
 pub trait Driver: fmt::Debug + Send + Sync {
     /// Properties of the device.
@@ -309,6 +320,55 @@ pub trait Driver: fmt::Debug + Send + Sync {
         waits: bool,
         arguments: &[u8],
     ) -> Outcome<()>;
+
+    /// What carries messages between the devices of a group, with its version. A driver need not have such a thing.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, with the places that were searched.
+    fn group_carrier(&self) -> Outcome<String> {
+        Err(Refusal("devices of this kind form no groups".to_owned()))
+    }
+    /// A token for a new group, of which every device of it needs a copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`Driver::group_carrier`].
+    fn group_token(&self) -> Outcome<Vec<u8>> {
+        self.group_carrier().map(|_| Vec::new())
+    }
+    /// Joins the group of a token as the device of this number, of so many; returns when all have joined.
+    ///
+    /// # Errors
+    ///
+    /// When they do not find each other.
+    fn join(&self, token: &[u8], [number, size]: [usize; 2]) -> Outcome<Handle> {
+        let _ = (token, number, size);
+        self.group_carrier().map(|_| 0)
+    }
+    /// Leaves a group after all work that was queued; graphs with its exchanges are ended.
+    fn leave(&self, group: Handle) {
+        let _ = group;
+    }
+    /// Queues an exchange of messages with other devices of a group, all at once, which a capture may record. All devices
+    /// queue the same exchanges in the same order; to one device there is one message at most.
+    ///
+    /// # Safety
+    ///
+    /// The ranges lie inside allocations that live until the stream, and every replay of a graph with it, is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Driver::fill`].
+    unsafe fn exchange(
+        &self,
+        stream: Handle,
+        group: Handle,
+        [sent, received]: [&[Shipment]; 2],
+    ) -> Outcome<()> {
+        let _ = (stream, group, sent, received);
+        self.group_carrier().map(|_| ())
+    }
 }
 
 /// Opens a driver for the options of a user.

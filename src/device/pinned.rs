@@ -86,6 +86,21 @@ impl<T: Element> Pinned<T> {
         // SAFETY: the memory holds `len` elements as long as this value lives.
         unsafe { std::slice::from_raw_parts(self.address, self.len) }
     }
+
+    /// The values, for writing.
+    ///
+    /// # Safety
+    ///
+    /// No copy into the array or out of it is under way.
+    pub(crate) unsafe fn values_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and this value is the only way to them.
+        unsafe { std::slice::from_raw_parts_mut(self.address, self.len) }
+    }
+
+    /// The device that copies it.
+    pub(super) fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
 }
 
 impl Pinned<u64> {

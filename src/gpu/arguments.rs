@@ -63,6 +63,29 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// Arguments of the kernels that pack columns of the fields and unpack them.
+    #[derive(Default)]
+    pub struct MarginArgs<R> {
+        /// The fields, contiguous, (field, k, j, i).
+        fields: DevicePointer<R>, "as the fields";
+        /// The packed columns.
+        packed: DevicePointer<R>, "as the fields";
+        /// Place of the lowest cell of each packed column among them.
+        starts: ReadPointer<u64>, "1";
+        /// Place of each packed column in a plane of the fields.
+        places: ReadPointer<i32>, "1";
+        /// Columns of the message that each packed column is of, which is the distance of its levels.
+        counts: ReadPointer<i32>, "1";
+        /// Elements of a plane of the fields.
+        plane: i64, "1";
+        /// Packed columns.
+        columns: i32, "1";
+        /// Levels of all fields.
+        levels: i32, "1";
+    }
+}
+
+shared_struct! {
     /// Arguments of the column contents.
     #[derive(Default)]
     pub struct ContentsArgs<R> {
@@ -99,13 +122,17 @@ shared_struct! {
         mass: LayeredPointers<R>, "kg";
         /// The largest rate and its cell in one word; 0 before the launch.
         fastest: DevicePointer<u64>, "s⁻¹";
-        /// Cells from west to east.
+        /// Cells from west to east that are searched.
         nx: i32, "1";
-        /// Cells from south to north.
+        /// Cells from south to north that are searched.
         ny: i32, "1";
         /// Elements of a row.
         pitch: i32, "1";
         /// Elements of a row of x-faces.
         face_pitch: i32, "1";
+        /// Rows of cells of a level.
+        rows: i32, "1";
+        /// Padding.
+        filler: i32, "1";
     }
 }

@@ -1,6 +1,6 @@
 //! Every kernel variant, so that `nwp-mini kernels` can compile them without a GPU.
 
-use super::{budget, step_end, summary};
+use super::{budget, margins, step_end, summary};
 use crate::advection::Limiter;
 use crate::advection::gpu::{DeviceLimits, LaunchConfig, TransportSettings, TuningPoint};
 use crate::advection::gpu::{passive, transport};
@@ -59,6 +59,7 @@ pub fn catalogue(precision: Precision, nz: usize) -> Vec<Entry> {
         entry(forcing::gpu::source(precision, nz), "", false),
         entry(budget::source(precision, nz, registry::usual_set().water().len()), "", false),
         entry(summary::source(precision, nz), "", false),
+        entry(margins::source(precision), "", true),
         entry(arithmetic::source(precision), "", true),
         // Winds are projected in double precision in every run.
         Entry { precision: Precision::F64, ..entry(conjugate_gradient::source(), "", true) },

@@ -8,6 +8,7 @@ pub mod budget;
 pub mod column_profiles;
 pub mod device_status;
 mod kernel_list;
+pub mod margins;
 pub mod prelude;
 pub mod step_end;
 pub mod summary;

@@ -1,6 +1,6 @@
 //! Constants and structs of all kernels of the project together.
 
-use super::arguments::{ContentsArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
+use super::arguments::{ContentsArgs, MarginArgs, OutflowArgs, StepEndArgs, TallyArgs, WaterArgs};
 use crate::advection::flux::FluxConstants;
 use crate::advection::gpu::TransportArgs;
 use crate::device::{constants, structs};
@@ -33,7 +33,7 @@ pub fn prelude(configuration: &Configuration) -> String {
     let others = structs!(
         precision;
         WaterArgs, TallyArgs, TransportArgs, BlendArgs, WeightArgs, CloseArgs, StepEndArgs, ArithmeticArgs,
-        TransposeArgs, CsrArgs, ReduceArgs, LadderArgs, ContentsArgs, OutflowArgs, MemoryArgs,
+        TransposeArgs, CsrArgs, ReduceArgs, LadderArgs, ContentsArgs, MarginArgs, OutflowArgs, MemoryArgs,
         WilsonArgs, SolverArgs,
     );
     registry::declarations(precision, nz, variant)

@@ -8,8 +8,8 @@ use crate::dry_mass::Outflow;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::gpu::arguments::{ContentsArgs, OutflowArgs};
-use crate::grid::Shape;
 use crate::grid::gpu::Layout;
+use crate::grid::{Shape, Window};
 use crate::primitives::gpu::reduce::{Operation, ReduceConfig, Reducer, Reducible, statistics_of};
 use crate::primitives::reduce::{Segments, Statistics};
 use crate::real::Precision;
@@ -46,6 +46,8 @@ pub struct SummaryKernels<R> {
     reducer: Reducer<R>,
     mass: LayeredPointers<R>,
     area: Buffer<f64>,
+    /// Columns in which the outflow is searched for.
+    outflow_in: Window,
     /// Threads that share the levels of a column, if columns alone do not fill the device.
     launch_config: usize,
     /// Indices of the species of water in a contiguous state.
@@ -83,10 +85,17 @@ impl<R: Reducible> SummaryKernels<R> {
                 ..mass
             },
             area: gpu.upload(area)?,
+            outflow_in: Window { rows: 0..shape.ny, columns: 0..shape.nx },
             launch_config: (FILLING * gpu.device().multiprocessors as usize / shape.columns())
                 .clamp(1, shape.nz),
             water,
         })
+    }
+
+    /// The same with a search for the outflow in a window alone.
+    #[must_use]
+    pub fn with_outflow_in(self, window: &Window) -> Self {
+        Self { outflow_in: window.clone(), ..self }
     }
 
     /// Words of the statistics of all levels of so many fields.
@@ -122,7 +131,7 @@ impl<R: Reducible> SummaryKernels<R> {
     }
 
     /// Queues the search for the cell with the largest Courant number; the result is word `at`, which must be 0 before,
-    /// see [`outflow_of`].
+    /// see [`outflow_of`]; the place is that in the window of the search.
     ///
     /// # Errors
     ///
@@ -135,13 +144,30 @@ impl<R: Reducible> SummaryKernels<R> {
         let layout = self.layout;
         assert_eq!(flux.map(Buffer::len), layout.faces(), "faces");
         assert!(at < words.len(), "word {at} of {}", words.len());
+        let Window { rows, columns } = &self.outflow_in;
+        let before = |pitch: usize| rows.start * pitch + columns.start;
+        let (of_faces, of_cells) = (before(layout.face_pitch()), before(layout.pitch()));
         let [x, y, z] = flux.map(|flux| flux.pointer_to(layout.first).read());
-        let fastest = words.pointer_to(at);
-        let [nx, ny] = [layout.shape.nx as i32, layout.shape.ny as i32];
-        let [pitch, face_pitch] = [layout.pitch() as i32, layout.face_pitch() as i32];
-        let args = OutflowArgs { x, y, z, mass: self.mass, fastest, nx, ny, pitch, face_pitch };
+        let args = OutflowArgs {
+            x: x.offset(of_faces),
+            y: y.offset(of_cells),
+            z: z.offset(of_cells),
+            mass: LayeredPointers {
+                with_mu: self.mass.with_mu.offset(of_cells),
+                without_mu: self.mass.without_mu.offset(of_cells),
+                ..self.mass
+            },
+            fastest: words.pointer_to(at),
+            nx: columns.len() as i32,
+            ny: rows.len() as i32,
+            pitch: layout.pitch() as i32,
+            face_pitch: layout.face_pitch() as i32,
+            rows: layout.shape.ny as i32,
+            filler: 0,
+        };
+        let launch = launch_by(self.launch_config, self.outflow_in.shape(1).columns());
         // SAFETY: the lengths were checked; the masses belong to the run.
-        unsafe { self.outflow.launch(self.launch_by(self.launch_config), &args) }
+        unsafe { self.outflow.launch(launch, &args) }
     }
 
     /// Queues the column contents, (species, j, i), kg m⁻², of a contiguous state, to `out` from element `first` on.
@@ -169,13 +195,13 @@ impl<R: Reducible> SummaryKernels<R> {
             filler: 0,
         };
         // SAFETY: as above; this value owns the areas.
-        unsafe { self.contents.launch(self.launch_by(self.water.len()), &args) }
+        unsafe { self.contents.launch(launch_by(self.water.len(), columns), &args) }
     }
+}
 
-    /// A launch with `times` threads for each column.
-    fn launch_by(&self, times: usize) -> Launch {
-        let flat = Launch::flat(self.layout.shape.columns(), THREADS);
-        let [blocks, _, _] = flat.grid;
-        Launch { grid: [blocks, times as u32, 1], ..flat }
-    }
+/// A launch with `times` threads for each of so many columns.
+fn launch_by(times: usize, columns: usize) -> Launch {
+    let flat = Launch::flat(columns, THREADS);
+    let [blocks, _, _] = flat.grid;
+    Launch { grid: [blocks, times as u32, 1], ..flat }
 }

@@ -21,6 +21,7 @@ mod restart;
 mod runtime;
 mod same_bits;
 mod samples;
+mod several;
 mod solver;
 mod storm;
 mod summary;

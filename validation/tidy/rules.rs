@@ -212,7 +212,9 @@ pub(crate) fn misplaced_words(source: &Source) -> Vec<Finding> {
                 }
                 "src/device/ and the launchers"
             }
-            _ if !is_in(cuda) && ["cudarc", "nvrtc"].iter().any(|x| word.contains(x)) => cuda,
+            _ if !is_in(cuda) && ["cudarc", "nvrtc", "nccl"].iter().any(|x| word.contains(x)) => {
+                cuda
+            }
             "netcdf" if !(NETCDF.into_iter().any(is_in) || is_in("src/io/") && is_room(offset)) => {
                 "src/io/store/netcdf/ and src/io/read/netcdf/"
             }

@@ -85,7 +85,7 @@ use crate::device::WARP;
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::dry_mass::{AirMass, Layered};
 use crate::grid::gpu::Layout;
-use crate::grid::{Grid, Shape, Side, Sides};
+use crate::grid::{Grid, Shape, Side, Sides, Window};
 use crate::real::{Precision, Real};
 use crate::state::gpu::kernel_id;
 
@@ -227,10 +227,16 @@ impl TransportSettings {
 }
 
 /// The grid as kernel constants: its size if the kernel is compiled for it, else zero; the codes of the kinds of sides;
-/// and the kind of each side.
-pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32); 9] {
+/// the kind of each side; 1 for the sides through which inflow is counted; and cells that the budgets leave out at them,
+/// those of a margin included.
+pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32); 17] {
     let Sides { west, east, south, north } = grid.sides;
     let Shape { nx, ny, .. } = grid.shape;
+    let Window { rows, columns } = grid.inner();
+    let left_out = [columns.start, nx - columns.end, rows.start, ny - rows.end];
+    let [outside_west, outside_east, outside_south, outside_north] = left_out.map(|n| n as i32);
+    let counted = grid.boundaries().map(|side| i32::from(side.is_some()));
+    let [inflow_west, inflow_east, inflow_south, inflow_north] = counted;
     let [nx, ny] = if made_for { [nx, ny] } else { [0, 0] };
     [
         ("NX", nx as i32),
@@ -242,6 +248,14 @@ pub(crate) fn grid_constants(grid: &Grid, made_for: bool) -> [(&'static str, i32
         ("EAST", east as i32),
         ("SOUTH", south as i32),
         ("NORTH", north as i32),
+        ("INFLOW_WEST", inflow_west),
+        ("INFLOW_EAST", inflow_east),
+        ("INFLOW_SOUTH", inflow_south),
+        ("INFLOW_NORTH", inflow_north),
+        ("OUTSIDE_WEST", outside_west),
+        ("OUTSIDE_EAST", outside_east),
+        ("OUTSIDE_SOUTH", outside_south),
+        ("OUTSIDE_NORTH", outside_north),
     ]
 }
 

@@ -439,7 +439,8 @@ impl TransportSettings {
         limiter: Limiter,
     ) -> Self {
         let Shape { nz, .. } = grid.shape;
-        let columns = grid.shape.columns();
+        // All parts of a grid have the configuration of the whole, so that a cell has the same roundings in all of them.
+        let columns = grid.global().columns();
         // Launch configurations are measured with the tracers of a state.
         let point = TuningPoint::for_many_tracers(columns, tracers[0], precision)
             .unwrap_or_else(|| TuningPoint::for_device(gpu, columns, precision, nz));

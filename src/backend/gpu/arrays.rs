@@ -320,7 +320,7 @@ impl<R: GpuPrecision> Arrays<R> {
         let [number, field] = self.order.at(field);
         let variable = self.order.set[field].name;
         let plane = self.layout.columns();
-        let [j, i] = self.layout.row_and_column(place % plane);
+        let [j, i] = self.grid.global_column(self.layout.row_and_column(place % plane));
         let cell = [place / plane, j, i];
         self.with_member(number, Error::BlowUp { variable, value, step, cell })
     }

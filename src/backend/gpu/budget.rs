@@ -4,10 +4,12 @@ use super::GpuPrecision;
 use super::arrays::Arrays;
 use super::transports::Transports;
 use crate::advection::gpu::passive::Passive;
-use crate::backend::{BudgetDomain, Precipitation, TracerAmount};
+use crate::backend::exact_budget::{ExactAccount, ExactChanges};
+use crate::backend::{Account, BudgetDomain, Precipitation, TracerAmount};
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::gpu::budget::{Budget, BudgetColumns};
+use crate::primitives::exact_sum::ExactSum;
 use crate::state::gpu::device_fields::TERMS;
 use crate::state::gpu::member_layout::MemberLayout;
 use crate::state::{Accumulators, Surface, TracerChange, WaterChange};
@@ -121,6 +123,24 @@ impl<R: GpuPrecision> BudgetSums<R> {
             ..TracerChange::default()
         };
         Ok((0..order.set.passive().len()).map(change).collect())
+    }
+
+    /// The account of the owned cells that others have to be added to: precipitation exactly, all else as the device has
+    /// rounded it.
+    pub(super) fn exact(&self, account: &Account, surface: &Surface<R>) -> ExactAccount {
+        let sum = |x: f64| std::iter::once(x).collect::<ExactSum>();
+        let all = surface.precipitation();
+        let fallen = all.into_iter().flat_map(|all| std::iter::once(all).chain(surface.frozen()));
+        let changes: Vec<TracerChange> =
+            account.passive.iter().map(|tracer| tracer.change).collect();
+        ExactAccount {
+            water: sum(account.water),
+            amounts: account.passive.iter().map(|tracer| sum(tracer.amount)).collect(),
+            changes: ExactChanges::of_rounded(&account.changes, &changes),
+            fallen: fallen.map(|plane| self.region.total(plane)).collect(),
+            most: account.precipitation.most,
+            chemistry: account.chemistry,
+        }
     }
 
     /// Precipitation of the region by the planes at the ground.

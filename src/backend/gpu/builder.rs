@@ -7,6 +7,7 @@ use super::budget::BudgetSums;
 use super::field_order::FieldOrder;
 use super::frames::Frames;
 use super::gpu_config::{GpuConfig, mapping_of, sources, transport_settings};
+use super::margins::{GpuNeighbours, Margins};
 use super::memory::MemoryEstimate;
 use super::preparation::GpuPreparation;
 use super::sampling::Sampler;
@@ -72,12 +73,42 @@ impl<R: GpuPrecision> GpuBackend<R> {
         Ok(backend)
     }
 
-    /// All but the states, which are zero.
+    /// The same for a part of a grid, whose margins are refreshed by its neighbours; the grid, its air and the state are
+    /// those of the part. All parts make the same calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`GpuBackend::new`].
+    pub fn of_part(
+        gpu: &Gpu,
+        setting: &GpuConfig<'_>,
+        state: &State<R>,
+        neighbours: GpuNeighbours<'_>,
+    ) -> Result<Self> {
+        let schemes = [setting.scheme.boxed()];
+        let mut backend = Self::with_neighbours(gpu, setting, &schemes, None, Some(neighbours))?;
+        backend.start(RunStart::from(state))?;
+        Ok(backend)
+    }
+
+    /// All but the states, which are zero, of a whole grid.
     fn with_schemes(
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
         schemes: &[Box<dyn Scheme>],
         preparation: Option<GpuPreparation>,
+    ) -> Result<Self> {
+        refuse_margins(setting.grid)?;
+        Self::with_neighbours(gpu, setting, schemes, preparation, None)
+    }
+
+    /// All but the states, which are zero.
+    fn with_neighbours(
+        gpu: &Gpu,
+        setting: &GpuConfig<'_>,
+        schemes: &[Box<dyn Scheme>],
+        preparation: Option<GpuPreparation>,
+        neighbours: Option<GpuNeighbours<'_>>,
     ) -> Result<Self> {
         let GpuConfig { grid, coordinate, .. } = *setting;
         let (count, fields) = (schemes.len(), setting.tracers.len());
@@ -87,9 +118,12 @@ impl<R: GpuPrecision> GpuBackend<R> {
             own.of_scheme_only(),
             "the constituents of the scheme of the run"
         );
-        refuse_margins(grid)?;
         refuse_too_many(count, fields)?;
-        MemoryEstimate::of_members::<R>(gpu, setting, count)?.check(gpu)?;
+        let levels = count * fields * grid.shape.nz;
+        let of_margins =
+            |near: &GpuNeighbours<'_>| Margins::bytes::<R>(near.parts, near.part, levels);
+        let beside = neighbours.as_ref().map_or(0, of_margins);
+        MemoryEstimate::of_members::<R>(gpu, setting, count)?.and(beside).check(gpu)?;
         preparation.map_or(Ok(()), GpuPreparation::finish)?;
         let masses = AirMass::new(grid, coordinate);
         let order = FieldOrder::new(setting.tracers, setting.limiter, count);
@@ -98,14 +132,22 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let mapping = mapping_of::<R>(gpu, setting);
         gpu.compile_ahead(sources::<R>(setting, &settings, mapping.as_deref()))?;
         debug!("the kernels are compiled");
-        let together = steps_together::<R>(setting, (&settings[0], count))[0];
+        // An exchange by the host comes between two steps.
+        let is_by_host = neighbours.as_ref().is_some_and(|near| !near.exchange.is_recordable());
+        let together = match steps_together::<R>(setting, (&settings[0], count)) {
+            _ if is_by_host => 1,
+            [together, _] => together,
+        };
+        let fields = (layout, count * fields);
+        let margins = neighbours.map(|near| Margins::new::<R>(gpu, near, fields)).transpose()?;
         let groups = order.groups(setting.limiter);
         let mut transports = Transports::new(gpu, grid, &masses, &settings, groups)?;
         transports.main.keep(gpu, together)?;
         let arrays = Arrays::new(gpu, setting, layout, order, together)?;
         let region = BudgetDomain::new(grid, coordinate);
         let budget = BudgetSums::new(gpu, region, &arrays, &transports)?;
-        let (schemes, transports) = ((schemes, mapping.as_deref()), (transports, together));
+        let schemes = (schemes, mapping.as_deref());
+        let transports = (transports, margins, together);
         let step = Stepper::new(gpu, setting, schemes, transports, (&arrays, &budget))?;
         let frames = Frames::new(gpu, (&arrays, &budget), &step)?;
         let sampler = Sampler::new(gpu, (layout, setting.tracers), &SamplingRequest::default())?;
@@ -113,7 +155,7 @@ impl<R: GpuPrecision> GpuBackend<R> {
     }
 }
 
-/// Fails for a part of a grid whose margins would have to be refreshed.
+/// Fails for a part of a grid without its neighbours, by whom its margins would have to be refreshed.
 fn refuse_margins(grid: &Grid) -> Result<()> {
     if grid.is_whole() {
         return Ok(());

@@ -93,6 +93,16 @@ impl FrameLayout {
         }
     }
 
+    /// What is diagnosed, from its volumes behind one another.
+    pub(super) fn diagnostics_of<R: Real>(
+        self,
+        set: &Arc<Constituents>,
+        values: &[R],
+    ) -> CloudDiagnostics<R> {
+        let fields = (0..self.volumes).map(|number| self.field(values, number));
+        CloudDiagnostics::of(set, fields.collect())
+    }
+
     /// A state out of all fields of the device, of which it is alone.
     pub(super) fn state_of<R: Real>(self, order: &FieldOrder, values: &[R]) -> State<R> {
         let fields = (0..self.fields).map(|number| self.field(values, order.place(0, number)));

@@ -11,7 +11,7 @@ use crate::constituents::{Constituents, Inflow};
 use crate::device::{Gpu, KernelSource};
 use crate::dry_mass::MassCoordinate;
 use crate::forcing::gpu as forcing;
-use crate::gpu::{budget, step_end, summary};
+use crate::gpu::{budget, margins, step_end, summary};
 use crate::grid::{Grid, Window};
 use crate::physics::device::DeviceGrid;
 use crate::physics::scheme::Scheme;
@@ -71,7 +71,8 @@ pub(super) fn transport_settings<R: GpuPrecision>(
 
 /// Mapping of columns to threads; `None` in a scheme without a choice.
 pub(super) fn mapping_of<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Option<String> {
-    let shape = setting.grid.shape;
+    // That of the whole grid in all of its parts.
+    let shape = setting.grid.global();
     let mappings = setting.scheme.mappings()?;
     let fastest = || mappings.fastest(gpu, <R as Real>::PRECISION, shape.nz, shape.columns());
     Some(setting.mapping.map_or_else(fastest, str::to_owned))
@@ -103,6 +104,9 @@ pub(super) fn sources<R: GpuPrecision>(
     all.extend(settings.iter().map(|own| transport::source(precision, grid, *own)));
     if !setting.tracers.passive().is_empty() {
         all.push(passive::source(precision, nz));
+    }
+    if !grid.is_whole() {
+        all.push(margins::source(precision));
     }
     if has_sequence {
         all.push(forcing::source(precision, nz));

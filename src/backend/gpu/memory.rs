@@ -61,6 +61,11 @@ impl MemoryEstimate {
         Ok(Self { device: device + chemistry, shape, states, each: device - fewer })
     }
 
+    /// The same with so many bytes more.
+    pub(super) fn and(self, bytes: usize) -> Self {
+        Self { device: self.device + bytes, ..self }
+    }
+
     /// Bytes that chemistry takes beside its species, which are tracers.
     fn bytes_of_chemistry<R: GpuPrecision>(gpu: &Gpu, setting: &GpuConfig<'_>) -> Result<usize> {
         let Some(coupled) = setting.chemistry else { return Ok(0) };

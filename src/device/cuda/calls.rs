@@ -5,9 +5,10 @@ use std::ffi::CString;
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute, CUgraphInstantiate_flags};
 use cudarc::driver::{DriverError, result, sys};
 
+use super::nccl::{self, Nccl};
 use super::{Cuda, cache, in_words};
 use crate::device::driver::{
-    Address, Code, CompilerFacts, Direction, Driver, Handle, Outcome, Transfer, Usage,
+    Address, Code, CompilerFacts, Direction, Driver, Handle, Outcome, Shipment, Transfer, Usage,
 };
 use crate::device::facts::Device;
 use crate::device::kernel_source::KernelSource;
@@ -344,6 +345,37 @@ impl Driver for Cuda {
         }
         .result()
         .map_err(in_words)
+    }
+
+    fn group_carrier(&self) -> Outcome<String> {
+        nccl::library().map(Nccl::about)
+    }
+
+    fn group_token(&self) -> Outcome<Vec<u8>> {
+        nccl::library()?.token()
+    }
+
+    fn join(&self, token: &[u8], place: [usize; 2]) -> Outcome<Handle> {
+        self.bind()?;
+        nccl::library()?.join(token, place).map(handle)
+    }
+
+    fn leave(&self, group: Handle) {
+        if let (Ok(nccl), Ok(())) = (nccl::library(), self.bind()) {
+            // SAFETY: the group was made by `join` and is left once.
+            unsafe { nccl.leave(pointer(group)) };
+        }
+    }
+
+    unsafe fn exchange(
+        &self,
+        stream: Handle,
+        group: Handle,
+        messages: [&[Shipment]; 2],
+    ) -> Outcome<()> {
+        self.bind()?;
+        // SAFETY: stream and group live; the rest is promised by the caller.
+        unsafe { nccl::library()?.exchange(pointer(group), pointer(stream), messages) }
     }
 }
 

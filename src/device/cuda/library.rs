@@ -43,12 +43,12 @@ pub struct Attempt {
 }
 
 impl Search {
-    fn reject(&mut self, path: &Path, why: impl fmt::Display) {
+    pub(super) fn reject(&mut self, path: &Path, why: impl fmt::Display) {
         self.tried.push(Attempt { path: path.to_owned(), why: why.to_string() });
     }
 
     /// Reason why the library was not found, in one line: from the attempts that got furthest.
-    fn reason(&self, library: &str) -> String {
+    pub(super) fn reason(&self, library: &str) -> String {
         // A file that exists but cannot be used says more than all missing ones.
         let there = self.tried.iter().find(|attempt| attempt.why != ABSENT);
         if let Some(Attempt { path, why }) = there {
@@ -73,7 +73,7 @@ fn shortened(places: &[String]) -> String {
 const ABSENT: &str = "not there";
 
 /// Message of the loader without the file name; [`ABSENT`] if the file does not exist.
-fn loading_error(error: &libloading::Error) -> String {
+pub(super) fn loading_error(error: &libloading::Error) -> String {
     use std::error::Error;
     let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     if text.contains("No such file") {
@@ -188,7 +188,8 @@ pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>
             };
             let names = LOADER_NAMES.into_iter().map(PathBuf::from);
             let named = all_in(named_folders).chain(names);
-            Box::new(named.chain(all_in(usual_folders)).chain(all_in(python_folders)))
+            let in_python = || python_folders(&["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", ""]);
+            Box::new(named.chain(all_in(usual_folders)).chain(all_in(in_python)))
         }
     };
     for path in candidates {
@@ -209,7 +210,7 @@ pub(super) fn find_nvrtc(given: Option<&Path>) -> (Search, Result<Nvrtc, String>
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
 /// Folders named by environment variables.
-fn named_folders() -> Vec<PathBuf> {
+pub(super) fn named_folders() -> Vec<PathBuf> {
     ["CUDA_HOME", "CUDA_PATH"]
         .into_iter()
         .filter_map(std::env::var_os)
@@ -222,7 +223,7 @@ fn named_folders() -> Vec<PathBuf> {
 }
 
 /// Folders of the toolkit as installed by distributions and by NVIDIA, the newest first.
-fn usual_folders() -> Vec<PathBuf> {
+pub(super) fn usual_folders() -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = ["/usr/local", "/opt", "/opt/nvidia"]
         .iter()
         .filter_map(|place| std::fs::read_dir(place).ok())
@@ -238,8 +239,8 @@ fn usual_folders() -> Vec<PathBuf> {
     toolkits.chain(system.map(PathBuf::from)).collect()
 }
 
-/// Folders of NVIDIA's packages in the active Python environments.
-fn python_folders() -> Vec<PathBuf> {
+/// Folders of NVIDIA's packages in the active Python environments, by their parts below those of all packages.
+pub(super) fn python_folders(parts: &[&str]) -> Vec<PathBuf> {
     let mut packages = Vec::new();
     for root in ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os) {
         let versions = std::fs::read_dir(Path::new(&root).join("lib")).into_iter().flatten();
@@ -247,8 +248,7 @@ fn python_folders() -> Vec<PathBuf> {
         packages.push(Path::new(&root).join("lib"));
     }
     packages.extend(python_paths());
-    let parts = ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", ""];
-    packages.iter().flat_map(|root| parts.map(|part| root.join(part))).collect()
+    packages.iter().flat_map(|root| parts.iter().map(|part| root.join(part))).collect()
 }
 
 /// Package folders of the Python on the path; none without Python.

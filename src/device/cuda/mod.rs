@@ -3,6 +3,7 @@
 mod cache;
 mod calls;
 mod library;
+mod nccl;
 mod nvrtc;
 mod ptxas_report;
 

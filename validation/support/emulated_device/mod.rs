@@ -8,24 +8,29 @@
 #![allow(unsafe_code, reason = "a driver works on addresses, and the kernels are C++")]
 
 mod fault;
+mod group;
 mod memory;
 mod module;
+mod state;
 mod work;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nwp_mini::device::driver::{
-    Address, Code, CompilerFacts, Driver, Handle, Outcome, Refusal, Transfer, Usage,
+    Address, Code, CompilerFacts, Driver, Handle, Outcome, Refusal, Shipment, Transfer, Usage,
 };
 use nwp_mini::device::{Architecture, Device, KernelSource, Launch, Options};
 use nwp_mini::error::Result;
 
 use fault::Faults;
+use group::Place;
 use memory::{Memory, TOTAL};
-use module::{DYNAMIC_SHARED_BYTES, Function, Module};
-use work::{Capture, Dice, Goal, Graph, Launched, Mark, Queues, Work};
+use module::{DYNAMIC_SHARED_BYTES, Module};
+use state::State;
+use work::{Capture, Dice, Goal, Launched, Mark, Queues, Work};
 
 /// Name of the device.
 pub const NAME: &str = "emulated device";
@@ -37,22 +42,14 @@ pub struct Emulated {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
-struct State {
-    memory: Memory,
-    queues: Queues,
-    /// For each event the mark of its last record.
-    events: BTreeMap<Handle, Option<Mark>>,
-    graphs: BTreeMap<Handle, Arc<Graph>>,
-    modules: BTreeMap<Handle, Module>,
-    functions: BTreeMap<Handle, Function>,
-    capture: Option<Capture>,
-    /// For each stream whose last work is to wait the stream that it waits for.
-    held: BTreeMap<Handle, Handle>,
-    /// First failure: as on a device, all calls after it fail.
-    failure: Option<Refusal>,
-    faults: Faults,
-    last: u64,
+thread_local! {
+    /// `true` if the next wait of this thread for a stream is to be forgotten.
+    static FORGETS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets the next wait of this thread for a stream return at once, as if the caller had forgotten it.
+pub fn forget_a_wait() {
+    FORGETS.set(true);
 }
 
 /// Opens an emulated device; NWP_MINI_SEED decides the order of its work.
@@ -82,6 +79,7 @@ pub fn open(_: &Options) -> Result<Arc<dyn Driver>> {
         queues,
         events: BTreeMap::new(),
         graphs: BTreeMap::new(),
+        groups: BTreeMap::new(),
         modules: BTreeMap::new(),
         functions: BTreeMap::new(),
         capture: None,
@@ -96,73 +94,6 @@ pub fn open(_: &Options) -> Result<Arc<dyn Driver>> {
 impl Emulated {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn next(&mut self) -> u64 {
-        self.last += 1;
-        self.last
-    }
-
-    fn check(&self) -> Outcome<()> {
-        self.failure.clone().map_or(Ok(()), Err)
-    }
-
-    /// Queues work, or captures it.
-    fn queue(&mut self, stream: Handle, work: Work) -> Outcome<()> {
-        self.check()?;
-        if !matches!(work, Work::Wait(_)) {
-            self.held.remove(&stream);
-        }
-        match &mut self.capture {
-            Some(capture) if capture.ends.contains_key(&stream) => capture.push(stream, work),
-            _ => self
-                .queues
-                .streams
-                .get_mut(&stream)
-                .expect("a stream of this device")
-                .push_back(work),
-        }
-        Ok(())
-    }
-
-    /// `true` if a wait of a stream for an event orders work that nothing else has ordered yet.
-    fn is_needed(&self, stream: Handle, event: Handle) -> bool {
-        if let Some(capture) = &self.capture
-            && let Some(before) = capture.events.get(&event)
-        {
-            return capture.ends.get(&stream).is_none_or(|ends| !capture.follow(ends, before));
-        }
-        let Some(mark) = self.events[&event] else { return false };
-        let Some(from) = self.queues.recording(mark) else { return false };
-        let queue = &self.queues.streams[&from];
-        let recorded = queue.iter().position(|work| work::sets(work, mark)).unwrap_or_default();
-        // Records of the same stream with no work between them are one.
-        let first = queue.iter().take(recorded).rposition(|work| !matches!(work, Work::Record(..)));
-        let same: Vec<Mark> = queue
-            .range(first.map_or(0, |at| at + 1)..=recorded)
-            .filter_map(|work| if let Work::Record(_, mark) = work { Some(*mark) } else { None })
-            .collect();
-        let mut waits = self.queues.streams[&stream].iter();
-        from != stream && !waits.any(|work| matches!(work, Work::Wait(mark) if same.contains(mark)))
-    }
-
-    /// Does queued work until the goal is reached.
-    fn run_until(&mut self, goal: Goal) -> Outcome<()> {
-        self.check()?;
-        if let (Some(capture), Goal::Stream(stream)) = (&self.capture, goal)
-            && capture.ends.contains_key(&stream)
-        {
-            return refuse(
-                "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (a captured stream is waited for)",
-            );
-        }
-        let outcome = self.queues.run_until(goal, &self.memory);
-        if let Err(refusal) = &outcome {
-            self.failure = Some(refusal.clone());
-        }
-        outcome
     }
 }
 
@@ -250,6 +181,9 @@ impl Driver for Emulated {
     }
 
     fn finish(&self, stream: Handle) -> Outcome<()> {
+        if FORGETS.replace(false) {
+            return self.state().check();
+        }
         self.state().run_until(Goal::Stream(stream))
     }
 
@@ -470,5 +404,38 @@ impl Driver for Emulated {
         let forgets = waits && faults.drops_preceding(name);
         let work = Launched { function, launch, waits, forgets, arguments: words };
         state.queue(stream, Work::Launch(Arc::new(work)))
+    }
+
+    fn group_carrier(&self) -> Outcome<String> {
+        Ok("emulated devices of one process".to_owned())
+    }
+
+    fn group_token(&self) -> Outcome<Vec<u8>> {
+        Ok(group::token())
+    }
+
+    fn join(&self, token: &[u8], [number, _]: [usize; 2]) -> Outcome<Handle> {
+        let place = Place::of(token, number)?;
+        let mut state = self.state();
+        let handle = state.next();
+        state.groups.insert(handle, place);
+        Ok(handle)
+    }
+
+    fn leave(&self, group: Handle) {
+        let mut state = self.state();
+        let _ = state.run_until(Goal::Everything);
+        state.groups.remove(&group);
+    }
+
+    unsafe fn exchange(
+        &self,
+        stream: Handle,
+        group: Handle,
+        messages: [&[Shipment]; 2],
+    ) -> Outcome<()> {
+        let mut state = self.state();
+        let place = state.groups[&group].clone();
+        state.queue(stream, Work::Exchange(Arc::new((place, messages.map(<[_]>::to_vec)))))
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nwp_mini::device::Launch;
-use nwp_mini::device::driver::{Handle, Outcome, Refusal, Transfer};
+use nwp_mini::device::driver::{Handle, Outcome, Refusal, Shipment, Transfer};
 
+use super::group::Place;
 use super::memory::{Memory, pointer};
 use super::module::{self, Function};
 
@@ -31,8 +32,14 @@ pub(super) type Mark = u64;
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Launch(Arc<Launched>),
-    Fill { address: u64, value: u8, bytes: usize },
+    Fill {
+        address: u64,
+        value: u8,
+        bytes: usize,
+    },
     Copy(Transfer),
+    /// Messages that are sent and received.
+    Exchange(Arc<(Place, [Vec<Shipment>; 2])>),
     Record(Handle, Mark),
     Wait(Mark),
     Replay(Arc<Graph>, Vec<Mark>),
@@ -239,6 +246,10 @@ impl Queues {
                 unsafe { pointer::<u8>(*address).write_bytes(*value, *bytes) };
             }
             Work::Copy(copy) => perform_copy(copy, memory)?,
+            Work::Exchange(exchange) => {
+                let (place, messages) = &**exchange;
+                place.exchange(messages, memory)?;
+            }
             Work::Record(event, mark) => {
                 self.pending.remove(mark);
                 self.reached.insert(*event, Instant::now());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Array3};
 use nwp_mini::constants::Constants;
-use nwp_mini::constituents::Constituent;
+use nwp_mini::constituents::{Constituent, Inflow};
 use nwp_mini::dry_mass::{MassCoordinate, MassFlux};
 use nwp_mini::forcing::{Continuity, Forcing, TimeInterpolant};
 use nwp_mini::grid::{Grid, Shape, Sides};
@@ -192,8 +192,14 @@ fn state<R: Real>(shape: Shape, random: &mut Random) -> State<R> {
     };
     let [qc, qr] = [condensate(1.0e-3, true), condensate(2.0e-3, true)];
     let [qi, qs, smoke] = [3.0e-4, 1.0e-3, 1.0].map(|most| condensate(most, false));
-    let smoke_of =
-        Constituent { variable: "SMOKE", decay: Some(900.0), ..Constituent::passive("smoke") };
+    // Air may bring in as much of a tracer as the neighbouring cell has.
+    let inflow = Inflow::ZeroGradient;
+    let smoke_of = Constituent {
+        variable: "SMOKE",
+        decay: Some(900.0),
+        inflow,
+        ..Constituent::passive("smoke")
+    };
     let base = usual_set();
     let set = Arc::new(base.with_passive([smoke_of]));
     State::new(base, vec![theta, qv, qc, qr, qi, qs]).followed_by(set, vec![smoke])

@@ -5,7 +5,8 @@ use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::arrays::Arrays;
 use crate::backend::gpu::budget::BudgetSums;
 use crate::backend::gpu::step::Stepper;
-use crate::backend::{Accumulators, Checkpoint, check_finite};
+use crate::backend::nan_check::check_owned;
+use crate::backend::{Accumulators, Checkpoint};
 use crate::error::Result;
 
 impl<R: GpuPrecision> Frames<R> {
@@ -17,8 +18,13 @@ impl<R: GpuPrecision> Frames<R> {
         step: &Stepper<R>,
     ) -> Result<()> {
         let state = arrays.state().map_err(|error| step.in_step(error))?;
-        check_finite(&state, number)?;
-        let surface = arrays.surface(0)?;
+        check_owned(&arrays.grid, &state, number)?;
+        let (owned, surface) = (arrays.grid.owned(), arrays.surface(0)?);
+        let (state, surface) = if arrays.grid.is_whole() {
+            (state, surface)
+        } else {
+            (state.within(&owned), surface.within(&owned))
+        };
         let parts = budget.parts(0, step.transports())?;
         let changes = budget.changes_of(arrays.order.indices(0), step.transports())?;
         let passive = step.passive_changes(arrays, budget, 0)?;

@@ -1,10 +1,12 @@
 //! Frames of output on the device: gathered behind the steps, and brought to the host beside them.
 
 mod checkpoint;
+mod owned;
 mod reductions;
 
 use std::collections::VecDeque;
 
+use owned::owned;
 use reductions::FrameReductions;
 
 use super::GpuPrecision;
@@ -12,9 +14,8 @@ use super::arrays::Arrays;
 use super::budget::BudgetSums;
 use super::frame_layout::FrameLayout;
 use super::step::Stepper;
-use crate::backend::{
-    CapturedFrame, Checkpoint, FRAMES_IN_FLIGHT, PhaseTime, Summary, check_finite,
-};
+use crate::backend::nan_check::check_owned;
+use crate::backend::{CapturedFrame, Checkpoint, FRAMES_IN_FLIGHT, PhaseTime, Summary};
 use crate::constituents::Constituents;
 use crate::device::{AsyncDownload, Event, Gpu, Graph};
 use crate::error::Result;
@@ -52,8 +53,8 @@ impl<R: GpuPrecision> Frames<R> {
         step: &Stepper<R>,
     ) -> Result<Self> {
         let (set, main) = (&arrays.order.set, &step.transports().main);
-        let (layout, area) = (arrays.layout, budget.area());
-        let summing = FrameReductions::new(gpu, (layout, set), area, main, &budget.water)?;
+        let fields = (arrays.layout, &**set, arrays.grid.owned());
+        let summing = FrameReductions::new(gpu, fields, budget.area(), main, &budget.water)?;
         Ok(Self {
             gpu: gpu.clone(),
             download: AsyncDownload::of_any_size(gpu, arrays.frame_layout.frame())?,
@@ -163,11 +164,12 @@ impl<R: GpuPrecision> Frames<R> {
         let Some(parts) = parts else { return Ok(None) };
         let frame = packing.captured(set, parts, summary);
         self.captured.pop_front();
-        check_finite(&frame.state, number).map_err(|error| arrays.with_member(member, error))?;
+        let checked = check_owned(&arrays.grid, &frame.state, number);
+        checked.map_err(|error| arrays.with_member(member, error))?;
         if self.captured.is_empty() {
             self.gathered += self.marks[1].since(&self.marks[0])?;
         }
-        Ok(Some(frame))
+        Ok(Some(owned(&arrays.grid, frame)))
     }
 
     /// The numbers of the oldest frame.

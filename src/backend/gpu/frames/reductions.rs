@@ -10,15 +10,16 @@ use crate::device::{AsyncDownload, Buffer, Gpu};
 use crate::error::Result;
 use crate::gpu::budget::Budget;
 use crate::gpu::summary::{SummaryKernels, outflow_of};
-use crate::grid::Shape;
 use crate::grid::gpu::Layout;
+use crate::grid::{Shape, Window};
 use crate::state::gpu::member_layout::MemberLayout;
 use ndarray::Array3;
 
 /// Reductions of frames of output.
 #[derive(Debug)]
 pub(super) struct FrameReductions<R> {
-    shape: Shape,
+    /// Owned cells, of which one has the outflow.
+    owned: Shape,
     /// Fields of a state.
     fields: usize,
     /// Number of the word with the outflow, behind those with the statistics and before those of the budget.
@@ -35,10 +36,11 @@ impl<R: GpuPrecision> FrameReductions<R> {
         SummaryKernels::<R>::bytes(shape) + size_of::<u64>() * words
     }
 
-    /// Compiles the kernels, for states of a set; `area` is that of the cells, m².
+    /// Compiles the kernels, for states of a set and a search for the outflow in the owned columns; `area` is that of the
+    /// cells, m².
     pub(super) fn new(
         gpu: &Gpu,
-        (layout, set): (Layout, &Constituents),
+        (layout, set, owned): (Layout, &Constituents, Window),
         area: &[f64],
         transport: &Transport<R>,
         budget: &Budget<R>,
@@ -46,8 +48,10 @@ impl<R: GpuPrecision> FrameReductions<R> {
         let (shape, fields) = (layout.shape, set.len());
         let outflow = SummaryKernels::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
-        let kernels = SummaryKernels::new(gpu, (layout, set.water()), transport.cell_mass(), area)?;
-        Ok(Self { shape, fields, outflow, kernels, download: AsyncDownload::new(gpu, words)? })
+        let kernels = SummaryKernels::new(gpu, (layout, set.water()), transport.cell_mass(), area)?
+            .with_outflow_in(&owned);
+        let (owned, download) = (owned.shape(shape.nz), AsyncDownload::new(gpu, words)?);
+        Ok(Self { owned, fields, outflow, kernels, download })
     }
 
     /// Drops all numbers under way.
@@ -83,7 +87,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
         budget: &Budget<R>,
         indices: MemberLayout,
     ) -> Result<Option<Summary<R>>> {
-        let Self { shape, fields, outflow: at, kernels, download } = self;
+        let Self { owned, fields, outflow: at, kernels, download } = self;
         download.receive(|words| {
             let numbers: Vec<f64> =
                 words[*at + 1..].iter().map(|&bits| f64::from_bits(bits)).collect();
@@ -92,7 +96,7 @@ impl<R: GpuPrecision> FrameReductions<R> {
             Summary {
                 levels: kernels.statistics_of(words, *fields),
                 contents: Array3::zeros((0, 0, 0)),
-                outflow: outflow_of(words[*at], *shape),
+                outflow: outflow_of(words[*at], *owned),
                 water,
                 changes: changes(terms, &transport.entered_of(entered), indices),
             }

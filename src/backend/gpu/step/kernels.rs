@@ -7,6 +7,7 @@ use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::arrays::Arrays;
 use crate::backend::gpu::budget::BudgetSums;
 use crate::backend::gpu::gpu_config::GpuConfig;
+use crate::backend::gpu::margins::Margins;
 use crate::backend::gpu::transports::Transports;
 use crate::device::{Branch, Buffer, ForkJoin, Gpu, Resources};
 use crate::error::Result;
@@ -20,6 +21,8 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 #[derive(Debug)]
 pub(super) struct StepKernels<R> {
     pub(super) transports: Transports<R>,
+    /// Margins of a part of a grid.
+    pub(super) margins: Option<Margins>,
     /// Microphysics of each member.
     schemes: Vec<Box<dyn DeviceColumns<R>>>,
     /// Streams for the microphysics of several members side by side.
@@ -34,7 +37,7 @@ impl<R: GpuPrecision> StepKernels<R> {
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
         schemes: (&[Box<dyn Scheme>], Option<&str>),
-        mut transports: Transports<R>,
+        (mut transports, margins): (Transports<R>, Option<Margins>),
         (arrays, budget): (&Arrays<R>, &BudgetSums<R>),
     ) -> Result<Self> {
         let count = arrays.members();
@@ -44,6 +47,7 @@ impl<R: GpuPrecision> StepKernels<R> {
         let schemes = scheme_calls::of_members(gpu, setting, schemes, columns, watched)?;
         Ok(Self {
             transports,
+            margins,
             schemes,
             branches: if count > 1 { Some(ForkJoin::new(gpu, count)?) } else { None },
             status,
@@ -101,6 +105,9 @@ impl<R: GpuPrecision> StepKernels<R> {
         let [start, end] = arrays.of_step(step.now);
         arrays.interpolate_wind()?;
         clock.mark(0, step.is_timed)?;
+        if let Some(margins) = self.margins.as_ref().filter(|margins| margins.are_recordable()) {
+            margins.refresh(start)?;
+        }
         self.transports.step(turn, &arrays.wind(), [start, end], dt)?;
         budget.decay(arrays, end, dt)?;
         clock.mark(1, step.is_timed)?;

@@ -21,6 +21,7 @@ use super::GpuPrecision;
 use super::arrays::Arrays;
 use super::budget::BudgetSums;
 use super::gpu_config::GpuConfig;
+use super::margins::Margins;
 use super::transports::Transports;
 use crate::backend::{PhaseTime, PhaseTimes};
 use crate::chemistry::coupled::Coupled;
@@ -35,11 +36,14 @@ use crate::state::{Accumulators, ChemistryTally, TracerChange};
 #[derive(Debug)]
 pub(super) struct Stepper<R> {
     gpu: Gpu,
+    /// They end before the exchange that they have recorded.
+    graphs: StepGraphs<Graph>,
     kernels: StepKernels<R>,
     chemistry: Option<Box<ChemistryDriver<R>>>,
     queue: StepQueue,
-    graphs: StepGraphs<Graph>,
     clock: Clock,
+    /// There has been an exchange of margins.
+    has_exchanged: bool,
 }
 
 impl<R: GpuPrecision> Stepper<R> {
@@ -48,16 +52,17 @@ impl<R: GpuPrecision> Stepper<R> {
         gpu: &Gpu,
         setting: &GpuConfig<'_>,
         schemes: (&[Box<dyn Scheme>], Option<&str>),
-        (transports, together): (Transports<R>, usize),
+        (transports, margins, together): (Transports<R>, Option<Margins>, usize),
         run: (&Arrays<R>, &BudgetSums<R>),
     ) -> Result<Self> {
         Ok(Self {
             gpu: gpu.clone(),
-            kernels: StepKernels::new(gpu, setting, schemes, transports, run)?,
+            kernels: StepKernels::new(gpu, setting, schemes, (transports, margins), run)?,
             chemistry: None,
             queue: StepQueue::new(together),
             graphs: StepGraphs::new(),
             clock: Clock::new(gpu)?,
+            has_exchanged: false,
         })
     }
 
@@ -206,6 +211,7 @@ impl<R: GpuPrecision> Stepper<R> {
         budget: &BudgetSums<R>,
         key: GraphKey,
     ) -> Result<()> {
+        self.exchange(arrays)?;
         // A failure shows up while the step runs, as in a graph, but leaves no graph behind.
         let launched = if key.is_failing {
             self.kernels.enqueue(key, (arrays, budget), &self.clock)
@@ -216,6 +222,17 @@ impl<R: GpuPrecision> Stepper<R> {
         arrays.advance(key.count);
         self.queue.count_launched(key.count);
         Ok(())
+    }
+
+    /// Refreshes the margins of the present states, where the step does not: by the host in every step, or once before an
+    /// exchange is recorded.
+    fn exchange(&mut self, arrays: &Arrays<R>) -> Result<()> {
+        let Some(margins) = &self.kernels.margins else { return Ok(()) };
+        if margins.are_recordable() && self.has_exchanged {
+            return Ok(());
+        }
+        self.has_exchanged = true;
+        margins.refresh(arrays.present()).map_err(|error| self.in_step(error))
     }
 
     /// Launches the graph of some steps, recorded where it is not there yet.
