@@ -72,6 +72,15 @@ impl Gpu {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// Number of devices that can be opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gpu`](crate::error::Error::Gpu) when there is no driver.
+    pub fn count() -> Result<usize> {
+        if installed().is_some() { Ok(1) } else { super::cuda::count() }
+    }
+
     /// Properties of the device.
     pub fn device(&self) -> &Device {
         self.shared.driver.device()

@@ -33,6 +33,10 @@ impl Ranks for Threaded {
         self.to.len()
     }
 
+    fn number_on_host(&self) -> usize {
+        self.rank
+    }
+
     fn host(&self) -> String {
         String::new()
     }

@@ -49,6 +49,9 @@ pub trait Ranks: Debug + Send + Sync {
     /// Number of ranks on this host.
     fn on_host(&self) -> usize;
 
+    /// Number of this rank among those, from 0.
+    fn number_on_host(&self) -> usize;
+
     /// Name of this host.
     fn host(&self) -> String;
 
@@ -88,6 +91,10 @@ impl Ranks for Alone {
 
     fn on_host(&self) -> usize {
         1
+    }
+
+    fn number_on_host(&self) -> usize {
+        0
     }
 
     fn host(&self) -> String {

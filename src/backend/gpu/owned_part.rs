@@ -1,15 +1,22 @@
 //! What the ranks of a divided grid ask each part for: exact sums, columns, and samples of its own cells.
 
+use std::sync::Arc;
+
 use super::{GpuBackend, GpuPrecision};
 use crate::backend::exact_budget::ExactAccount;
 use crate::backend::interpolation::Operator;
 use crate::backend::{Backend, Products};
+use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
 use crate::state::{CloudDiagnostics, State};
 
-#[expect(dead_code, reason = "a backend on several ranks has the CPU in each of them so far")]
 impl<R: GpuPrecision> GpuBackend<R> {
+    /// The tracers.
+    pub(in crate::backend) fn set(&self) -> Arc<Constituents> {
+        Arc::clone(&self.arrays.order.set)
+    }
+
     /// The budget of a member in the owned cells. Waits for the device.
     ///
     /// Precipitation is summed exactly. Of all else the device has rounded sums, in the order of its blocks, so that other

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::{are_finite, without_columns};
 use crate::backend::interpolation::Operator;
 use crate::backend::{ComputePrecision, Products};
+use crate::error::Result;
 use crate::grid::{DividedGrid, GatheredColumns};
 use crate::primitives::csr::Csr;
 use crate::ranks::{Ranks, of_rank};
@@ -35,11 +36,11 @@ impl<R: ComputePrecision> GatheredProducts<R> {
     pub(super) fn begin(
         &mut self,
         ranks: &dyn Ranks,
-        values: impl FnOnce(&Operator<R>) -> Products<R>,
-    ) {
+        values: impl FnOnce(&Operator<R>) -> Result<Products<R>>,
+    ) -> Result<()> {
         let (mut lists, mut planes) = (Vec::new(), 0);
         if !self.own.columns.is_empty() {
-            let own = values(&self.own);
+            let own = values(&self.own)?;
             planes = own.planes.len();
             lists.extend(own.volumes.into_iter().chain(own.planes));
         }
@@ -56,6 +57,7 @@ impl<R: ComputePrecision> GatheredProducts<R> {
             volumes: without_columns(is_finite > 0),
             planes: Vec::new(),
         }));
+        Ok(())
     }
 
     /// The oldest products.

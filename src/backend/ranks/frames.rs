@@ -10,6 +10,7 @@ use super::gathering::Gathering;
 use crate::backend::summary::statistics_of_levels;
 use crate::backend::{CapturedFrame, ComputePrecision, Summary};
 use crate::dry_mass::Outflow;
+use crate::error::Result;
 use crate::grid::{DividedGrid, Slab};
 use crate::primitives::reduce::{Extrema, Number, Statistics, statistics};
 use crate::ranks::{Ranks, all};
@@ -22,11 +23,11 @@ use crate::state::{
 impl<R: ComputePrecision + Number> Ranked<R> {
     /// The frame of a part: its own columns, with figures of the whole; those of the levels are on the first rank alone.
     pub(super) fn divided_frame(
-        &self,
+        &mut self,
         divided: &DividedGrid,
         own: CapturedFrame<R>,
-    ) -> CapturedFrame<R> {
-        let account = self.exact_account(0);
+    ) -> Result<CapturedFrame<R>> {
+        let account = self.exact_account(0)?;
         let summary = Summary {
             levels: levels_of_whole(divided, own.state.fields()),
             outflow: fastest(&*self.ranks, Some(own.summary.outflow)),
@@ -34,15 +35,16 @@ impl<R: ComputePrecision + Number> Ranked<R> {
             changes: account.changes.water.rounded(),
             ..own.summary
         };
-        CapturedFrame { summary, ..own }
+        Ok(CapturedFrame { summary, ..own })
     }
 
     /// The frame of a member, with all columns on the first rank.
     pub(super) fn gather_frame(
-        &self,
+        &mut self,
         member: usize,
         own: Option<&CapturedFrame<R>>,
-    ) -> CapturedFrame<R> {
+    ) -> Result<CapturedFrame<R>> {
+        let account = self.exact_account(member)?;
         let (ranks, gathering) = (&*self.ranks, self.gathering(member));
         let nz = self.grid.shape.nz;
         let volume =
@@ -62,7 +64,6 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         } else {
             Vec::new()
         };
-        let account = self.exact_account(member);
         let summary = Summary {
             levels,
             contents,
@@ -71,7 +72,7 @@ impl<R: ComputePrecision + Number> Ranked<R> {
             changes: account.changes.water.rounded(),
         };
         let diagnostics = CloudDiagnostics::of(&self.set, diagnosed);
-        CapturedFrame { state, diagnostics, surface, summary }
+        Ok(CapturedFrame { state, diagnostics, surface, summary })
     }
 
     fn gather_surface(&self, gathering: &Gathering, own: Option<&Surface<R>>) -> Surface<R> {
@@ -81,8 +82,8 @@ impl<R: ComputePrecision + Number> Ranked<R> {
     }
 
     /// The checkpoint of a part: its own columns, and the sums of the whole.
-    pub(super) fn divided_checkpoint(&self, own: Checkpoint<R>) -> Checkpoint<R> {
-        let mut account = self.exact_account(0);
+    pub(super) fn divided_checkpoint(&mut self, own: Checkpoint<R>) -> Result<Checkpoint<R>> {
+        let mut account = self.exact_account(0)?;
         let gathered = Accumulators {
             changes: account.changes.water.rounded(),
             passive: account.changes.rounded_passive(),
@@ -90,7 +91,7 @@ impl<R: ComputePrecision + Number> Ranked<R> {
             parts: account.changes.parts(),
             ..own.gathered
         };
-        Checkpoint { gathered, ..own }
+        Ok(Checkpoint { gathered, ..own })
     }
 
     /// Sums of an earlier run that this rank continues: its own columns, which it has, and on the first rank the sums.

@@ -1,4 +1,4 @@
-//! The CPU backend on several ranks: each steps a part of the grid, or some of the members.
+//! The backends on several ranks: each steps a part of the grid, or some of the members, on a CPU or on a GPU.
 //!
 //! All ranks make the same calls. Of a divided grid each rank gets frames, profiles and checkpoints of the columns that it
 //! owns; samples of all places, and members of an ensemble, are on the first rank, and the others get such without
@@ -17,6 +17,7 @@ mod columns;
 mod frames;
 mod gathering;
 mod margins;
+mod part;
 
 mod verdict;
 
@@ -28,6 +29,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::column_profiles::ProfileExtractor;
 use super::cpu::Cpu;
 use super::exact_budget::ExactAccount;
+#[cfg(feature = "gpu")]
+use super::gpu::{GpuBackend, GpuPrecision};
 use super::{
     Account, Backend, BudgetDomain, CapturedFrame, CollectedOutput, ComputePrecision,
     FRAMES_IN_FLIGHT, Info, Output, Profiles, RunStart, SamplingRequest,
@@ -47,6 +50,7 @@ use crate::state::{Checkpoint, ChemistryTally, State};
 use columns::GatheredProducts;
 use gathering::Gathering;
 use margins::RemoteNeighbours;
+use part::PartBackend;
 
 /// Cells or members, shared out among the ranks.
 #[derive(Debug)]
@@ -85,12 +89,14 @@ pub struct StopFlags {
     pub agreed: Arc<AtomicBool>,
 }
 
-/// The CPU backend of this rank, which all ranks together make one.
+/// The backend of this rank, which all ranks together make one.
 #[derive(Debug)]
 pub struct Ranked<R: crate::real::Real> {
-    cpu: Cpu<R>,
+    part_backend: Box<dyn PartBackend<R>>,
     ranks: Arc<dyn Ranks>,
     share: Share,
+    /// Number of the last step that was checked.
+    last_step: usize,
     /// The whole grid.
     grid: Grid,
     /// Area of its budgets, m².
@@ -115,7 +121,22 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         let cpu = Cpu::new(part, &coordinate_of_part, limiter, scheme, forcing, state)
             .with_chemistry(chemistry.as_ref())
             .with_neighbours(Box::new(RemoteNeighbours::new(ranks, divided.parts())));
-        Self::new(ranks, (cpu, Share::Cells(Arc::clone(divided))), grid, coordinate)
+        Self::new(ranks, (Box::new(cpu), Share::Cells(Arc::clone(divided))), grid, coordinate)
+    }
+
+    /// The same with the backend of a GPU for the part; grid and coordinate are those of the whole.
+    #[cfg(feature = "gpu")]
+    pub fn on_gpu(
+        divided: &Arc<DividedGrid>,
+        part: GpuBackend<R>,
+        grid: &Grid,
+        coordinate: &MassCoordinate,
+    ) -> Self
+    where
+        R: GpuPrecision,
+    {
+        let share = Share::Cells(Arc::clone(divided));
+        Self::new(divided.ranks(), (Box::new(part), share), grid, coordinate)
     }
 
     /// The members of an ensemble, of which `cpu` has those of this rank, and each rank some: see [`members_of`].
@@ -127,18 +148,19 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         coordinate: &MassCoordinate,
     ) -> Self {
         let shares = (0..ranks.size()).map(|rank| members_of(rank, ranks.size(), members));
-        Self::new(ranks, (cpu, Share::Members(shares.collect())), grid, coordinate)
+        Self::new(ranks, (Box::new(cpu), Share::Members(shares.collect())), grid, coordinate)
     }
 
     fn new(
         ranks: &Arc<dyn Ranks>,
-        (cpu, share): (Cpu<R>, Share),
+        (part_backend, share): (Box<dyn PartBackend<R>>, Share),
         grid: &Grid,
         coordinate: &MassCoordinate,
     ) -> Self {
         Self {
-            set: Arc::clone(cpu.state().set()),
-            cpu,
+            set: part_backend.set(),
+            part_backend,
+            last_step: 0,
             ranks: Arc::clone(ranks),
             share,
             grid: *grid,
@@ -201,9 +223,9 @@ impl<R: ComputePrecision + Number> Ranked<R> {
     }
 
     /// The account of a member over all ranks.
-    fn exact_account(&self, member: usize) -> ExactAccount {
+    fn exact_account(&mut self, member: usize) -> Result<ExactAccount> {
         let local = self.local(member);
-        let mut account = self.cpu.exact_account(local.unwrap_or_default());
+        let mut account = self.part_backend.exact_account(local.unwrap_or_default())?;
         if local.is_none() {
             account.sums_mut().into_iter().for_each(|sum| *sum = ExactSum::default());
             account.most = 0.0;
@@ -217,7 +239,7 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         let most = most.into_iter().map(|[bits]| f64::from_bits(bits.cast_unsigned()));
         account.most = most.fold(0.0, f64::max);
         account.chemistry = account.chemistry.map(|tally| whole_tally(&*self.ranks, &tally));
-        account
+        Ok(account)
     }
 }
 
@@ -251,7 +273,7 @@ fn whole_tally(ranks: &dyn Ranks, own: &ChemistryTally) -> ChemistryTally {
 
 impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
     fn info(&mut self) -> Result<Info> {
-        let info = self.cpu.info()?;
+        let info = self.part_backend.info()?;
         let description = format!("{}, on each of {} ranks", info.description, self.ranks.size());
         Ok(Info { description, members: self.members().1, ..info })
     }
@@ -264,7 +286,7 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
             None if states.is_empty() => Vec::new(),
             None => {
                 let (first, _) = self.members();
-                let count = self.cpu.info()?.members;
+                let count = self.part_backend.info()?.members;
                 states[first..first + count].to_vec()
             }
         };
@@ -280,19 +302,24 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
         self.frames.clear();
         self.profiles.clear();
         let attached = SamplingRequest::default();
-        self.cpu.start(RunStart { states: &own_states, gathered: gathered.as_ref(), attached })
+        self.part_backend.start(RunStart {
+            states: &own_states,
+            gathered: gathered.as_ref(),
+            attached,
+        })
     }
 
     fn drive(&mut self, moment: &TimeInterpolant<R>) -> Result<()> {
-        self.cpu.drive(moment)
+        self.part_backend.drive(moment)
     }
 
     fn step(&mut self, dt: f64) -> Result<()> {
-        self.cpu.step(dt)
+        self.part_backend.step(dt)
     }
 
     fn check(&mut self, step: usize, wait: bool) -> Result<()> {
-        let own = self.cpu.check(step, wait);
+        self.last_step = step;
+        let own = self.part_backend.check(step, wait);
         let mut counts = [own.is_err(), self.stop.asked.load(Ordering::Relaxed)].map(i64::from);
         self.ranks.sum(&mut counts);
         let [failed, stopped] = counts;
@@ -302,33 +329,39 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
         if failed == 0 {
             return Ok(());
         }
-        verdict::agree(&*self.ranks, own, self.members(), &self.set, step)
+        verdict::agree(&*self.ranks, own, self.members(), &self.set)
     }
 
     fn capture(&mut self, output: Output, moment: &TimeInterpolant<R>) -> Result<()> {
+        // A flaw that one rank would find in its part of the output is told now, by all.
+        if self.part_backend.runs_ahead() && !matches!(output, Output::Checkpoint(_)) {
+            self.check(self.last_step, true)?;
+        }
         match output {
             Output::Frame(member) => {
                 assert!(self.frames.len() < FRAMES_IN_FLIGHT, "a frame was not collected");
                 let own = match self.local(member) {
                     None => None,
                     Some(local) => {
-                        self.cpu.capture(Output::Frame(local), moment)?;
-                        let frame = self.cpu.collect(Output::Frame(local), true)?;
+                        self.part_backend.capture(Output::Frame(local), moment)?;
+                        let frame = self.part_backend.collect(Output::Frame(local), true)?;
                         frame.and_then(CollectedOutput::frame)
                     }
                 };
-                let frame = match (self.divided(), own) {
-                    (Some(divided), Some(own)) => self.divided_frame(divided, own),
-                    (_, own) => self.gather_frame(member, own.as_ref()),
+                let frame = match (self.divided().cloned(), own) {
+                    (Some(divided), Some(own)) => self.divided_frame(&divided, own)?,
+                    (_, own) => self.gather_frame(member, own.as_ref())?,
                 };
                 self.frames.push_back(Box::new(frame));
             }
             Output::Products(number) => {
                 let products = &mut self.products[number];
-                products.begin(&*self.ranks, |operator| self.cpu.column_values(operator, moment));
+                return products.begin(&*self.ranks, |operator| {
+                    self.part_backend.column_values(operator, moment)
+                });
             }
             Output::Profiles => {
-                let (state, diagnostics) = self.cpu.owned_columns(moment);
+                let (state, diagnostics) = self.part_backend.owned_columns(moment)?;
                 let extractor = self.extractor.as_ref().expect("weights are attached");
                 let (nz, ny, nx) = state.theta().dim();
                 self.profiles.push_back(extractor.profiles(
@@ -339,10 +372,11 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
             }
             Output::Checkpoint(step) => {
                 self.check(step, true)?;
-                self.cpu.capture(output, moment)?;
-                let own = self.cpu.collect(output, true)?.and_then(CollectedOutput::checkpoint);
+                self.part_backend.capture(output, moment)?;
+                let own =
+                    self.part_backend.collect(output, true)?.and_then(CollectedOutput::checkpoint);
                 let own = own.expect("a checkpoint is complete at once");
-                self.checkpoint = Some(Box::new(self.divided_checkpoint(own)));
+                self.checkpoint = Some(Box::new(self.divided_checkpoint(own)?));
             }
         }
         Ok(())
@@ -358,7 +392,7 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
     }
 
     fn account(&mut self, member: usize) -> Result<Account> {
-        Ok(self.exact_account(member).rounded(self.area))
+        Ok(self.exact_account(member)?.rounded(self.area))
     }
 }
 

@@ -4,8 +4,8 @@ use crate::constituents::Constituents;
 use crate::error::{Error, Result};
 use crate::ranks::{Ranks, all};
 
-/// Numbers of a verdict: 1 where there is something to tell, member, field, cell, bits of the value.
-type Verdict = [i64; 7];
+/// Numbers of a verdict: 1 where there is something to tell, step, member, field, cell, bits of the value.
+type Verdict = [i64; 8];
 
 /// The verdict of a failed check of members of which the first has this number; `None` for another failure.
 fn verdict(error: &Error, first: usize, set: &Constituents) -> Option<Verdict> {
@@ -13,11 +13,11 @@ fn verdict(error: &Error, first: usize, set: &Constituents) -> Option<Verdict> {
         Error::Member { member, error } => (*member, &**error),
         error => (0, error),
     };
-    let Error::BlowUp { variable, value, cell, .. } = error else { return None };
+    let Error::BlowUp { variable, value, step, cell } = error else { return None };
     let field = set.iter().position(|tracer| tracer.name == *variable)?;
-    let [member, field, k, j, i] =
-        [first + member, field, cell[0], cell[1], cell[2]].map(|number| number as i64);
-    Some([1, member, field, k, j, i, value.to_bits().cast_signed()])
+    let [step, member, field, k, j, i] =
+        [*step, first + member, field, cell[0], cell[1], cell[2]].map(|number| number as i64);
+    Some([1, step, member, field, k, j, i, value.to_bits().cast_signed()])
 }
 
 /// Agrees on the checks of all ranks after a step, each of members of which the first has the number `first`: the first
@@ -27,7 +27,6 @@ pub(super) fn agree(
     own: Result<()>,
     (first, members): (usize, usize),
     set: &Constituents,
-    step: usize,
 ) -> Result<()> {
     let mine = match &own {
         Ok(()) => Verdict::default(),
@@ -38,11 +37,13 @@ pub(super) fn agree(
         },
     };
     let found = all(ranks, mine);
-    let Some(&[_, member, field, k, j, i, bits]) = found.iter().filter(|one| one[0] > 0).min()
+    let Some(&[_, step, member, field, k, j, i, bits]) =
+        found.iter().filter(|one| one[0] > 0).min()
     else {
         return Ok(());
     };
-    let [member, field, k, j, i] = [member, field, k, j, i].map(|number| number as usize);
+    let [step, member, field, k, j, i] =
+        [step, member, field, k, j, i].map(|number| number as usize);
     let variable = set.iter().nth(field).map_or("a field", |tracer| tracer.name);
     let value = f64::from_bits(bits.cast_unsigned());
     let error = Error::BlowUp { variable, value, step, cell: [k, j, i] };

@@ -69,8 +69,8 @@ impl Run {
         ranks::check(self, team)?;
         let from = self.restarts.restart.as_deref().map(RestartFile::open).transpose()?;
         let config = RunConfig { host, ..self.config(team, from.as_ref())? };
-        let backend = if team.is_several() { BackendChoice::Cpu } else { self.backend };
-        let gpu = backend.open(&self.gpu)?;
+        let gpu =
+            if team.is_several() { ranks::gpu(self, team) } else { self.backend.open(&self.gpu) }?;
         match config.scheme.precision {
             Precision::F32 => run::<f32>(config, gpu.as_ref(), from.as_ref()),
             Precision::F64 => run::<f64>(config, gpu.as_ref(), from.as_ref()),
@@ -244,8 +244,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
         (Some(divided), store) => {
             let store = (config.output.as_path(), store);
             let form = (header, form);
-            let output = DividedOutput::new(&team, divided, store, form, companions, restarter);
-            Hands::Ranks(Box::new(output))
+            Hands::Ranks(DividedOutput::new(&team, divided, store, form, companions, restarter))
         }
     };
     let frames = times(options.output_interval);
@@ -370,7 +369,8 @@ fn backend<R: FilePrecision + GpuPrecision>(
     let (team, state) = (&config.team, prepared.case.take_state());
     if let Some(divided) = &prepared.case.divided {
         // From here on no rank fails by itself, but for files that vanish and full disks.
-        let backend = ranks::backend(config, &prepared.case, (divided, state), stop);
+        let backend = ranks::backend(config, &prepared.case, gpu, (divided, state), stop);
+        let backend = team.agree(backend)?;
         team.agree(ranks::same_plan(team, &prepared.plan))?;
         return Ok((backend, None));
     }

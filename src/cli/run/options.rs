@@ -90,6 +90,9 @@ pub(in crate::cli) struct Run {
     /// [default: those with the least to exchange]
     #[arg(long, value_name = "PXxPY")]
     pub(in crate::cli) ranks: Option<PartsChoice>,
+    /// Let the processes of a host share its GPUs, where there are fewer GPUs than processes
+    #[arg(long)]
+    pub(in crate::cli) share_gpu: bool,
     /// File to use if several of --input have the same time, as before and after a restart of the model that
     /// wrote them
     #[arg(long, value_name = "FILE", default_value = "refuse")]

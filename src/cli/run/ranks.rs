@@ -1,5 +1,6 @@
 //! A run on several ranks: its start and its end, its parts, and what is refused.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -9,11 +10,14 @@ use tracing::{info, warn};
 
 use crate::advection::MARGIN;
 use crate::backend::Backend;
+use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
 use crate::cli::FilePrecision;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
 use crate::cli::{BackendChoice, tell};
+use crate::device;
+use crate::device::{DirectExchange, Exchange, Gpu, StagedExchange};
 use crate::error::{Error, Result};
 use crate::grid::{DividedGrid, Grid, Parts, Shape};
 use crate::model::RunInput;
@@ -134,18 +138,65 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
             )));
         }
     }
-    let device = match run.backend {
-        BackendChoice::Auto | BackendChoice::Cpu => return Ok(()),
-        BackendChoice::Gpu => "gpu",
-        BackendChoice::Both => "both",
+    let refused = |what: &str, instead: &str| {
+        Err(Error::Usage(format!(
+            "{what} works in one process only, and there are {size}; {instead}, or start one process"
+        )))
     };
-    if size == 1 {
-        return Ok(());
+    match run.backend {
+        _ if size == 1 => Ok(()),
+        BackendChoice::Auto | BackendChoice::Cpu => Ok(()),
+        BackendChoice::Both => refused("--backend both", "use --backend cpu or gpu"),
+        BackendChoice::Gpu if run.ensemble.is_some() => {
+            refused("--ensemble on GPUs", "use --backend cpu")
+        }
+        BackendChoice::Gpu if run.coupling.is_given() => {
+            refused("--chemistry on GPUs", "use --backend cpu")
+        }
+        BackendChoice::Gpu => Ok(()),
     }
-    Err(Error::Usage(format!(
-        "--backend {device} works in one process only, and there are {size}; use --backend cpu, or \
-         start one process"
-    )))
+}
+
+/// The number of the GPU of this rank: that of the rank on its host. Where one GPU is visible it is taken as it is, if no
+/// other rank sees the same one, and with `is_shared` ranks take turns.
+fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
+    let (ranks, visible) = (&*team.ranks, team.agree(Gpu::count())?);
+    let (here, own) = (ranks.on_host(), ranks.number_on_host());
+    // Ranks that the launcher has given a GPU each see other ones.
+    let mut hasher = DefaultHasher::new();
+    (ranks.host(), std::env::var_os("CUDA_VISIBLE_DEVICES")).hash(&mut hasher);
+    let seen = crate::ranks::all(ranks, [hasher.finish().cast_signed()]);
+    let alike = seen.iter().filter(|other| **other == seen[ranks.rank()]).count();
+    let number = match visible {
+        _ if visible >= here => Ok(own),
+        1 if alike == 1 => Ok(0),
+        _ if is_shared && visible > 0 => Ok(own % visible),
+        _ => Err(Error::Usage(format!(
+            "{here} ranks of a host need a GPU each, and there are {visible}; start {visible} there, \
+             or let ranks share them with --share-gpu"
+        ))),
+    };
+    team.agree(number)
+}
+
+/// The GPU of this rank, where the run asks for GPUs.
+pub(in crate::cli) fn gpu(run: &Run, team: &Team) -> Result<Option<Gpu>> {
+    if run.backend != BackendChoice::Gpu {
+        return Ok(None);
+    }
+    let device = number_of_gpu(team, run.share_gpu)?;
+    team.agree(Gpu::open(&device::Options { device, ..run.gpu.options() })).map(Some)
+}
+
+/// The way of the margins between the GPUs of all ranks: from device to device, unless ranks share one or a library is missing.
+fn exchange(gpu: &Gpu, run: &Run, team: &Team) -> Box<dyn Exchange> {
+    if !run.share_gpu {
+        match DirectExchange::between(gpu, &team.ranks) {
+            Ok(direct) => return Box::new(direct),
+            Err(error) => info!("the GPUs exchange through the host: {error}"),
+        }
+    }
+    Box::new(StagedExchange::new(&team.ranks))
 }
 
 /// The parts of a grid for so many ranks: those that are asked for, otherwise those with the least to exchange.
@@ -189,25 +240,49 @@ pub(in crate::cli) fn divided(config: &RunConfig, grid: &Grid) -> Result<Arc<Div
     Ok(Arc::new(DividedGrid::new(&config.team, parts)))
 }
 
-/// The backend of this rank for a run of one on a divided grid.
-pub(in crate::cli) fn backend<R: FilePrecision>(
+/// The backend of this rank for a run of one on a divided grid, with a GPU or on the CPU.
+///
+/// # Errors
+///
+/// Those of the GPU, on this rank alone.
+pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
     config: &RunConfig,
     case: &RunInput<R>,
+    gpu: Option<&Gpu>,
     (divided, state): (&Arc<DividedGrid>, State<R>),
     stop: &StopFlags,
-) -> Box<dyn Backend<R>> {
-    let grid = &case.domain.grid;
+) -> Result<Box<dyn Backend<R>>> {
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    if let Some(gpu) = gpu {
+        let exchange = exchange(gpu, &config.options, &config.team);
+        info!("margins go {}", exchange.about());
+        let (parts, part) = (divided.parts(), divided.ranks().rank());
+        let own = coordinate.part(divided.own());
+        let setting = GpuConfig {
+            grid: divided.own(),
+            coordinate: &own,
+            limiter: config.scheme.limiter,
+            scheme: &*config.scheme.physics,
+            mapping: None,
+            tracers: &case.tracers,
+            has_sequence: case.has_sequence(),
+            chemistry: None,
+        };
+        let neighbours = GpuNeighbours { parts, part, exchange };
+        let backend = GpuBackend::of_part(gpu, &setting, &state, neighbours)?;
+        return Ok(Box::new(Ranked::on_gpu(divided, backend, grid, coordinate).stopping_by(stop)));
+    }
     let SchemeSettings { limiter, physics, .. } = &config.scheme;
     let run = DividedRun {
         grid,
-        coordinate: &case.domain.coordinate,
+        coordinate,
         limiter: *limiter,
         scheme: &**physics,
         forcing: &case.forcing,
         state,
         chemistry: case.chemistry.as_deref(),
     };
-    Box::new(Ranked::of_cells(divided, run).stopping_by(stop))
+    Ok(Box::new(Ranked::of_cells(divided, run).stopping_by(stop)))
 }
 
 /// Messages of a run on several ranks, in its report.

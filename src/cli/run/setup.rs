@@ -96,9 +96,9 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
         series = series.lit_by(chosen.lit.frequencies.clone());
     }
     let frame = series.with_sources(frame)?;
-    // An ensemble has more fields than a single run.
+    // An ensemble has more fields than a single run, and a part other kernels than the whole.
     let preparation = gpu
-        .filter(|_| config.ensemble.is_none())
+        .filter(|_| config.ensemble.is_none() && !is_divided)
         .map(|gpu| prepare::<R>(gpu, config, (&domain, &set()), series.len() > 1));
     debug!("the first frame is read");
     let (domain, frame, series) = refined(

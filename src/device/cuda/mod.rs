@@ -72,6 +72,13 @@ fn bare(error: Error) -> String {
     }
 }
 
+/// Number of devices that are visible here.
+pub(super) fn count() -> Result<usize> {
+    let (_, usable) = find_driver();
+    usable.map_err(|why| Error::Gpu(why).advise(Advice::InstallDriver))?;
+    guarded(|| devices().map(|devices| devices.len()))
+}
+
 fn devices() -> Result<Vec<Device>> {
     result::init().map_err(failed("initialise the driver"))?;
     let count = CudaContext::device_count().map_err(failed("count the devices"))?;

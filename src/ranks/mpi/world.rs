@@ -26,6 +26,7 @@ pub(super) struct World<H> {
     rank: usize,
     size: usize,
     on_host: usize,
+    number_on_host: usize,
     sent: AtomicU64,
     is_finished: AtomicBool,
     /// Kept as long as its functions are.
@@ -58,7 +59,7 @@ impl<H: Handle> World<H> {
             0 => Ok(()),
             code => Err(format!("{name} failed with code {code}")),
         };
-        let (mut provided, mut size, mut rank, mut on_host) = (0, 0, 0, 0);
+        let (mut provided, mut size, mut rank, mut on_host, mut number) = (0, 0, 0, 0, 0);
         let (no_arguments, mut of_host) = (std::ptr::null_mut(), H::NOTHING);
         // SAFETY: pointers to integers and handles that outlive the calls.
         unsafe {
@@ -81,12 +82,25 @@ impl<H: Handle> World<H> {
             let split = (f.split_type)(c.world, c.shared, rank, c.no_info, &raw mut of_host);
             checked(split, "MPI_Comm_split_type")?;
             checked((f.size)(of_host, &raw mut on_host), "MPI_Comm_size")?;
+            checked((f.rank)(of_host, &raw mut number), "MPI_Comm_rank")?;
         }
-        let [rank, size, on_host] = [rank, size, on_host].map(|number| number as usize);
+        let [rank, size, on_host, number_on_host] =
+            [rank, size, on_host, number].map(|number| number as usize);
         let about = format!("{}, {}, binary interface of {interface}", found.version, found.name);
         let (sent, is_finished) = (AtomicU64::new(0), AtomicBool::new(false));
         let library = found;
-        Ok(Self { about, functions, constants, rank, size, on_host, sent, is_finished, library })
+        Ok(Self {
+            about,
+            functions,
+            constants,
+            rank,
+            size,
+            on_host,
+            number_on_host,
+            sent,
+            is_finished,
+            library,
+        })
     }
 
     /// Ends all ranks where a call failed. By default MPI does so itself.
@@ -112,6 +126,10 @@ impl<H: Handle> Ranks for World<H> {
 
     fn on_host(&self) -> usize {
         self.on_host
+    }
+
+    fn number_on_host(&self) -> usize {
+        self.number_on_host
     }
 
     fn host(&self) -> String {

@@ -25,7 +25,7 @@ fn wrong_options_and_input() {
         (&["--input", "small.nc", "--dt", "-3"], USAGE, &["--dt -3"]),
         (&["--input", "small.nc", "--ranks", "3x2"], USAGE, &["3x2 needs 6", "there are 3"]),
         (&["--input", "small.nc", "--ranks", "1x3"], USAGE, &["35x27", "as 1x3", "10"]),
-        (&["--input", "small.nc", "--backend", "gpu"], USAGE, &["--backend gpu", "one process"]),
+        (&["--input", "small.nc", "--backend", "both"], USAGE, &["--backend both", "one process"]),
         (&["--input", "bad.nc"], FILES, &["bad.nc"]),
         (&["--input", "small.nc", "--output", "there.nc"], FILES, &["there.nc exists", "--force"]),
     ];

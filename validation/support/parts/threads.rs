@@ -57,6 +57,10 @@ impl Ranks for Threads {
         self.size()
     }
 
+    fn number_on_host(&self) -> usize {
+        self.rank()
+    }
+
     fn host(&self) -> String {
         String::new()
     }

@@ -1,0 +1,103 @@
+//! What the ranks of a divided grid ask of the backend of each part, on a CPU or on a GPU.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::backend::cpu::Cpu;
+use crate::backend::exact_budget::ExactAccount;
+use crate::backend::interpolation::Operator;
+use crate::backend::{Backend, ComputePrecision, Products};
+use crate::constituents::Constituents;
+use crate::error::Result;
+use crate::forcing::TimeInterpolant;
+use crate::primitives::reduce::Number;
+use crate::state::{CloudDiagnostics, State};
+
+/// The backend of a part, or of some members.
+pub(super) trait PartBackend<R>: Backend<R> + Debug {
+    /// The tracers.
+    fn set(&self) -> Arc<Constituents>;
+
+    /// `true` if a step may not be complete when [`Backend::step`] returns.
+    fn runs_ahead(&self) -> bool;
+
+    /// The budget of a member in the owned cells.
+    fn exact_account(&mut self, member: usize) -> Result<ExactAccount>;
+
+    /// The values of the columns that an operator reads, in the air of a moment.
+    fn column_values(
+        &mut self,
+        operator: &Operator<R>,
+        moment: &TimeInterpolant<R>,
+    ) -> Result<Products<R>>;
+
+    /// The owned columns of the fields, and what is diagnosed from them in the air of a moment.
+    fn owned_columns(
+        &mut self,
+        moment: &TimeInterpolant<R>,
+    ) -> Result<(State<R>, CloudDiagnostics<R>)>;
+}
+
+impl<R: ComputePrecision + Number> PartBackend<R> for Cpu<R> {
+    fn set(&self) -> Arc<Constituents> {
+        Arc::clone(self.state().set())
+    }
+
+    fn runs_ahead(&self) -> bool {
+        false
+    }
+
+    fn exact_account(&mut self, member: usize) -> Result<ExactAccount> {
+        Ok(Cpu::exact_account(self, member))
+    }
+
+    fn column_values(
+        &mut self,
+        operator: &Operator<R>,
+        moment: &TimeInterpolant<R>,
+    ) -> Result<Products<R>> {
+        Ok(Cpu::column_values(self, operator, moment))
+    }
+
+    fn owned_columns(
+        &mut self,
+        moment: &TimeInterpolant<R>,
+    ) -> Result<(State<R>, CloudDiagnostics<R>)> {
+        Ok(Cpu::owned_columns(self, moment))
+    }
+}
+
+#[cfg(feature = "gpu")]
+mod on_gpu {
+    use super::*;
+    use crate::backend::gpu::{GpuBackend, GpuPrecision};
+
+    impl<R: GpuPrecision> PartBackend<R> for GpuBackend<R> {
+        fn set(&self) -> Arc<Constituents> {
+            GpuBackend::set(self)
+        }
+
+        fn runs_ahead(&self) -> bool {
+            true
+        }
+
+        fn exact_account(&mut self, member: usize) -> Result<ExactAccount> {
+            GpuBackend::exact_account(self, member)
+        }
+
+        fn column_values(
+            &mut self,
+            operator: &Operator<R>,
+            moment: &TimeInterpolant<R>,
+        ) -> Result<Products<R>> {
+            GpuBackend::column_values(self, operator, moment)
+        }
+
+        fn owned_columns(
+            &mut self,
+            moment: &TimeInterpolant<R>,
+        ) -> Result<(State<R>, CloudDiagnostics<R>)> {
+            GpuBackend::owned_columns(self, moment)
+        }
+    }
+}
