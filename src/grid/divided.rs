@@ -228,7 +228,7 @@ impl DividedGrid {
         let part = self.own();
         let (_, rows, columns) = field.dim();
         let more = [rows - part.shape.ny, columns - part.shape.nx];
-        (self.own_points(field.view(), more), more)
+        (self.own_points(&field.view(), more), more)
     }
 
     /// Points along y and x that a field has more than the cells of this rank: of its part with the margin, or those that it
@@ -247,14 +247,14 @@ impl DividedGrid {
     /// as in [`DividedGrid::layout`].
     pub fn own_points<'a, T>(
         &self,
-        field: ArrayView3<'a, T>,
+        field: &ArrayView3<'a, T>,
         more: [usize; 2],
     ) -> ArrayView3<'a, T> {
         let layout = self.layout(more);
         let own = layout.window(self.team.ranks.rank());
         let (_, rows, columns) = field.dim();
         if [rows, columns] == [own.rows.len(), own.columns.len()] {
-            return field;
+            return *field;
         }
         let Window { rows, columns } = self.own().owned();
         let rows = rows.start..rows.start + own.rows.len();
@@ -289,6 +289,10 @@ impl DividedGrid {
     }
 
     /// A plane of the whole on every rank, of a plane of each part with its margin.
+    ///
+    /// # Panics
+    ///
+    /// When the plane is not of the part.
     pub fn everywhere<R: Real>(&self, plane: &Array2<R>) -> Array2<R> {
         let field = plane.view().insert_axis(Axis(0)).to_owned();
         let (mine, more) = self.owned(&field);

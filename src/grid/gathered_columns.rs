@@ -16,6 +16,10 @@ pub struct GatheredColumns {
 
 impl GatheredColumns {
     /// Columns by their numbers in the whole grid, `c = j nx + i`.
+    ///
+    /// # Panics
+    ///
+    /// When the grid has no such column.
     pub fn new(divided: &DividedGrid, columns: &[usize]) -> Self {
         let nx = divided.own().global().nx;
         let layout = divided.layout([0, 0]);
@@ -49,7 +53,9 @@ impl GatheredColumns {
     /// no list. Shape of each: (levels, columns).
     pub fn gather<R: Real>(&self, ranks: &dyn Ranks, lists: &[Vec<R>]) -> Option<Vec<Vec<R>>> {
         let mut message = Vec::new();
-        lists.iter().for_each(|values| pack(values, &mut message));
+        for values in lists {
+            pack(values, &mut message);
+        }
         let messages = gather(ranks, &message);
         // How many there are, and their levels, as the first rank that owns columns has it.
         let own = self.own.len().max(1);

@@ -69,7 +69,10 @@ impl<R: ComputePrecision + Number> PartBackend<R> for Cpu<R> {
 
 #[cfg(feature = "gpu")]
 mod on_gpu {
-    use super::*;
+    use super::{
+        Arc, CloudDiagnostics, Constituents, ExactAccount, Operator, PartBackend, Products, Result,
+        State, TimeInterpolant,
+    };
     use crate::backend::gpu::{GpuBackend, GpuPrecision};
 
     impl<R: GpuPrecision> PartBackend<R> for GpuBackend<R> {

@@ -137,7 +137,7 @@ pub(in crate::cli) enum Hands<R> {
     /// A thread of its own.
     Thread(Output<R>),
     /// Several ranks, of which each has its columns.
-    Ranks(DividedOutput<R>),
+    Ranks(Box<DividedOutput<R>>),
 }
 
 /// The outputs of a run.

@@ -244,7 +244,8 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
         (Some(divided), store) => {
             let store = (config.output.as_path(), store);
             let form = (header, form);
-            Hands::Ranks(DividedOutput::new(&team, divided, store, form, companions, restarter))
+            let output = DividedOutput::new(&team, divided, store, form, companions, restarter);
+            Hands::Ranks(Box::new(output))
         }
     };
     let frames = times(options.output_interval);

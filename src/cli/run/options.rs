@@ -86,13 +86,8 @@ pub(in crate::cli) struct Run {
     pub(in crate::cli) storing: StorageOptions,
     #[command(flatten)]
     pub(in crate::cli) scheme: SchemeOptions,
-    /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started
-    /// [default: those with the least to exchange]
-    #[arg(long, value_name = "PXxPY")]
-    pub(in crate::cli) ranks: Option<PartsChoice>,
-    /// Let the processes of a host share its GPUs, where there are fewer GPUs than processes
-    #[arg(long)]
-    pub(in crate::cli) share_gpu: bool,
+    #[command(flatten)]
+    pub(in crate::cli) processes: ProcessOptions,
     /// File to use if several of --input have the same time, as before and after a restart of the model that
     /// wrote them
     #[arg(long, value_name = "FILE", default_value = "refuse")]
@@ -118,6 +113,18 @@ pub(in crate::cli) struct Run {
     /// Overwrite the output file; a folder is replaced only if it is a Zarr store and holds nothing else
     #[arg(long)]
     pub(in crate::cli) force: bool,
+}
+
+/// Options of a run in several processes.
+#[derive(Args, Clone, Debug)]
+pub(in crate::cli) struct ProcessOptions {
+    /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started
+    /// [default: those with the least to exchange]
+    #[arg(long, value_name = "PXxPY")]
+    pub(in crate::cli) ranks: Option<PartsChoice>,
+    /// Let the processes of a host share its GPUs, where there are fewer GPUs than processes
+    #[arg(long)]
+    pub(in crate::cli) share_gpu: bool,
 }
 
 /// A run as the user wants it.

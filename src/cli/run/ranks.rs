@@ -121,7 +121,7 @@ pub(in crate::cli) fn same_plan(team: &Team, plan: &Plan) -> Result<()> {
 /// Fails if a run asks for what is not done on these ranks.
 pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
     let size = team.ranks.size();
-    if let Some(parts @ PartsChoice([x, y])) = run.ranks {
+    if let Some(parts @ PartsChoice([x, y])) = run.processes.ranks {
         if run.ensemble.is_some() {
             return Err(Error::Usage(
                 "--ranks divides the grid, and --ensemble shares out its members; omit one of them"
@@ -145,7 +145,6 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
     };
     match run.backend {
         _ if size == 1 => Ok(()),
-        BackendChoice::Auto | BackendChoice::Cpu => Ok(()),
         BackendChoice::Both => refused("--backend both", "use --backend cpu or gpu"),
         BackendChoice::Gpu if run.ensemble.is_some() => {
             refused("--ensemble on GPUs", "use --backend cpu")
@@ -153,7 +152,7 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
         BackendChoice::Gpu if run.coupling.is_given() => {
             refused("--chemistry on GPUs", "use --backend cpu")
         }
-        BackendChoice::Gpu => Ok(()),
+        BackendChoice::Auto | BackendChoice::Cpu | BackendChoice::Gpu => Ok(()),
     }
 }
 
@@ -184,13 +183,13 @@ pub(in crate::cli) fn gpu(run: &Run, team: &Team) -> Result<Option<Gpu>> {
     if run.backend != BackendChoice::Gpu {
         return Ok(None);
     }
-    let device = number_of_gpu(team, run.share_gpu)?;
+    let device = number_of_gpu(team, run.processes.share_gpu)?;
     team.agree(Gpu::open(&device::Options { device, ..run.gpu.options() })).map(Some)
 }
 
 /// The way of the margins between the GPUs of all ranks: from device to device, unless ranks share one or a library is missing.
 fn exchange(gpu: &Gpu, run: &Run, team: &Team) -> Box<dyn Exchange> {
-    if !run.share_gpu {
+    if !run.processes.share_gpu {
         match DirectExchange::between(gpu, &team.ranks) {
             Ok(direct) => return Box::new(direct),
             Err(error) => info!("the GPUs exchange through the host: {error}"),
@@ -235,7 +234,7 @@ pub(in crate::cli) fn parts(
 /// A grid divided among the ranks, as the options ask for.
 pub(in crate::cli) fn divided(config: &RunConfig, grid: &Grid) -> Result<Arc<DividedGrid>> {
     let ranks = &config.team.ranks;
-    let (parts, chosen) = parts(grid, ranks.size(), config.options.ranks)?;
+    let (parts, chosen) = parts(grid, ranks.size(), config.options.processes.ranks)?;
     info!("each rank has a part of the grid, {chosen} in all");
     Ok(Arc::new(DividedGrid::new(&config.team, parts)))
 }
@@ -255,7 +254,7 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     if let Some(gpu) = gpu {
         let exchange = exchange(gpu, &config.options, &config.team);
-        info!("margins go {}", exchange.about());
+        info!("way of the margins between GPUs: {}", exchange.about());
         let (parts, part) = (divided.parts(), divided.ranks().rank());
         let own = coordinate.part(divided.own());
         let setting = GpuConfig {

@@ -235,7 +235,7 @@ impl<R: Stored> DividedOutput<R> {
     ) -> Vec<T> {
         match content {
             Content::Field(field) => {
-                let own = self.divided.own_points(field.reborrow(), layout.more());
+                let own = self.divided.own_points(field, layout.more());
                 let mut wanted = vec![None; writer];
                 wanted.push(Some(slab));
                 layout.slabs(&*self.team.ranks, &own, &wanted)

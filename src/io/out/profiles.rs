@@ -92,8 +92,8 @@ impl<R: Stored> AuxOutput<R> for Profiles {
     fn rows_of_columns(&mut self, list: usize, rows: Range<usize>, values: &[R]) -> Result<()> {
         let profiles = self.volumes.iter().chain(&PLACED).map(|variable| (variable.name, true));
         let numbers = self.contents.iter().map(|variable| variable.name).chain([STRONGEST.name]);
-        let all = profiles.chain(numbers.map(|name| (name, false)));
-        let Some((name, is_profile)) = all.skip(list).next() else { return Ok(()) };
+        let mut all = profiles.chain(numbers.map(|name| (name, false)));
+        let Some((name, is_profile)) = all.nth(list) else { return Ok(()) };
         let Shape { nx, nz, .. } = self.shape;
         let block = [rows, 0..nx, 0..nz];
         let block = if is_profile { &block[..] } else { &block[..2] };

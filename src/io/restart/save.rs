@@ -148,7 +148,7 @@ fn put_volume<T: Stored>(
         return put(0..nz, [ny, nx], field.to_slice().expect("standard layout"));
     };
     let more = divided.more_of(field);
-    let (layout, own) = (divided.layout(more), divided.own_points(field.reborrow(), more));
+    let (layout, own) = (divided.layout(more), divided.own_points(field, more));
     let [rows, columns] = layout.extents();
     let each = (SLAB / (rows * columns)).max(1);
     for first in (0..nz).step_by(each) {
