@@ -15,10 +15,19 @@ cargo=${CARGO:-cargo}
 "$cargo" build --release --target-dir target --package nwp-mini-support --bin nwp-mini-emulated
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-NWP_MINI_GPU=emulated "$cargo" test --release --target-dir target --test gpu -- "$@" 2>&1 | tee "$log"
+emulated() { NWP_MINI_GPU=emulated "$cargo" test --release --target-dir target --test gpu -- "$@" 2>&1 | tee -a "$log"; }
+if [ $# -gt 0 ]; then
+    emulated "$@"
+else
+    # Every thread keeps the stacks of its kernels, with a guard page each: the threads of several devices need a process of
+    # their own, since a process may have 65530 mappings.
+    emulated --skip several::
+    emulated several::
+fi
 
 left_out=$(grep -c '^left out on the emulated device: ' "$log" || true)
-passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed.*/\1/p' "$log")
+passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed.*/\1/p' "$log" | paste -sd+)
+passed=$((passed))
 echo "On the emulated device ran $((passed - left_out)) tests; $left_out were left out:"
 sed -n 's/^left out on the emulated device: //p' "$log" | sort | uniq -c
 if [ $# -eq 0 ] && [ $((passed - left_out)) -lt $least ]; then
