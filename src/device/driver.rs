@@ -321,7 +321,7 @@ pub trait Driver: fmt::Debug + Send + Sync {
         arguments: &[u8],
     ) -> Outcome<()>;
 
-    /// What carries messages between the devices of a group, with its version. A driver need not have such a thing.
+    /// The carrier of messages between the devices of a group, with its version. A driver need not have one.
     ///
     /// # Errors
     ///

@@ -225,9 +225,7 @@ impl DividedGrid {
     /// The points of a field of the part of this rank, with its margin, that are this rank's alone, and so many more than
     /// cells it has along y and x. Shape: (levels, ny, nx) of the part, or with one more along an axis.
     pub fn owned<'a, T>(&self, field: &'a Array3<T>) -> (ArrayView3<'a, T>, [usize; 2]) {
-        let part = self.own();
-        let (_, rows, columns) = field.dim();
-        let more = [rows - part.shape.ny, columns - part.shape.nx];
+        let more = self.more_of(&field.view());
         (self.own_points(&field.view(), more), more)
     }
 

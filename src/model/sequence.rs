@@ -296,7 +296,7 @@ mod tests {
     use crate::cases::{CaseName, CaseOptions};
     use crate::grid::{Grid, Parts, Side, Sides};
     use crate::ranks::Team;
-    use crate::ranks::channels::on_ranks;
+    use crate::ranks::of_threads::on_each;
 
     /// A frame whose fields vary from cell to cell.
     fn rough(mut frame: Frame) -> Frame {
@@ -349,7 +349,7 @@ mod tests {
             let (all, _, report) = whole;
             for cuts in [[&[13][..], &[12][..]], [&[11, 18][..], &[][..]]] {
                 let parts = Parts::new(&grid, cuts, [10; 2]);
-                let made = on_ranks(parts.grids().len(), |ranks| {
+                let made = on_each(parts.grids().len(), |ranks| {
                     let divided = DividedGrid::new(&Team::new(ranks), parts.clone());
                     let own = of_part(&frame, divided.own());
                     prepare::<f32>((&domain, Some(&divided)), own, &method).expect("winds")

@@ -18,10 +18,9 @@
 //! all end by the same code. What cannot be agreed on, a panic or a failure between two agreements, ends all ranks at
 //! once ([`Ranks::abort`]).
 
-#[cfg(test)]
-pub(crate) mod channels;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod of_threads;
 pub mod packing;
 mod team;
 

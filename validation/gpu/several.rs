@@ -16,11 +16,11 @@ use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::grid::{Grid, Parts, Shape, Side};
 use nwp_mini::physics::wsm5::Wsm5;
 use nwp_mini::ranks::Ranks;
+use nwp_mini::ranks::of_threads::threads;
 use nwp_mini::real::Real;
 use nwp_mini::state::State;
 use nwp_mini_support::emulated_device;
 use nwp_mini_support::parts::storm::{DT, Storm};
-use nwp_mini_support::parts::threads::threads;
 
 use crate::random_cases::sides;
 use crate::{emulated_gpu, gpu};
@@ -59,7 +59,7 @@ enum Way {
     Forgetful(usize, Lapse),
 }
 
-/// What is forgotten.
+/// A step of the exchange that is forgotten.
 #[derive(Clone, Copy, Debug)]
 enum Lapse {
     Exchange,

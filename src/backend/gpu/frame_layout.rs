@@ -93,7 +93,7 @@ impl FrameLayout {
         }
     }
 
-    /// What is diagnosed, from its volumes behind one another.
+    /// The diagnosed volumes, from their values behind one another.
     pub(super) fn diagnostics_of<R: Real>(
         self,
         set: &Arc<Constituents>,

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::grid::{Grid, Shape, Side, Sides};
 
-    /// What a part packs for another one is what that one unpacks, message by message.
+    /// A part packs for another one the columns that that one unpacks, message by message.
     #[test]
     fn messages_have_the_same_columns_on_both_ways() {
         let shape = Shape { nx: 21, ny: 20, nz: 2 };

@@ -1,4 +1,4 @@
-//! What the ranks of a divided grid ask each part for: exact sums, columns, and samples of its own cells.
+//! Sums, columns and samples of the own cells of a part, for the ranks of a divided grid.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the ranks of a divided grid ask of the backend of each part, on a CPU or on a GPU.
+//! The backend of each part of a divided grid, as its ranks need it, on a CPU or on a GPU.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -132,7 +132,7 @@ impl<R: FilePrecision> AuxOutputs<R> {
     }
 }
 
-/// Who writes an output.
+/// The writers of an output.
 pub(in crate::cli) enum Hands<R> {
     /// A thread of its own.
     Thread(Output<R>),

@@ -1,7 +1,7 @@
 //! Exchange of bytes between the devices of several ranks: each sends ranges of one buffer and receives into ranges of
 //! another.
 //!
-//! What the bytes hold follows from the order of the messages, which both sides know: there is one message to a rank, and
+//! The contents follow from the order of the messages, which both sides know: there is one message to a rank, and
 //! none to oneself.
 //!
 //! # Decisions

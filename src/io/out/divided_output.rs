@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ndarray::ArrayView3;
+
 use crate::error::Result;
 use crate::frame::output_statistics::OutputStatistics;
 use crate::frame::{ColumnFrame, PointSample, Saved, Snapshot};
@@ -115,7 +117,7 @@ impl<R: Stored> DividedOutput<R> {
         is_done
     }
 
-    /// What the store of this rank does, unless it has none.
+    /// Lets the store of this rank do something, unless it has none.
     fn with_store(&mut self, call: impl FnOnce(&mut dyn Store) -> Done) -> Result<()> {
         let Some(store) = &mut self.store else { return Ok(()) };
         call(&mut **store).map_err(|e| store.failed(e))
@@ -208,8 +210,8 @@ impl<R: Stored> DividedOutput<R> {
         let layout = self.divided.layout(about.axes.more());
         let bits = self.bits(about, (content, lasts), (&layout, &slabs));
         let [rows, columns] = layout.extents();
+        let is_shared = store::is_shared(&self.target);
         for slab in slabs {
-            let is_shared = store::is_shared(&self.target);
             let writer = if is_shared { self.shared % self.team.ranks.size() } else { 0 };
             let first = (slab.levels.start * rows + slab.rows.start) * columns;
             let values = self.slab(&layout, content, slab, writer);
@@ -308,11 +310,11 @@ impl<R: Stored> DividedOutput<R> {
             let each = values.len() / (rows * columns).max(1);
             let layout = layout.with_values(each);
             let [all, of_row] = layout.extents();
-            let own = ndarray::ArrayView3::from_shape((1, rows, columns * each), values)
+            let own = ArrayView3::from_shape((1, rows, columns * each), values)
                 .expect("as many values in every column");
-            for first in (0..all).step_by((ROWS / (of_row * size_of::<R>()).max(1)).max(1)) {
-                let rows =
-                    first..(first + (ROWS / (of_row * size_of::<R>()).max(1)).max(1)).min(all);
+            let together = (ROWS / (of_row * size_of::<R>()).max(1)).max(1);
+            for first in (0..all).step_by(together) {
+                let rows = first..(first + together).min(all);
                 let slab = Slab { levels: 0..1, rows: rows.clone() };
                 let values = layout.slabs(&*self.team.ranks, &own, &[Some(slab)]);
                 if done.is_ok() {
@@ -332,7 +334,11 @@ impl<R: Stored> DividedOutput<R> {
             self.last = Some(Box::new(saved));
             return true;
         }
-        self.publish() && self.write_restart(&saved)
+        if !self.publish() {
+            return false;
+        }
+        let done = self.write_restart(&saved);
+        self.agreed(done)
     }
 
     /// Gives all that is complete its final name: shards of the other ranks first.
@@ -351,10 +357,9 @@ impl<R: Stored> DividedOutput<R> {
         true
     }
 
-    fn write_restart(&mut self, saved: &Saved<R>) -> bool {
+    fn write_restart(&mut self, saved: &Saved<R>) -> Result<()> {
         let restarter = self.restarter.as_mut();
-        let done = restarter.map_or(Ok(()), |restarter| restarter.write(saved));
-        self.agreed(done)
+        restarter.map_or(Ok(()), |restarter| restarter.write(saved))
     }
 
     /// Completes the output under its final name; returns the number of frames in it.
@@ -373,8 +378,7 @@ impl<R: Stored> DividedOutput<R> {
         }
         self.team.agree(done)?;
         if let Some(saved) = self.last.take() {
-            let restarter = self.restarter.as_mut();
-            let done = restarter.map_or(Ok(()), |restarter| restarter.write(&saved));
+            let done = self.write_restart(&saved);
             self.team.agree(done)?;
         }
         if self.team.has_failed() {

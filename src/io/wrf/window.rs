@@ -112,8 +112,8 @@ pub(crate) struct InputWindow {
 }
 
 impl InputWindow {
-    /// What a part of a run needs of an input on the grid `coarse`, whose cells are divided into `count` x `count`. The last
-    /// face of a periodic axis is the first one.
+    /// The points that a part of a run needs of an input on the grid `coarse`, whose cells are divided into `count` x `count`.
+    /// The last face of a periodic axis is the first one.
     pub(crate) fn of_part(coarse: &Grid, count: usize, part: &Grid) -> Self {
         Self::new(coarse, count, part, true)
     }

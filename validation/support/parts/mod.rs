@@ -1,7 +1,6 @@
 //! The parts of a grid side by side in one process, with their states posted for each other.
 
 pub mod storm;
-pub mod threads;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What a part of a grid owns of a frame that was captured with its margin.
+//! The owned columns of a frame that was captured with the margin of its part.
 
 use ndarray::s;
 

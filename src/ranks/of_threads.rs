@@ -1,19 +1,20 @@
-//! Ranks that are threads of one process.
+//! Ranks that are threads of one process: messages go through channels.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use nwp_mini::ranks::{Ranks, Received, Sent};
+use super::{Ranks, Received, Sent};
 
 /// A rank that is a thread: its ways to all others, and those from them.
 #[derive(Debug)]
-pub struct Threads {
+struct Threads {
     rank: usize,
     to: Vec<Mutex<Sender<Vec<u8>>>>,
     from: Vec<Mutex<Receiver<Vec<u8>>>>,
 }
 
-/// The ranks of so many threads.
+/// The ranks of so many threads. A thread whose rank calls one that has ended, or that sends messages of another length,
+/// panics.
 pub fn threads(count: usize) -> Vec<Arc<dyn Ranks>> {
     let mut to: Vec<Vec<_>> = (0..count).map(|_| Vec::new()).collect();
     let mut from: Vec<Vec<_>> = (0..count).map(|_| Vec::new()).collect();
@@ -94,4 +95,32 @@ impl Ranks for Threads {
     }
 
     fn finish(&self) {}
+}
+
+/// The results of a function on each of so many ranks, in their order.
+#[cfg(test)]
+pub(crate) fn on_each<T: Send>(count: usize, make: impl Fn(Arc<dyn Ranks>) -> T + Sync) -> Vec<T> {
+    let make = &make;
+    std::thread::scope(|scope| {
+        let ranks = threads(count).into_iter();
+        let all: Vec<_> = ranks.map(|rank| scope.spawn(move || make(rank))).collect();
+        all.into_iter().map(|thread| thread.join().expect("no rank fails")).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::all;
+
+    #[test]
+    fn threads_add_and_exchange() {
+        let found = on_each(3, |ranks| {
+            let (rank, mut room) = (ranks.rank(), [0]);
+            let [next, before] = [(rank + 1) % 3, (rank + 2) % 3];
+            ranks.exchange(&[(next, &[rank as u8])], &mut [(before, &mut room)]);
+            (all(&*ranks, [10 + rank as i64]), usize::from(room[0]) == before)
+        });
+        assert!(found.iter().all(|one| *one == (vec![[10], [11], [12]], true)), "{found:?}");
+    }
 }
