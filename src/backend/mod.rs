@@ -33,7 +33,7 @@ pub use margins::Neighbours;
 pub use nan_check::check_finite;
 pub use output::{CapturedFrame, CollectedOutput, Output, Products, Profiles, SamplingRequest};
 pub use summary::Summary;
-pub use times::{PhaseTime, PhaseTimes};
+pub use times::{ExchangeTimes, PhaseTime, PhaseTimes};
 pub use ulp_perturbation::UlpPerturbation;
 
 /// A precision that the transport and the schemes of microphysics can be run in.
@@ -136,6 +136,8 @@ pub struct Info {
     pub members: usize,
     /// Time spent since the backend was made, on all members together.
     pub times: PhaseTimes,
+    /// Exchanges with other devices inside the steps, where some have been timed.
+    pub exchange: Option<ExchangeTimes>,
 }
 
 /// The beginning of a run.

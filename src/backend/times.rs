@@ -49,6 +49,21 @@ impl PhaseTime {
     }
 }
 
+/// Exchanges of margins between devices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExchangeTimes {
+    /// The way of the messages.
+    pub way: String,
+    /// What a device sends by it in a second to another one, from which it receives as much, GB, if that was measured.
+    pub gb_per_s: Option<f64>,
+    /// Bytes that this device sends in a step.
+    pub bytes: usize,
+    /// Time of an exchange inside a step with its packing, s, where some were timed.
+    pub mean_s: Option<f64>,
+    /// What of it the microphysics did not hide, s.
+    pub exposed_s: Option<f64>,
+}
+
 /// Time spent in the phases of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PhaseTimes {

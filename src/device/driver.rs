@@ -187,12 +187,12 @@ pub trait Driver: fmt::Debug + Send + Sync {
     /// As [`Driver::fill`].
     unsafe fn copy(&self, stream: Handle, copy: Transfer) -> Outcome<()>;
 
-    /// An empty stream.
+    /// An empty stream. Where blocks of several streams could begin, those of a preferred one come first.
     ///
     /// # Errors
     ///
     /// When there can be no more of them.
-    fn stream(&self) -> Outcome<Handle>;
+    fn stream(&self, is_preferred: bool) -> Outcome<Handle>;
     /// Ends a stream after the work that was queued in it.
     fn end_stream(&self, stream: Handle);
     /// Waits until the work of a stream is done.

@@ -1,5 +1,6 @@
 //! Streams besides those of a run, and their fork and join: branches of work that the device may run concurrently.
 
+use super::branch::Branch;
 use super::gpu::Gpu;
 use super::graph::Event;
 use super::stream::Stream;
@@ -17,24 +18,35 @@ pub(crate) struct ForkJoin {
     ended: Vec<Event>,
 }
 
-/// A branch: one of several concurrent streams, or the default stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Branch<'a> {
-    stream: Option<&'a Stream>,
+/// A stream beside that of the kernels, whose work the device begins first where both could go on.
+#[derive(Debug)]
+pub(crate) struct SideStream {
+    gpu: Gpu,
+    stream: Stream,
+    begun: Event,
+    ended: Event,
 }
 
-impl<'a> Branch<'a> {
-    /// The default stream, for work without a branch.
-    pub const TRUNK: Branch<'static> = Branch { stream: None };
-
-    /// Work in a stream.
-    pub(crate) fn of(stream: &'a Stream) -> Self {
-        Self { stream: Some(stream) }
+impl SideStream {
+    /// Creates the stream.
+    pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
+        let stream = Stream::of_first_work(gpu)?;
+        Ok(Self { gpu: gpu.clone(), stream, begun: Event::new(gpu)?, ended: Event::new(gpu)? })
     }
 
-    /// Stream of the branch; `None` for the default stream.
-    pub(super) fn stream(self) -> Option<&'a Stream> {
-        self.stream
+    /// Queues work on the side and, with it, work of the trunk: both after all work queued before, and before all work
+    /// queued later. It may be recorded in a graph.
+    pub(crate) fn beside(
+        &self,
+        aside: impl FnOnce(Branch<'_>) -> Result<()>,
+        meanwhile: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.begun.record(&self.gpu)?;
+        self.begun.hold(&self.stream)?;
+        aside(Branch::of(&self.stream))?;
+        meanwhile()?;
+        self.ended.record_in(&self.stream)?;
+        self.ended.hold(self.gpu.compute())
     }
 }
 

@@ -1,5 +1,6 @@
 //! CUDA graphs (sequences of launches, recorded once and replayed) and events (marks in the order of work).
 
+use super::branch::Branch;
 use super::driver::{Handle, failed};
 use super::gpu::Gpu;
 use super::stream::Stream;
@@ -105,10 +106,10 @@ impl Event {
         self.record_in(gpu.compute())
     }
 
-    /// Records the event after all kernels queued so far. In a graph that is being recorded, the event is recorded at
+    /// Records the event after all work queued in a branch so far. In a graph that is being recorded, the event is recorded at
     /// every replay.
-    pub(crate) fn record_in_graph(&self) -> Result<()> {
-        let stream = self.gpu.compute().handle();
+    pub(crate) fn record_in_graph(&self, branch: Branch<'_>) -> Result<()> {
+        let stream = branch.stream_of(&self.gpu).handle();
         let recorded = self.gpu.driver().record(self.event, stream, true);
         recorded.map_err(failed("record an event in a graph"))
     }

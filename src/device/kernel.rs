@@ -6,8 +6,8 @@ use serde::Serialize;
 use tracing::trace;
 
 use super::WARP;
+use super::branch::Branch;
 use super::driver::{Code, Handle, Usage, failed};
-use super::fork_join::Branch;
 use super::gpu::Gpu;
 use super::kernel_source::{Architecture, KernelSource};
 use super::launch::Launch;
@@ -140,7 +140,7 @@ impl Kernel {
         arguments: &A,
     ) -> Result<()> {
         let gpu = self.gpu();
-        let stream = branch.stream().unwrap_or(gpu.compute()).handle();
+        let stream = branch.stream_of(gpu).handle();
         let Launch { grid, block, shared_bytes } = launch;
         trace!("{} <<<{grid:?}, {block:?}, {shared_bytes}>>>", self.name);
         // SAFETY: any bytes of a value may be handed to the driver; the rest is promised by the caller.

@@ -15,6 +15,7 @@
 #![allow(unsafe_code, reason = "the driver and the compiler are C libraries")]
 
 mod async_download;
+mod branch;
 mod buffer;
 mod cuda;
 pub mod driver;
@@ -36,15 +37,15 @@ pub mod tuning;
 mod user_folder;
 
 pub use async_download::AsyncDownload;
+pub use branch::Branch;
 pub use buffer::{Buffer, Element, Rows};
 pub use cuda::{Attempt, Compiler, PtxasReport, Search, Survey, ptxas_reports, survey};
 pub use driver::CompilerFacts;
-pub use exchange::{DirectExchange, Exchange, Message, Parcels, StagedExchange};
+pub use exchange::{DirectExchange, Exchange, Message, Parcels, StagedExchange, bandwidth};
 pub use facts::{Device, Options};
 pub(crate) use foreign_kernels::ForeignTask;
 pub use foreign_kernels::{ForeignKernel, ForeignLibrary};
-pub use fork_join::Branch;
-pub(crate) use fork_join::ForkJoin;
+pub(crate) use fork_join::{ForkJoin, SideStream};
 pub use gpu::Gpu;
 pub use graph::{Event, Graph};
 pub use kernel::{Kernel, Module, Resources};

@@ -31,6 +31,11 @@ impl<T: Element> Pinned<T> {
         Ok(Self { gpu: gpu.clone(), address, len })
     }
 
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Queues a copy of a range of the values to the same range of a device array, in this stream; both have the range.
     ///
     /// # Safety

@@ -20,7 +20,16 @@ struct Owned {
 impl Stream {
     /// An empty stream of a driver.
     pub(super) fn of(driver: &Arc<dyn Driver>) -> Result<Self> {
-        let handle = driver.stream().map_err(failed("make a stream"))?;
+        Self::made(driver, false)
+    }
+
+    /// An empty stream whose blocks a device begins before those of other streams that could begin as well.
+    pub(super) fn preferred(driver: &Arc<dyn Driver>) -> Result<Self> {
+        Self::made(driver, true)
+    }
+
+    fn made(driver: &Arc<dyn Driver>, is_preferred: bool) -> Result<Self> {
+        let handle = driver.stream(is_preferred).map_err(failed("make a stream"))?;
         Ok(Self(Arc::new(Owned { driver: driver.clone(), handle, is_borrowed: false })))
     }
 

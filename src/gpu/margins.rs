@@ -1,7 +1,7 @@
 //! Columns of the fields on their way between parts of a grid: packed by messages, and unpacked into margins.
 
 use crate::cuda_abi::DevicePointer;
-use crate::device::{Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, structs};
+use crate::device::{Branch, Buffer, Element, Gpu, Kernel, KernelSource, Launch, Prelude, structs};
 use crate::error::Result;
 use crate::gpu::arguments::MarginArgs;
 use crate::grid::Window;
@@ -107,7 +107,7 @@ impl MarginKernels {
         Ok(Self { pack: pack?, unpack: unpack?, layout, levels })
     }
 
-    /// Queues the copy of columns of the fields to their places among the packed ones.
+    /// Queues in a branch the copy of columns of the fields to their places among the packed ones.
     ///
     /// # Errors
     ///
@@ -118,14 +118,14 @@ impl MarginKernels {
     /// When an array is too short.
     pub fn pack<R: Real + Element>(
         &self,
+        branch: Branch<'_>,
         fields: &Buffer<R>,
-        columns: &PackedColumns,
-        packed: &Buffer<u8>,
+        (columns, packed): (&PackedColumns, &Buffer<u8>),
     ) -> Result<()> {
-        self.launch(&self.pack, fields, columns, packed)
+        self.launch(&self.pack, branch, fields, (columns, packed))
     }
 
-    /// Queues the copy of packed columns to the fields.
+    /// Queues in a branch the copy of packed columns to the fields.
     ///
     /// # Errors
     ///
@@ -136,19 +136,19 @@ impl MarginKernels {
     /// When an array is too short.
     pub fn unpack<R: Real + Element>(
         &self,
+        branch: Branch<'_>,
         fields: &Buffer<R>,
-        columns: &PackedColumns,
-        packed: &Buffer<u8>,
+        (columns, packed): (&PackedColumns, &Buffer<u8>),
     ) -> Result<()> {
-        self.launch(&self.unpack, fields, columns, packed)
+        self.launch(&self.unpack, branch, fields, (columns, packed))
     }
 
     fn launch<R: Real + Element>(
         &self,
         kernel: &Kernel,
+        branch: Branch<'_>,
         fields: &Buffer<R>,
-        columns: &PackedColumns,
-        packed: &Buffer<u8>,
+        (columns, packed): (&PackedColumns, &Buffer<u8>),
     ) -> Result<()> {
         let PackedColumns { starts, places, counts, columns, elements: [_, end] } = columns;
         assert!(fields.len() * self.layout.shape.nz >= self.levels * self.layout.cells(), "fields");
@@ -170,6 +170,6 @@ impl MarginKernels {
         let across = self.levels.div_ceil(LEVELS_EACH).min(MOST_ACROSS) as u32;
         let launch = Launch { grid: [flat.grid[0], across, 1], ..flat };
         // SAFETY: the kernels take this struct; the lengths were checked, and the tables are of columns of the grid.
-        unsafe { kernel.launch(launch, &args) }
+        unsafe { kernel.launch_on(branch, launch, &args) }
     }
 }

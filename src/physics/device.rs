@@ -174,6 +174,8 @@ pub struct DeviceGrid<'a> {
     pub layout: Layout,
     /// The columns that calls act in.
     pub inside: ActiveColumns,
+    /// `true` if calls act in some of these columns at a time: then one kernel is compiled for any of them.
+    pub is_divided: bool,
     /// A mapping as [`Mappings`] write it; `None` for the fastest.
     pub mapping: Option<&'a str>,
 }
@@ -220,6 +222,12 @@ pub trait DeviceColumns<R>: Any + Debug {
         place: &DeviceFields<'_, R>,
         dt: f64,
     ) -> Result<()>;
+
+    /// The same in some of the columns each, with the same kernels; `None` if the kernels are for all of them.
+    fn within(&self, windows: &[ActiveColumns]) -> Option<Vec<Box<dyn DeviceColumns<R>>>> {
+        let _ = windows;
+        None
+    }
 
     /// For tests: a call that fails on the device.
     #[doc(hidden)]

@@ -10,7 +10,7 @@ use ndarray::{Array3, s};
 use nwp_mini::advection::{Limiter, MARGIN};
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use nwp_mini::backend::{Account, Backend, CapturedFrame, CollectedOutput, Output};
-use nwp_mini::device::{DirectExchange, Exchange, Gpu, Parcels, StagedExchange};
+use nwp_mini::device::{Branch, DirectExchange, Exchange, Gpu, Parcels, StagedExchange};
 use nwp_mini::error::Result;
 use nwp_mini::forcing::TimeInterpolant;
 use nwp_mini::grid::{Grid, Parts, Shape, Side};
@@ -99,14 +99,14 @@ impl Exchange for Forgetful {
         self.inner.is_recordable()
     }
 
-    fn exchange(&self, parcels: &Parcels) -> Result<()> {
+    fn exchange(&self, branch: Branch<'_>, parcels: &Parcels) -> Result<()> {
         if self.forgotten == self.calls.fetch_add(1, Ordering::Relaxed) {
             match self.lapse {
                 Lapse::Exchange => return Ok(()),
                 Lapse::Wait => emulated_device::forget_a_wait(),
             }
         }
-        self.inner.exchange(parcels)
+        self.inner.exchange(branch, parcels)
     }
 }
 
@@ -176,7 +176,11 @@ impl Case {
                 scope.spawn(move || {
                     let gpu = gpu(false).expect("the GPU of the whole");
                     let exchange = way.exchange(&gpu, &ranks);
-                    self.run(&gpu, &storm, Some(GpuNeighbours { parts, part, exchange }))
+                    self.run(
+                        &gpu,
+                        &storm,
+                        Some(GpuNeighbours { parts, part, exchange, gb_per_s: None }),
+                    )
                 })
             };
             let ranks = threads(parts.grids().len()).into_iter().enumerate();
@@ -322,7 +326,7 @@ fn two_parts_one_above_the_other_have_the_bits_of_the_whole() {
         cuts: [&[], &[10]],
         has_sequence: true,
     };
-    check::<f32>("1x2", case, &[Way::Staged]);
+    check::<f32>("1x2", case, &ways());
 }
 
 /// Margins of the step before are noticed, whether nothing was exchanged or what had not been packed yet.

@@ -277,7 +277,7 @@ fn candidates_compile() {
             // Too few columns for a kernel of their own region.
             let shape = Shape { nx: 16, ny: 16, nz: 27 };
             let (layout, inside) = (Layout::tight(shape), ActiveColumns::all(shape));
-            let at = DeviceGrid { layout, inside, mapping: Some(mapping) };
+            let at = DeviceGrid { layout, inside, is_divided: false, mapping: Some(mapping) };
             scheme.sources(Precision::F32, &at).remove(0)
         }
         (_, KnobSetting::Transport(march)) => {

@@ -77,6 +77,9 @@ pub struct DeviceLimits {
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
+/// Columns and rows of a tile in a stage without limiter, whose threads have four cells each.
+pub const STAGE_TILE: [usize; 2] = [4 * WARP, STAGE_ROWS];
+
 /// Rows of a tile in a stage without limiter, and such blocks that a multiprocessor should hold, as in the kernels.
 pub(super) const STAGE_ROWS: usize = 8;
 const STAGE_RESIDENT: usize = 2;

@@ -194,6 +194,7 @@ where
             device: name().to_owned(),
             members: self.arrays.members.len(),
             times: self.times,
+            exchange: None,
         })
     }
 

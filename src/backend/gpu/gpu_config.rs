@@ -12,6 +12,7 @@ use crate::device::{Gpu, KernelSource};
 use crate::dry_mass::MassCoordinate;
 use crate::forcing::gpu as forcing;
 use crate::gpu::{budget, margins, step_end, summary};
+use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Window};
 use crate::physics::device::DeviceGrid;
 use crate::physics::scheme::Scheme;
@@ -40,10 +41,16 @@ pub struct GpuConfig<'a> {
     pub chemistry: Option<&'a Coupled>,
 }
 
-/// The columns of the microphysics and of the chemistry.
-pub(super) fn inside_of(grid: &Grid) -> ActiveColumns {
+/// The columns of the microphysics and their mapping to threads. Those of a part of a grid are called in groups, of those
+/// that other parts need and of all others.
+pub(super) fn device_grid<'a>(
+    grid: &Grid,
+    layout: Layout,
+    mapping: Option<&'a str>,
+) -> DeviceGrid<'a> {
     let Window { rows, columns } = grid.unspecified();
-    ActiveColumns { rows, columns }
+    let inside = ActiveColumns { rows, columns };
+    DeviceGrid { layout, inside, is_divided: !grid.is_whole(), mapping }
 }
 
 /// Settings of the kernels of each transport: of that which carries the water, then of those of other
@@ -92,7 +99,7 @@ pub(super) fn sources<R: GpuPrecision>(
     mapping: Option<&str>,
 ) -> Vec<KernelSource> {
     let GpuConfig { grid, has_sequence, .. } = *setting;
-    let at = DeviceGrid { layout: settings[0].layout(grid), inside: inside_of(grid), mapping };
+    let at = device_grid(grid, settings[0].layout(grid), mapping);
     let (precision, nz) = (<R as Real>::PRECISION, grid.shape.nz);
     let mut all = setting.scheme.sources(precision, &at);
     all.extend([

@@ -1,11 +1,15 @@
 //! The margins of a part of a grid on the device, refreshed by its neighbours before the transport of every step.
 
+use std::ops::Range;
+
 use super::GpuPrecision;
-use crate::device::{Buffer, Exchange, Gpu, Message, Parcels};
+use crate::backend::ExchangeTimes;
+use crate::device::{Branch, Buffer, Exchange, Gpu, Message, Parcels};
 use crate::error::Result;
 use crate::gpu::margins::{MarginKernels, PackedColumns, columns_of};
 use crate::grid::gpu::Layout;
-use crate::grid::{Parts, Piece, Window};
+use crate::grid::{Grid, Parts, Piece, Window};
+use crate::state::gpu::device_fields::ActiveColumns;
 
 /// The neighbours of a part of a grid, on devices of their own or on the same one.
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub struct GpuNeighbours<'a> {
     pub part: usize,
     /// The way to the others.
     pub exchange: Box<dyn Exchange>,
+    /// Its bandwidth, for reports: see [`bandwidth`](crate::device::bandwidth).
+    pub gb_per_s: Option<f64>,
 }
 
 /// Bytes of the tables of a column beside its values.
@@ -27,6 +33,7 @@ pub(super) struct Margins {
     kernels: MarginKernels,
     parcels: Parcels,
     exchange: Box<dyn Exchange>,
+    gb_per_s: Option<f64>,
     /// Columns of the margins of other parts, in the order of the parts, each in the order of its owner's pieces there; then
     /// those of the own margin that this part itself owns, on an axis that its margin goes around.
     given: PackedColumns,
@@ -34,6 +41,54 @@ pub(super) struct Margins {
     taken: PackedColumns,
     /// Columns of the own margin that are taken from among the given ones.
     own: PackedColumns,
+    /// Columns of the microphysics among which the given ones are, and all others.
+    groups: [Vec<ActiveColumns>; 2],
+}
+
+/// The columns of the microphysics of a part in two groups of windows: those along its cuts, among which are all that are
+/// given to other parts, and the others.
+fn groups(part: &Grid, given: &[(usize, Vec<Window>)]) -> [Vec<ActiveColumns>; 2] {
+    let (all, owned) = (part.unspecified(), part.owned());
+    let windows = || given.iter().flat_map(|(_, windows)| windows);
+    let rows = within_cuts(&owned.rows, windows().map(|window| &window.rows));
+    let columns = within_cuts(&owned.columns, windows().map(|window| &window.columns));
+    let is_all = |window: &Window| window.rows == owned.rows && window.columns == owned.columns;
+    let (rows, columns) = match (rows, columns) {
+        (Some(rows), Some(columns)) if !windows().any(is_all) => (rows, columns),
+        _ => (owned.rows.start..owned.rows.start, owned.columns.clone()),
+    };
+    let window = |rows: Range<usize>, columns: Range<usize>| ActiveColumns {
+        rows: rows.start.max(all.rows.start)..rows.end.min(all.rows.end),
+        columns: columns.start.max(all.columns.start)..columns.end.min(all.columns.end),
+    };
+    let along = [
+        window(all.rows.start..rows.start, all.columns.clone()),
+        window(rows.end..all.rows.end, all.columns.clone()),
+        window(rows.clone(), all.columns.start..columns.start),
+        window(rows.clone(), columns.end..all.columns.end),
+    ];
+    let is_some = |window: &ActiveColumns| !window.rows.is_empty() && !window.columns.is_empty();
+    let some = |windows: Vec<ActiveColumns>| windows.into_iter().filter(is_some).collect();
+    [some(along.into()), some(vec![window(rows, columns)])]
+}
+
+/// The cells of an axis between those that are given at its ends; `None` where others are given. Ranges of the whole axis
+/// are of what is given along the other one.
+fn within_cuts<'a>(
+    owned: &Range<usize>,
+    given: impl Iterator<Item = &'a Range<usize>>,
+) -> Option<Range<usize>> {
+    let mut within = owned.clone();
+    for cells in given.filter(|cells| *cells != owned) {
+        if cells.start == owned.start {
+            within.start = within.start.max(cells.end);
+        } else if cells.end == owned.end {
+            within.end = within.end.min(cells.start);
+        } else {
+            return None;
+        }
+    }
+    (within.start < within.end).then_some(within)
 }
 
 /// Columns of margins as they are cut out of one part and into another.
@@ -95,10 +150,11 @@ impl Margins {
         neighbours: GpuNeighbours<'_>,
         (layout, fields): (Layout, usize),
     ) -> Result<Self> {
-        let GpuNeighbours { parts, part, exchange } = neighbours;
+        let GpuNeighbours { parts, part, exchange, gb_per_s } = neighbours;
         let levels = fields * layout.shape.nz;
         let each = levels * size_of::<R>();
         let Columns { given, taken, own: [source, target] } = Columns::of(parts, part);
+        let groups = groups(&parts.grids()[part], &given);
         let [sent, received] = [&given, &taken].map(|lists| messages(lists, each));
         let windows = |lists: Vec<(usize, Vec<Window>)>| -> Vec<Vec<Window>> {
             lists.into_iter().map(|(_, windows)| windows).collect()
@@ -114,7 +170,19 @@ impl Margins {
         let bytes = [&given, &taken].map(|columns| columns.elements()[1] * size_of::<R>());
         let parcels = Parcels::new(gpu, bytes, [sent, received])?;
         let kernels = MarginKernels::new::<R>(gpu, layout, levels)?;
-        Ok(Self { kernels, parcels, exchange, given, taken, own })
+        Ok(Self { kernels, parcels, exchange, gb_per_s, given, taken, own, groups })
+    }
+
+    /// The columns of the microphysics along the cuts, which are given to other parts, and all others.
+    pub(super) fn groups(&self) -> &[Vec<ActiveColumns>; 2] {
+        &self.groups
+    }
+
+    /// The way of the messages, and the bytes that go to other devices, without times.
+    pub(super) fn about(&self) -> ExchangeTimes {
+        let bytes = self.parcels.sent().iter().map(|message| message.bytes.len()).sum();
+        let (way, gb_per_s) = (self.exchange.about(), self.gb_per_s);
+        ExchangeTimes { way, gb_per_s, bytes, mean_s: None, exposed_s: None }
     }
 
     /// Returns `true` if the refreshment can be recorded in a graph.
@@ -123,19 +191,67 @@ impl Margins {
     }
 
     /// Sets the cells of the margins in the fields of all states to those of their owners. All parts call it as often.
-    pub(super) fn refresh<R: GpuPrecision>(&self, fields: &Buffer<R>) -> Result<()> {
-        let Self { kernels, parcels, exchange, given, taken, own } = self;
-        kernels.pack(fields, given, parcels.outgoing())?;
-        exchange.exchange(parcels)?;
-        kernels.unpack(fields, taken, parcels.incoming())?;
-        kernels.unpack(fields, own, parcels.outgoing())
+    pub(super) fn refresh<R: GpuPrecision>(
+        &self,
+        branch: Branch<'_>,
+        fields: &Buffer<R>,
+    ) -> Result<()> {
+        let Self { kernels, parcels, exchange, given, taken, own, .. } = self;
+        kernels.pack(branch, fields, (given, parcels.outgoing()))?;
+        exchange.exchange(branch, parcels)?;
+        kernels.unpack(branch, fields, (taken, parcels.incoming()))?;
+        kernels.unpack(branch, fields, (own, parcels.outgoing()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ndarray::{Array2, s};
+
     use super::*;
-    use crate::grid::{Grid, Shape, Side, Sides};
+    use crate::grid::{Shape, Side, Sides};
+
+    /// Both groups together are the columns of the microphysics, each once, and all that other parts need of them are in
+    /// the first.
+    #[test]
+    fn what_others_need_is_in_the_first_group() {
+        let sides = [Side::Periodic, Side::Specified, Side::Open];
+        let shape = Shape { nx: 40, ny: 44, nz: 1 };
+        for (x, y) in sides.into_iter().flat_map(|x| sides.map(|y| (x, y))) {
+            let grid = Grid::whole(shape, [1.0; 2], Sides { west: x, east: x, south: y, north: y });
+            for (cuts, margin, has_others) in [
+                ([&[20][..], &[22][..]], 3, true),
+                ([&[][..], &[15, 30][..]], 4, true),
+                ([&[4][..], &[5][..]], 10, false),
+                ([&[20][..], &[][..]], 45, false),
+            ] {
+                let parts = Parts::new(&grid, cuts, [margin; 2]);
+                for (number, part) in parts.grids().iter().enumerate() {
+                    let Columns { given, .. } = Columns::of(&parts, number);
+                    let [first, others] = groups(part, &given);
+                    let mut seen = Array2::<u8>::zeros((part.shape.ny, part.shape.nx));
+                    for (mark, windows) in [(1, &first), (2, &others)] {
+                        for ActiveColumns { rows, columns } in windows {
+                            let mut cells = seen.slice_mut(s![rows.clone(), columns.clone()]);
+                            assert!(cells.iter().all(|cell| *cell == 0), "called twice");
+                            cells.fill(mark);
+                        }
+                    }
+                    let called = part.unspecified();
+                    assert_eq!(called.of_plane(&seen).iter().filter(|n| **n == 0).count(), 0);
+                    let all = seen.iter().filter(|n| **n > 0).count();
+                    assert_eq!(all, called.shape(1).columns());
+                    let needed = given.iter().flat_map(|(_, windows)| windows);
+                    assert!(
+                        needed.into_iter().all(|window| {
+                            window.of_plane(&seen).iter().all(|group| *group != 2)
+                        })
+                    );
+                    assert!(!has_others || !others.is_empty());
+                }
+            }
+        }
+    }
 
     /// A part packs for another one the columns that that one unpacks, message by message.
     #[test]

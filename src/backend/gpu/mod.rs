@@ -216,6 +216,7 @@ impl<R: GpuPrecision> Backend<R> for GpuBackend<R> {
             device,
             members: self.arrays.members(),
             times: self.times()?,
+            exchange: self.step.exchange_times(),
         })
     }
 

@@ -131,7 +131,7 @@ impl<R: FilePrecision + GpuPrecision> PhysicsArrays<R> {
     ) -> Result<Box<dyn DeviceColumns<R>>> {
         let inside = ActiveColumns::all(self.shape);
         let run = DeviceRun {
-            grid: DeviceGrid { layout: self.layout, inside, mapping },
+            grid: DeviceGrid { layout: self.layout, inside, is_divided: false, mapping },
             masses: None,
             status: [DevicePointer::default(); 2],
             member: self.member,

@@ -1,5 +1,6 @@
 //! A run on several ranks: its start and its end, its parts, and what is refused.
 
+use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::thread;
@@ -9,15 +10,16 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::advection::MARGIN;
-use crate::backend::Backend;
+use crate::advection::gpu::STAGE_TILE;
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
+use crate::backend::{Backend, ExchangeTimes};
 use crate::cli::FilePrecision;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
 use crate::cli::{BackendChoice, tell};
 use crate::device;
-use crate::device::{DirectExchange, Exchange, Gpu, StagedExchange};
+use crate::device::{DirectExchange, Exchange, Gpu, StagedExchange, bandwidth};
 use crate::error::{Error, Result};
 use crate::grid::{DividedGrid, Grid, Parts, Shape};
 use crate::model::RunInput;
@@ -149,9 +151,6 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
         BackendChoice::Gpu if run.ensemble.is_some() => {
             refused("--ensemble on GPUs", "use --backend cpu")
         }
-        BackendChoice::Gpu if run.coupling.is_given() => {
-            refused("--chemistry on GPUs", "use --backend cpu")
-        }
         BackendChoice::Auto | BackendChoice::Cpu | BackendChoice::Gpu => Ok(()),
     }
 }
@@ -188,8 +187,8 @@ pub(in crate::cli) fn gpu(run: &Run, team: &Team) -> Result<Option<Gpu>> {
 }
 
 /// The way of the margins between the GPUs of all ranks: from device to device, unless ranks share one or a library is missing.
-fn exchange(gpu: &Gpu, run: &Run, team: &Team) -> Box<dyn Exchange> {
-    if !run.processes.share_gpu {
+pub(in crate::cli) fn exchange(gpu: &Gpu, is_shared: bool, team: &Team) -> Box<dyn Exchange> {
+    if !is_shared {
         match DirectExchange::between(gpu, &team.ranks) {
             Ok(direct) => return Box::new(direct),
             Err(error) => info!("the GPUs exchange through the host: {error}"),
@@ -198,15 +197,65 @@ fn exchange(gpu: &Gpu, run: &Run, team: &Team) -> Box<dyn Exchange> {
     Box::new(StagedExchange::new(&team.ranks))
 }
 
-/// The parts of a grid for so many ranks: those that are asked for, otherwise those with the least to exchange.
+/// Columns of a part begin at multiples of this on a GPU, whose threads take as many cells of a row at once.
+const TOGETHER: usize = 4;
+
+/// The cells of the parts of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum PartsOf {
+    /// Those with the least to exchange.
+    Cpus,
+    /// Those with the fewest tiles of the transport, margins included, and of these the ones with the least to exchange.
+    Gpus,
+}
+
+impl PartsOf {
+    /// Columns and rows of the margins.
+    fn margins(self) -> [usize; 2] {
+        match self {
+            Self::Cpus => [MARGIN; 2],
+            // Rows of parts stay in groups.
+            Self::Gpus => [MARGIN.next_multiple_of(TOGETHER), MARGIN],
+        }
+    }
+
+    /// The cuts of an axis into parts.
+    fn cuts(self, cells: usize, parts: usize, together: usize) -> Vec<usize> {
+        let at = |n: usize| n * cells / parts;
+        match self {
+            Self::Cpus => (1..parts).map(at).collect(),
+            Self::Gpus => (1..parts).map(|n| at(n) / together * together).collect(),
+        }
+    }
+
+    /// Work of the largest part, where the number of tiles matters.
+    fn work(self, [nx, ny]: [usize; 2], [x, y]: [usize; 2]) -> usize {
+        let [margin_x, margin_y] = self.margins();
+        let extent = |cells: usize, parts: usize, margin: usize, tile: usize| {
+            let margins = 2.min(parts - 1) * margin;
+            (cells.div_ceil(parts) + margins).div_ceil(tile)
+        };
+        match self {
+            Self::Cpus => 0,
+            Self::Gpus => {
+                let [tile_x, tile_y] = STAGE_TILE;
+                extent(nx, x, margin_x, tile_x) * extent(ny, y, margin_y, tile_y)
+            }
+        }
+    }
+}
+
+/// The parts of a grid for so many ranks: those that are asked for, otherwise the best ones.
 pub(in crate::cli) fn parts(
     grid: &Grid,
     ranks: usize,
-    choice: Option<PartsChoice>,
+    (of, choice): (PartsOf, Option<PartsChoice>),
 ) -> Result<(Parts, PartsChoice)> {
     let Shape { nx, ny, .. } = grid.shape;
-    let is_wide = |cells: usize, parts: usize| parts == 1 || cells / parts >= MARGIN;
-    let is_possible = |x: usize, y: usize| is_wide(nx, x) && is_wide(ny, y);
+    let margins = of.margins();
+    let [least_x, least_y] = margins;
+    let is_wide = |cells: usize, parts: usize, least: usize| parts == 1 || cells / parts >= least;
+    let is_possible = |x: usize, y: usize| is_wide(nx, x, least_x) && is_wide(ny, y, least_y);
     // Cells of margins along the cuts, of which a periodic axis has one more than it has inner ends of parts.
     let cuts = |parts: usize, is_periodic: bool| {
         if parts == 1 { 0 } else { parts - usize::from(!is_periodic) }
@@ -216,25 +265,26 @@ pub(in crate::cli) fn parts(
     };
     let pairs = (1..=ranks).filter(|x| ranks.is_multiple_of(*x)).map(|x| [x, ranks / x]);
     let possible = pairs.filter(|[x, y]| is_possible(*x, *y));
-    let best = possible.min_by_key(|[x, y]| exchanged(*x, *y));
+    let best = possible.min_by_key(|[x, y]| (of.work([nx, ny], [*x, *y]), exchanged(*x, *y)));
     let chosen = choice.map(|PartsChoice(pair)| pair).filter(|[x, y]| is_possible(*x, *y));
     let Some([x, y]) = (if choice.is_some() { chosen } else { best }) else {
         let how = choice.map_or_else(String::new, |parts| format!(" as {parts}"));
         return Err(Error::Usage(format!(
             "the grid of {nx}x{ny} columns cannot be divided among {ranks} ranks{how}: a part needs \
-             {MARGIN} columns and rows along an axis that is cut; start fewer ranks, or choose \
+             {least_x} columns or {least_y} rows along an axis that is cut; start fewer ranks, or choose \
              other parts with --ranks"
         )));
     };
-    let at = |cells: usize, parts: usize| (1..parts).map(|n| n * cells / parts).collect::<Vec<_>>();
-    let (columns, rows) = (at(nx, x), at(ny, y));
-    Ok((Parts::new(grid, [&columns, &rows], [MARGIN; 2]), PartsChoice([x, y])))
+    let (columns, rows) = (of.cuts(nx, x, TOGETHER), of.cuts(ny, y, 1));
+    Ok((Parts::new(grid, [&columns, &rows], margins), PartsChoice([x, y])))
 }
 
 /// A grid divided among the ranks, as the options ask for.
 pub(in crate::cli) fn divided(config: &RunConfig, grid: &Grid) -> Result<Arc<DividedGrid>> {
     let ranks = &config.team.ranks;
-    let (parts, chosen) = parts(grid, ranks.size(), config.options.processes.ranks)?;
+    let is_on_gpus = config.options.backend == BackendChoice::Gpu;
+    let of = if is_on_gpus { PartsOf::Gpus } else { PartsOf::Cpus };
+    let (parts, chosen) = parts(grid, ranks.size(), (of, config.options.processes.ranks))?;
     info!("each rank has a part of the grid, {chosen} in all");
     Ok(Arc::new(DividedGrid::new(&config.team, parts)))
 }
@@ -253,10 +303,13 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     if let Some(gpu) = gpu {
-        let exchange = exchange(gpu, &config.options, &config.team);
-        info!("way of the margins between GPUs: {}", exchange.about());
+        let exchange = exchange(gpu, config.options.processes.share_gpu, &config.team);
+        let gb_per_s = bandwidth(gpu, &*config.team.ranks, &*exchange)?;
+        info!("way of the margins between GPUs: {}, {gb_per_s:.1} GB/s each way", exchange.about());
         let (parts, part) = (divided.parts(), divided.ranks().rank());
         let own = coordinate.part(divided.own());
+        let chemistry =
+            case.chemistry.as_ref().map(|coupled| Arc::new(coupled.part(divided.own())));
         let setting = GpuConfig {
             grid: divided.own(),
             coordinate: &own,
@@ -265,10 +318,11 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
             mapping: None,
             tracers: &case.tracers,
             has_sequence: case.has_sequence(),
-            chemistry: None,
+            chemistry: chemistry.as_deref(),
         };
-        let neighbours = GpuNeighbours { parts, part, exchange };
-        let backend = GpuBackend::of_part(gpu, &setting, &state, neighbours)?;
+        let neighbours = GpuNeighbours { parts, part, exchange, gb_per_s: Some(gb_per_s) };
+        let backend = GpuBackend::of_part(gpu, &setting, &state, neighbours)?
+            .with_chemistry(chemistry.as_ref())?;
         return Ok(Box::new(Ranked::on_gpu(divided, backend, grid, coordinate).stopping_by(stop)));
     }
     let SchemeSettings { limiter, physics, .. } = &config.scheme;
@@ -282,6 +336,21 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
         chemistry: case.chemistry.as_deref(),
     };
     Ok(Box::new(Ranked::of_cells(divided, run).stopping_by(stop)))
+}
+
+/// Exchanges of margins between GPUs in words.
+pub(in crate::cli) fn exchange_text(exchange: &ExchangeTimes) -> String {
+    let ExchangeTimes { way, gb_per_s, bytes, mean_s, exposed_s } = exchange;
+    let mut text = format!("{way}, {:.2} MB a step", *bytes as f64 / 1e6);
+    if let Some(gb_per_s) = gb_per_s {
+        write!(text, ", {gb_per_s:.1} GB/s each way").expect("writing to memory");
+    }
+    if let (Some(mean), Some(exposed)) = (mean_s, exposed_s) {
+        let [mean, exposed] = [mean, exposed].map(|seconds| seconds * 1e6);
+        write!(text, "; {mean:.0} us a step, of which {exposed:.0} not beside the microphysics")
+            .expect("writing to memory");
+    }
+    text
 }
 
 /// Messages of a run on several ranks, in its report.
@@ -312,7 +381,7 @@ mod tests {
     fn parts_have_the_least_to_exchange() {
         let chosen = |nx, ny, sides: Sides, ranks| {
             let grid = Grid::whole(Shape { nx, ny, nz: 2 }, [1.0, 1.0], sides);
-            parts(&grid, ranks, None).map(|(_, chosen)| chosen.to_string())
+            parts(&grid, ranks, (PartsOf::Cpus, None)).map(|(_, chosen)| chosen.to_string())
         };
         let open = Sides::all(Side::Open);
         assert_eq!(chosen(71, 58, open, 6).expect("possible"), "3x2");
@@ -330,5 +399,23 @@ mod tests {
             "1x2"
         );
         assert!(chosen(19, 19, open, 2).is_err());
+    }
+
+    #[test]
+    fn parts_of_gpus_have_the_fewest_tiles_and_whole_groups() {
+        let chosen = |nx, ny, ranks, choice: Option<[usize; 2]>| {
+            let grid = Grid::whole(Shape { nx, ny, nz: 2 }, [1.0; 2], Sides::all(Side::Open));
+            let of = (PartsOf::Gpus, choice.map(PartsChoice));
+            parts(&grid, ranks, of).expect("possible")
+        };
+        let name = |nx, ny, ranks| chosen(nx, ny, ranks, None).1.to_string();
+        // A cut along x would give rows of five tiles instead of four.
+        assert_eq!(name(1024, 1024, 2), "1x2");
+        assert_eq!(name(2048, 1024, 2), "1x2");
+        assert_eq!(name(4096, 512, 8), "8x1");
+        let (parts, _) = chosen(71, 58, 3, Some([3, 1]));
+        let owned: Vec<_> = parts.grids().iter().map(|part| part.owned().columns.len()).collect();
+        assert_eq!(owned, [20, 24, 27]);
+        assert_eq!(parts.grids()[1].margins().west, 12);
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::backend::{Backend, Info, PhaseTime, Precipitation};
+use crate::backend::{Backend, ExchangeTimes, Info, PhaseTime, Precipitation};
 use crate::cli::run::aux_outputs;
 use crate::cli::run::chemistry_report::ChemistryReport;
 use crate::cli::run::metadata::RunMetadata;
 use crate::cli::run::options::RunConfig;
+use crate::cli::run::ranks;
 use crate::cli::{FilePrecision, plot, report_page};
 use crate::diagnostics::budget::{TracerBudget, Water};
 use crate::diagnostics::frame::{FieldFigures, FrameFigures, Located};
@@ -111,6 +112,8 @@ pub(in crate::cli) struct Facts {
     precipitation_max_mm: f64,
     /// Variables of the output that were rounded.
     rounded: Vec<Rounded>,
+    /// Exchanges of margins between GPUs; of this rank.
+    exchange: Option<ExchangeTimes>,
     timing: Timing,
     pairs: Vec<Ratio>,
     verdict: Vec<Verdict>,
@@ -138,7 +141,7 @@ impl Facts {
             let cells_per_s = updates / total_s.max(f64::MIN_POSITIVE);
             PhaseRate { time: PhaseTime { total_s, ..time }, cells_per_s }
         };
-        let Info { kind, description, times, .. } = backend.info()?;
+        let Info { kind, description, times, exchange, .. } = backend.info()?;
         let of_phase = |time: PhaseTime| rate(time, Duration::from_secs_f64(time.total_s));
         let Precipitation { mean, frozen_mean, most } = backend.account(0)?.precipitation;
         let sides = case.domain.grid.sides;
@@ -170,6 +173,7 @@ impl Facts {
             precipitation_frozen_mean_mm: frozen_mean,
             precipitation_max_mm: most,
             rounded: rounded.collect(),
+            exchange,
             timing: Timing {
                 advection: of_phase(times.advection),
                 microphysics: of_phase(times.microphysics),
@@ -244,6 +248,9 @@ impl Facts {
         writeln!(out, "wall time      {:.2} s", timing.run.time.total_s)?;
         for (name, phase) in phases {
             writeln!(out, "  {name:<14}{:.2} s", phase.time.total_s)?;
+        }
+        if let Some(exchange) = &self.exchange {
+            writeln!(out, "exchange       {}", ranks::exchange_text(exchange))?;
         }
         let OutputTiming { wait_s, raw_bytes, compressed_bytes, .. } = timing.output;
         writeln!(

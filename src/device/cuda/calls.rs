@@ -115,11 +115,22 @@ impl Driver for Cuda {
         code.result().map_err(in_words)
     }
 
-    fn stream(&self) -> Outcome<Handle> {
+    fn stream(&self, is_preferred: bool) -> Outcome<Handle> {
         self.bind()?;
-        result::stream::create(result::stream::StreamKind::NonBlocking)
-            .map(handle)
-            .map_err(in_words)
+        let (mut usual, mut preferred) = (0, 0);
+        let mut stream = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the pointers are valid for the numbers and the handle that are written.
+        unsafe {
+            sys::cuCtxGetStreamPriorityRange(&raw mut usual, &raw mut preferred)
+                .result()
+                .map_err(in_words)?;
+            let priority = if is_preferred { preferred } else { usual };
+            sys::cuStreamCreateWithPriority(&raw mut stream, flags, priority)
+                .result()
+                .map_err(in_words)?;
+        }
+        Ok(handle(stream))
     }
 
     fn end_stream(&self, stream: Handle) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Exchange, Message, Parcels};
+use crate::device::branch::Branch;
 use crate::device::driver::{Driver, Handle, Shipment, failed};
 use crate::device::gpu::Gpu;
 use crate::error::{Error, Result};
@@ -65,7 +66,7 @@ impl Exchange for DirectExchange {
         true
     }
 
-    fn exchange(&self, parcels: &Parcels) -> Result<()> {
+    fn exchange(&self, branch: Branch<'_>, parcels: &Parcels) -> Result<()> {
         let shipments = |messages: &[Message], first: u64| -> Vec<Shipment> {
             let shipment = |Message { peer, bytes }: &Message| Shipment {
                 peer: *peer,
@@ -76,7 +77,7 @@ impl Exchange for DirectExchange {
         };
         let sent = shipments(parcels.sent(), parcels.outgoing().pointer().address());
         let received = shipments(parcels.received(), parcels.incoming().pointer().address());
-        let stream = parcels.gpu.compute().handle();
+        let stream = branch.stream_of(&parcels.gpu).handle();
         // SAFETY: the messages lie inside the parcels' memory, which is freed only when the device is done; whoever records
         // the exchange keeps the parcels as long as the graph.
         unsafe { self.driver.exchange(stream, self.group, [&sent, &received]) }

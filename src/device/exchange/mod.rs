@@ -16,13 +16,16 @@ mod staged;
 
 use std::fmt::Debug;
 use std::ops::Range;
+use std::time::Instant;
 
 pub use direct::DirectExchange;
 pub use staged::StagedExchange;
 
+use super::branch::Branch;
 use super::buffer::Buffer;
 use super::gpu::Gpu;
 use crate::error::Result;
+use crate::ranks::Ranks;
 
 /// Consecutive bytes of a buffer that go to a rank or come from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +91,41 @@ impl Parcels {
     }
 }
 
+/// Bytes of a message whose time is taken.
+const MEASURED: usize = 32 << 20;
+
+/// Times of it, after one that makes the connections.
+const TIMES: usize = 3;
+
+/// What each device sends by a way to the next rank in a second, while it receives as much from the one before, GB: the
+/// best of several messages. All ranks call it at once.
+///
+/// # Errors
+///
+/// [`Error::Gpu`](crate::error::Error::Gpu) when a device or the way has failed.
+pub fn bandwidth(gpu: &Gpu, ranks: &dyn Ranks, exchange: &dyn Exchange) -> Result<f64> {
+    let [own, size] = [ranks.rank(), ranks.size()];
+    let message = |peer: usize| Message { peer: peer % size, bytes: 0..MEASURED };
+    let messages = if size > 1 { vec![own + 1, own + size - 1] } else { Vec::new() };
+    let [sent, received] = [0, 1].map(|n| messages.get(n).copied().map(message).into_iter());
+    let parcels = Parcels::new(gpu, [MEASURED; 2], [sent.collect::<Vec<_>>(), received.collect()])?;
+    let once = || -> Result<f64> {
+        gpu.synchronize()?;
+        // All begin together.
+        ranks.sum(&mut [0]);
+        let start = Instant::now();
+        exchange.exchange(Branch::TRUNK, &parcels)?;
+        gpu.synchronize()?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    once()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..TIMES {
+        best = best.min(once()?);
+    }
+    Ok(MEASURED as f64 / best / 1e9)
+}
+
 /// A way of messages between the devices of several ranks.
 pub trait Exchange: Debug + Send + Sync {
     /// The way in short, for reports.
@@ -97,11 +135,11 @@ pub trait Exchange: Debug + Send + Sync {
     /// of graphs.
     fn is_recordable(&self) -> bool;
 
-    /// Exchanges the messages, after the kernels queued so far and before those queued from now on. All ranks call it as
-    /// often.
+    /// Exchanges the messages, after the kernels queued in a branch so far and before those queued there from now on. All
+    /// ranks call it as often.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](crate::error::Error::Gpu) when the device or the way has failed.
-    fn exchange(&self, parcels: &Parcels) -> Result<()>;
+    fn exchange(&self, branch: Branch<'_>, parcels: &Parcels) -> Result<()>;
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Exchange, Message, Parcels};
+use crate::device::branch::Branch;
 use crate::device::pinned::Pinned;
 use crate::error::Result;
 use crate::ranks::{Ranks, Received, Sent};
@@ -31,16 +32,20 @@ impl Exchange for StagedExchange {
         false
     }
 
-    fn exchange(&self, parcels: &Parcels) -> Result<()> {
+    fn exchange(&self, branch: Branch<'_>, parcels: &Parcels) -> Result<()> {
         let Parcels { gpu, sent, received, outgoing, incoming } = parcels;
         // A panic leaves nothing half done that another exchange reads: both copies are made anew.
         let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = branch.stream_of(gpu);
+        let sizes = [outgoing.len(), incoming.len()];
         let [out, back] = match &mut *host {
-            Some(host) => host,
-            none => none
-                .insert([Pinned::zeros(gpu, outgoing.len())?, Pinned::zeros(gpu, incoming.len())?]),
+            Some(host) if host.each_ref().map(Pinned::len) == sizes => host,
+            other => {
+                // Copies out of memory that is freed now.
+                stream.synchronize()?;
+                other.insert([Pinned::zeros(gpu, sizes[0])?, Pinned::zeros(gpu, sizes[1])?])
+            }
         };
-        let stream = gpu.compute();
         let all = 0..sent.iter().map(|message| message.bytes.end).max().unwrap_or(0);
         if !all.is_empty() {
             // SAFETY: both arrays live as long as the exchange and its parcels, whose end waits for the device; the copy is

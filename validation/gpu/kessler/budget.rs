@@ -101,7 +101,7 @@ fn on_device<R: Vectorised + Element>(
     let (layout, inside) = (Layout::tight(shape), ActiveColumns::all(shape));
     let noted = [marks.pointer(), notes.pointer()];
     let kernel =
-        KesslerInRun::new(&Kessler::default(), gpu, layout, inside, Some((mass, area)), noted)
+        KesslerInRun::new(&Kessler::default(), gpu, layout, &inside, Some((mass, area)), noted)
             .unwrap();
 
     let unread = |fields: usize| vec![R::nan(); fields * shape.cells()];

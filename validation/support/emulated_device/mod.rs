@@ -167,7 +167,7 @@ impl Driver for Emulated {
         state.queue(stream, Work::Copy(copy))
     }
 
-    fn stream(&self) -> Outcome<Handle> {
+    fn stream(&self, _is_preferred: bool) -> Outcome<Handle> {
         let mut state = self.state();
         let stream = state.next();
         state.queues.streams.insert(stream, std::collections::VecDeque::new());

@@ -13,8 +13,8 @@ use crate::device::{Buffer, Event, Gpu};
 use crate::dry_mass::gpu::LayeredPointers;
 use crate::error::Result;
 use crate::forcing::{TimeInterpolant, weight_between};
-use crate::grid::Window;
 use crate::grid::gpu::Layout;
+use crate::grid::{Grid, Window};
 use crate::state::{ChemistryTally, TracerChange};
 
 /// Most calls whose times are not read yet.
@@ -25,6 +25,7 @@ const MOST_RUNNING: usize = 64;
 pub(super) struct ChemistryDriver<R> {
     coupled: Arc<Coupled>,
     coupling: Coupling<R>,
+    grid: Grid,
     /// The columns with chemistry.
     reacting: Window,
     /// Number of the first field behind those of the scheme.
@@ -58,6 +59,7 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         Ok(Self {
             coupled: Arc::clone(coupled),
             coupling,
+            grid: arrays.grid,
             reacting,
             carried: arrays.order.set.carried(),
             now: 0.0,
@@ -141,7 +143,9 @@ impl<R: GpuPrecision> ChemistryDriver<R> {
         let place = |cell: usize| {
             let Window { rows, columns } = &self.reacting;
             let (i, row) = (cell % columns.len(), cell / columns.len());
-            [columns.start + i, rows.start + row % rows.len(), row / rows.len()]
+            let own = [rows.start + row % rows.len(), columns.start + i];
+            let [j, i] = self.grid.global_column(own);
+            [i, j, row / rows.len()]
         };
         let first_failed = match first {
             Some((cell, code)) if host.failed == 0 => (code, place(cell)),

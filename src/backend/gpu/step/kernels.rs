@@ -1,7 +1,8 @@
 //! Kernels of a step on the device, in the order in which they are queued.
 
+use super::divided_call::{Call, DividedCall};
 use super::graphs::GraphKey;
-use super::phase_clock::Clock;
+use super::phase_clock::{Clock, Mark};
 use super::scheme_calls;
 use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::arrays::Arrays;
@@ -25,6 +26,8 @@ pub(super) struct StepKernels<R> {
     pub(super) margins: Option<Margins>,
     /// Microphysics of each member.
     schemes: Vec<Box<dyn DeviceColumns<R>>>,
+    /// The microphysics of a part, beside an exchange that can be recorded.
+    divided: Option<DividedCall<R>>,
     /// Streams for the microphysics of several members side by side.
     branches: Option<ForkJoin>,
     pub(super) status: DeviceStatus,
@@ -45,7 +48,10 @@ impl<R: GpuPrecision> StepKernels<R> {
         let columns = (arrays, budget.area());
         let watched = (&mut transports, &status);
         let schemes = scheme_calls::of_members(gpu, setting, schemes, columns, watched)?;
+        let recorded = margins.as_ref().filter(|margins| margins.are_recordable());
+        let divided = recorded.map(|margins| DividedCall::new(gpu, &*schemes[0], margins));
         Ok(Self {
+            divided: divided.transpose()?.flatten(),
             transports,
             margins,
             schemes,
@@ -90,7 +96,7 @@ impl<R: GpuPrecision> StepKernels<R> {
             self.advance(StepInBatch { number, of }, step, (arrays, budget), clock)?;
         }
         self.step_end.end(&self.transports.main, &budget.water, &self.status, of, steps.dt)?;
-        clock.mark(2, steps.is_timed)
+        clock.mark(Mark::End, Branch::TRUNK, steps.is_timed)
     }
 
     /// Queues transport and microphysics of a step.
@@ -104,13 +110,10 @@ impl<R: GpuPrecision> StepKernels<R> {
         let (dt, spare) = (step.dt, self.transports.spare());
         let [start, end] = arrays.of_step(step.now);
         arrays.interpolate_wind()?;
-        clock.mark(0, step.is_timed)?;
-        if let Some(margins) = self.margins.as_ref().filter(|margins| margins.are_recordable()) {
-            margins.refresh(start)?;
-        }
+        clock.mark(Mark::Start, Branch::TRUNK, step.is_timed)?;
         self.transports.step(turn, &arrays.wind(), [start, end], dt)?;
         budget.decay(arrays, end, dt)?;
-        clock.mark(1, step.is_timed)?;
+        clock.mark(Mark::Between, Branch::TRUNK, step.is_timed)?;
         arrays.interpolate_air(spare)?;
         let microphysics = |member: usize, branch: Branch<'_>| {
             let (calls, place) = (&self.schemes[member], arrays.of_call(member, end, spare));
@@ -120,10 +123,34 @@ impl<R: GpuPrecision> StepKernels<R> {
                 calls.call_in(branch, turn, &place, dt)
             }
         };
-        match &self.branches {
-            Some(branches) => branches.fork_join(self.schemes.len(), microphysics),
-            None => microphysics(0, Branch::TRUNK),
+        let margins = self.margins.as_ref().filter(|margins| margins.are_recordable());
+        match (&self.branches, margins) {
+            (Some(branches), _) => branches.fork_join(self.schemes.len(), microphysics),
+            (None, None) => microphysics(0, Branch::TRUNK),
+            (None, Some(_)) if step.is_failing => microphysics(0, Branch::TRUNK),
+            (None, Some(margins)) => {
+                let call = Call { turn, place: &arrays.of_call(0, end, spare), dt };
+                self.call_and_exchange(call, margins, (clock, step.is_timed))
+            }
         }
+    }
+
+    /// Queues the microphysics of a part and the exchange of its margins, side by side where the scheme can.
+    fn call_and_exchange(
+        &self,
+        call: Call<'_, R>,
+        margins: &Margins,
+        (clock, is_timed): (&Clock, bool),
+    ) -> Result<()> {
+        if let Some(divided) = &self.divided {
+            return divided.call(call, margins, (clock, is_timed));
+        }
+        let mark = |mark| clock.mark(mark, Branch::TRUNK, is_timed);
+        self.schemes[0].call_in(Branch::TRUNK, call.turn, call.place, call.dt)?;
+        mark(Mark::OthersEnd)?;
+        mark(Mark::ExchangeStart)?;
+        margins.refresh(Branch::TRUNK, call.place.state)?;
+        mark(Mark::ExchangeEnd)
     }
 
     /// Queues the diagnosis of the present state of a member; the results go to `out` from `first` on.

@@ -2,6 +2,7 @@
 //! or when the host needs a result.
 
 mod chemistry;
+mod divided_call;
 mod graphs;
 mod kernels;
 mod phase_clock;
@@ -23,9 +24,9 @@ use super::budget::BudgetSums;
 use super::gpu_config::GpuConfig;
 use super::margins::Margins;
 use super::transports::Transports;
-use crate::backend::{PhaseTime, PhaseTimes};
+use crate::backend::{ExchangeTimes, PhaseTime, PhaseTimes};
 use crate::chemistry::coupled::Coupled;
-use crate::device::{Buffer, Gpu, Graph, Resources};
+use crate::device::{Branch, Buffer, Gpu, Graph, Resources};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::physics::scheme::Scheme;
@@ -42,8 +43,8 @@ pub(super) struct Stepper<R> {
     chemistry: Option<Box<ChemistryDriver<R>>>,
     queue: StepQueue,
     clock: Clock,
-    /// There has been an exchange of margins.
-    has_exchanged: bool,
+    /// The margins of the present states are those of the neighbours.
+    has_fresh_margins: bool,
 }
 
 impl<R: GpuPrecision> Stepper<R> {
@@ -55,14 +56,15 @@ impl<R: GpuPrecision> Stepper<R> {
         (transports, margins, together): (Transports<R>, Option<Margins>, usize),
         run: (&Arrays<R>, &BudgetSums<R>),
     ) -> Result<Self> {
+        let has_exchange = margins.as_ref().is_some_and(Margins::are_recordable);
         Ok(Self {
             gpu: gpu.clone(),
             kernels: StepKernels::new(gpu, setting, schemes, (transports, margins), run)?,
             chemistry: None,
             queue: StepQueue::new(together),
             graphs: StepGraphs::new(),
-            clock: Clock::new(gpu)?,
-            has_exchanged: false,
+            clock: Clock::new(gpu, has_exchange)?,
+            has_fresh_margins: false,
         })
     }
 
@@ -118,6 +120,7 @@ impl<R: GpuPrecision> Stepper<R> {
         if let Some(driver) = &mut self.chemistry {
             driver.resume_from(ChemistryTally::default(), &[], &[])?;
         }
+        self.has_fresh_margins = false;
         self.queue.restart();
         self.clock.restart();
         self.kernels.status.reset()
@@ -141,6 +144,14 @@ impl<R: GpuPrecision> Stepper<R> {
         let chemistry = PhaseTime::on_device(chemistry, 0.0);
         let [advection, microphysics] = self.clock.times(self.queue.requested());
         Ok(PhaseTimes { advection, microphysics, chemistry, ..PhaseTimes::default() })
+    }
+
+    /// Times of the exchanges of margins, where there are any.
+    pub(super) fn exchange_times(&self) -> Option<ExchangeTimes> {
+        let times = self.clock.exchange();
+        let [mean_s, exposed_s] = [0, 1].map(|which| times.map(|times| times[which]));
+        let about = self.kernels.margins.as_ref()?.about();
+        Some(ExchangeTimes { mean_s, exposed_s, ..about })
     }
 
     /// An error of the device with the number of its step.
@@ -224,15 +235,17 @@ impl<R: GpuPrecision> Stepper<R> {
         Ok(())
     }
 
-    /// Refreshes the margins of the present states, where the step does not: by the host in every step, or once before an
-    /// exchange is recorded.
+    /// Refreshes the margins of the present states, where the step before has not: every time if the host carries them,
+    /// otherwise at the start, where an exchange comes before the first that is recorded, and after what changes the states
+    /// between two steps.
     fn exchange(&mut self, arrays: &Arrays<R>) -> Result<()> {
         let Some(margins) = &self.kernels.margins else { return Ok(()) };
-        if margins.are_recordable() && self.has_exchanged {
+        if self.has_fresh_margins {
             return Ok(());
         }
-        self.has_exchanged = true;
-        margins.refresh(arrays.present()).map_err(|error| self.in_step(error))
+        self.has_fresh_margins = margins.are_recordable();
+        let refreshed = margins.refresh(Branch::TRUNK, arrays.present());
+        refreshed.map_err(|error| self.in_step(error))
     }
 
     /// Launches the graph of some steps, recorded where it is not there yet.
@@ -295,6 +308,7 @@ impl<R: GpuPrecision> Stepper<R> {
         self.flush(arrays, budget)?;
         let Self { gpu, kernels, chemistry, .. } = self;
         let fields = (arrays.present(), arrays.air(kernels.transports.spare()));
+        self.has_fresh_margins = false;
         chemistry.as_mut().map_or(Ok(()), |driver| driver.react(gpu, fields))
     }
 

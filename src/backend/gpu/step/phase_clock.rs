@@ -1,19 +1,43 @@
 //! Times of the steps on the device.
 
 use crate::backend::PhaseTime;
-use crate::device::{Event, Gpu};
+use crate::device::{Branch, Event, Gpu};
 use crate::error::Result;
+
+/// Marks in a timed step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Before the transport.
+    Start,
+    /// Between transport and microphysics.
+    Between,
+    /// After both.
+    End,
+    /// Before the exchange of margins.
+    ExchangeStart,
+    /// After it.
+    ExchangeEnd,
+    /// After the microphysics beside it.
+    OthersEnd,
+}
+
+/// Number of the marks.
+const MARKS: usize = 6;
 
 /// Times of the steps.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// Before, between and after the two phases of a timed step.
-    marks: [Event; 3],
+    /// Those of [`Mark`].
+    marks: [Event; MARKS],
+    /// Steps exchange margins.
+    has_exchange: bool,
     /// A timed step is under way, whose times have not been read.
     pub(super) is_running: bool,
     /// Sums over the timed steps, s, and their number.
     advection: f64,
     microphysics: f64,
+    /// Exchanges of margins, and what of them the microphysics did not hide.
+    exchange: [f64; 2],
     timed: usize,
     together: BatchTimes,
 }
@@ -32,14 +56,17 @@ struct BatchTimes {
 }
 
 impl Clock {
-    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
+    /// A clock for steps, which exchange margins or not.
+    pub(super) fn new(gpu: &Gpu, has_exchange: bool) -> Result<Self> {
         let event = || Event::for_timing(gpu);
         let marks = [event()?, event()?];
         Ok(Self {
-            marks: [event()?, event()?, event()?],
+            marks: [event()?, event()?, event()?, event()?, event()?, event()?],
+            has_exchange,
             is_running: false,
             advection: 0.0,
             microphysics: 0.0,
+            exchange: [0.0; 2],
             timed: 0,
             together: BatchTimes { marks, running: 0, seconds: 0.0, timed: 0, all: 0 },
         })
@@ -68,9 +95,15 @@ impl Clock {
         self.together.all = 0;
     }
 
-    /// Records one of the marks between the phases of a timed step; nothing in other steps.
-    pub(super) fn mark(&self, number: usize, is_timed: bool) -> Result<()> {
-        if is_timed { self.marks[number].record_in_graph() } else { Ok(()) }
+    /// Records one of the marks of a timed step after the work of a branch; nothing in other steps.
+    pub(super) fn mark(&self, mark: Mark, branch: Branch<'_>, is_timed: bool) -> Result<()> {
+        if is_timed { self.marks[mark as usize].record_in_graph(branch) } else { Ok(()) }
+    }
+
+    /// Mean time of the timed exchanges of margins and of what was not hidden, s; `None` without any.
+    pub(super) fn exchange(&self) -> Option<[f64; 2]> {
+        let is_timed = self.has_exchange && self.timed > 0;
+        is_timed.then(|| self.exchange.map(|sum| sum / self.timed as f64))
     }
 
     /// Times of transport and microphysics in so many steps. The timed steps stand for all, but that those of graphs of
@@ -88,10 +121,16 @@ impl Clock {
 
     /// Takes the times of a timed step, and of a timed graph of several, when it is done.
     pub(super) fn read(&mut self) -> Result<()> {
-        let [start, between, end] = &self.marks;
+        let [start, between, end, exchange_start, exchange_end, others_end] = &self.marks;
         if self.is_running && end.is_reached()? {
             self.advection += between.since(start)?;
             self.microphysics += end.since(between)?;
+            if self.has_exchange {
+                let whole = exchange_end.since(exchange_start)?;
+                let [all, exposed] = &mut self.exchange;
+                *all += whole;
+                *exposed += exchange_end.since(others_end)?.clamp(0.0, whole);
+            }
             self.timed += 1;
             self.is_running = false;
         }

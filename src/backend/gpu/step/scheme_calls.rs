@@ -2,12 +2,12 @@
 
 use crate::backend::gpu::GpuPrecision;
 use crate::backend::gpu::arrays::Arrays;
-use crate::backend::gpu::gpu_config::{GpuConfig, inside_of};
+use crate::backend::gpu::gpu_config::{GpuConfig, device_grid};
 use crate::backend::gpu::transports::Transports;
 use crate::device::Gpu;
 use crate::error::Result;
 use crate::gpu::device_status::DeviceStatus;
-use crate::physics::device::{DeviceColumns, DeviceGrid, DeviceRun};
+use crate::physics::device::{DeviceColumns, DeviceRun};
 use crate::physics::scheme::Scheme;
 
 /// Compiles the kernels, which all members share, and sets the status that they and the main transport mark.
@@ -23,7 +23,7 @@ pub(super) fn of_members<R: GpuPrecision>(
     let mut members: Vec<Box<dyn DeviceColumns<R>>> = Vec::new();
     for (number, scheme) in schemes.iter().enumerate() {
         let run = DeviceRun {
-            grid: DeviceGrid { layout: arrays.layout, inside: inside_of(setting.grid), mapping },
+            grid: device_grid(setting.grid, arrays.layout, mapping),
             masses: Some((mass, area)),
             status: status.of_calls(),
             member: arrays.order.indices(number),

@@ -18,7 +18,7 @@ use crate::advection::Limiter;
 use crate::backend::cpu::Cpu;
 use crate::backend::ranks::{DividedRun, Ranked};
 use crate::backend::{Backend, ComputePrecision};
-use crate::cli::run::ranks::parts;
+use crate::cli::run::ranks::{PartsOf, parts};
 use crate::cli::{BackendChoice, FilePrecision};
 use crate::error::{Error, Result};
 use crate::grid::{DividedGrid, Shape};
@@ -179,12 +179,13 @@ impl Bench {
         let (alone, share) = alone(&clock, &own, limiter, scheme)?;
         // Of as many parts along each axis as there are ranks: any division is possible.
         let shape = Shape { nx: nx * ranks.size(), ny: ny * ranks.size(), ..own.grid.shape };
-        let (_, chosen) = parts(&source.grid.with_shape(shape), ranks.size(), None)?;
+        let (_, chosen) =
+            parts(&source.grid.with_shape(shape), ranks.size(), (PartsOf::Cpus, None))?;
         let [x, y] = chosen.0;
         let whole = source.repeated(Replication { nx: nx * x, ny: ny * y });
         let whole = whole.carrying(&scheme.about().set());
         let ReplicatedGrid { grid, coordinate, forcing, state, .. } = &*whole;
-        let (cut, _) = parts(grid, ranks.size(), Some(chosen))?;
+        let (cut, _) = parts(grid, ranks.size(), (PartsOf::Cpus, Some(chosen)))?;
         let widest = cut.grids().iter().map(|part| part.shape.columns()).max().unwrap_or_default();
         let divided = Arc::new(DividedGrid::new(team, cut));
         let (forcing, state) = (&Arc::new(forcing.part(divided.own())), state.part(divided.own()));

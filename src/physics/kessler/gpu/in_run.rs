@@ -39,7 +39,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
         scheme: &Kessler<R>,
         gpu: &Gpu,
         layout: Layout,
-        ActiveColumns { rows, columns }: ActiveColumns,
+        inside: &ActiveColumns,
         masses: Option<(LayeredPointers<R>, &[f64])>,
         [marks, notes]: [DevicePointer<u64>; 2],
     ) -> Result<Self> {
@@ -48,14 +48,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
             let per_area: Vec<R> = area.iter().map(|area| R::of(1.0 / area)).collect();
             gpu.upload(&layout.padded(&per_area)).map(Arc::new)
         });
-        let in_memory = layout.places(columns);
-        let places = ColumnLayout {
-            width: in_memory.len(),
-            rows: rows.len(),
-            first: rows.start * layout.pitch() + in_memory.start,
-            pitch: layout.pitch(),
-            level: layout.columns(),
-        };
+        let places = places_of(layout, inside);
         Ok(Self {
             launcher: scheme.launcher(gpu, layout.shape.nz, places, R::THETA_BASE, None)?,
             layout,
@@ -135,6 +128,18 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     }
 }
 
+/// Where columns of a grid are in the fields.
+fn places_of(layout: Layout, ActiveColumns { rows, columns }: &ActiveColumns) -> ColumnLayout {
+    let in_memory = layout.places(columns.clone());
+    ColumnLayout {
+        width: in_memory.len(),
+        rows: rows.len(),
+        first: rows.start * layout.pitch() + in_memory.start,
+        pitch: layout.pitch(),
+        level: layout.columns(),
+    }
+}
+
 /// The columns of a member of a run, with the kernels of another one if there is one.
 pub(in crate::physics::kessler) fn columns<R: Vectorised + Element>(
     scheme: &Kessler<R>,
@@ -146,7 +151,7 @@ pub(in crate::physics::kessler) fn columns<R: Vectorised + Element>(
     let DeviceGrid { layout, inside, .. } = &run.grid;
     let first = match other {
         Some(other) => other.clone(),
-        None => KesslerInRun::new(scheme, gpu, *layout, inside.clone(), run.masses, run.status)?,
+        None => KesslerInRun::new(scheme, gpu, *layout, inside, run.masses, run.status)?,
     };
     Ok(Box::new(first.of_state(scheme, run.member)))
 }
@@ -162,6 +167,15 @@ impl<R: Vectorised + Element> DeviceColumns<R> for KesslerInRun<R> {
         self.call_in(branch, turn, place, dt)
     }
 
+    fn within(&self, windows: &[ActiveColumns]) -> Option<Vec<Box<dyn DeviceColumns<R>>>> {
+        let window = |window: &ActiveColumns| -> Box<dyn DeviceColumns<R>> {
+            let places = places_of(self.layout, window);
+            let launcher = KesslerLauncher { places, ..self.launcher.clone() };
+            Box::new(Self { launcher, ..self.clone() })
+        };
+        Some(windows.iter().map(window).collect())
+    }
+
     fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {
         self.call_with_fault(place, dt)
     }
@@ -169,14 +183,7 @@ impl<R: Vectorised + Element> DeviceColumns<R> for KesslerInRun<R> {
     fn diagnose(&self, place: &DeviceFields<'_, R>, out: &Buffer<R>, first: usize) -> Result<()> {
         let fields = place.pointers(self.layout, self.indices, StepInBatch::ALONE);
         let shape = self.layout.shape;
-        let all = self.layout.places(0..shape.nx);
-        let places = ColumnLayout {
-            width: all.len(),
-            rows: shape.ny,
-            first: all.start,
-            pitch: self.layout.pitch(),
-            level: self.layout.columns(),
-        };
+        let places = places_of(self.layout, &ActiveColumns::all(shape));
         assert!(out.len() >= first + shape.cells(), "room for the reflectivity");
         let read = [fields.air[0], fields.state[3].read()];
         self.launcher.diagnose_in(places, read, out.pointer_to(first))

@@ -20,12 +20,13 @@ use crate::state::gpu::step_in_batch::StepInBatch;
 pub(crate) fn sources<S: MicrophysicsKernels<f32>>(
     scheme: &S,
     precision: Precision,
-    DeviceGrid { layout, inside, mapping }: &DeviceGrid<'_>,
+    DeviceGrid { layout, inside, is_divided, mapping }: &DeviceGrid<'_>,
 ) -> Vec<KernelSource> {
     let (Shape { nz, .. }, mappings) = (layout.shape, scheme.mappings());
     let usual = || Mapping::choose(layout.shape.columns(), precision, mappings.contents, nz);
     let mapping = mapping.and_then(|text| mappings.parse(text, precision, nz));
     let mapping = mapping.unwrap_or_else(usual);
+    let inside = (!is_divided).then_some(inside);
     let variant = launch::variant_for(*layout, inside, mapping, true, true);
     vec![scheme.source(precision, nz, mapping, variant), scheme.diagnosis_source(precision, nz)]
 }
@@ -49,7 +50,7 @@ pub(crate) fn tile_kernels<S: MicrophysicsKernels<f32>>(
         ];
         // The same mapping as on the small grid, if it is compiled for a region.
         let (layout, all) = (Layout::in_sectors(small), ActiveColumns::all(small));
-        let made_for = launch::variant_for(layout, &all, mapping, true, true);
+        let made_for = launch::variant_for(layout, Some(&all), mapping, true, true);
         let made_for = made_for.region.map(|_| (", its region", made_for));
         for (variant, asked) in variants.into_iter().chain(made_for) {
             kernels.push(ListedKernel {
@@ -79,12 +80,15 @@ pub(crate) fn columns<R: RadarConstants + Element, S: MicrophysicsKernels<R>>(
     if let Some(other) = other {
         return Ok(Box::new(other.of_state(scheme, run.member)));
     }
-    let DeviceGrid { layout, inside, mapping } = &run.grid;
+    let DeviceGrid { layout, inside, is_divided, mapping } = &run.grid;
     let shape = layout.shape;
     let mappings = scheme.mappings();
     let mapping = Mapping::chosen(*mapping, gpu, shape.columns(), R::PRECISION, mappings, shape.nz);
     let mut columns =
         MicrophysicsGpu::new(gpu, *layout, inside.clone(), scheme.clone(), mapping, R::THETA_BASE)?;
+    if *is_divided {
+        columns.take_any_columns();
+    }
     if let Some((mass, area)) = run.masses {
         columns.track_mass_mismatch(gpu, mass, area)?;
     }
@@ -121,6 +125,13 @@ impl<R: RadarConstants + Element, S: MicrophysicsKernels<R>> DeviceColumns<R>
         dt: f64,
     ) -> Result<()> {
         self.call_in(branch, turn, place, dt)
+    }
+
+    fn within(&self, windows: &[ActiveColumns]) -> Option<Vec<Box<dyn DeviceColumns<R>>>> {
+        let window = |window: &ActiveColumns| -> Option<Box<dyn DeviceColumns<R>>> {
+            Some(Box::new(self.of_columns(window.clone())?))
+        };
+        windows.iter().map(window).collect()
     }
 
     fn call_with_fault(&self, place: &DeviceFields<'_, R>, dt: f64) -> Result<()> {

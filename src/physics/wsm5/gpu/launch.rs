@@ -107,16 +107,16 @@ pub struct MicrophysicsCall<'a, R> {
     pub water_number: i32,
 }
 
-/// Variant of the kernel for calls in a region of a grid.
+/// Variant of the kernel for calls in a region of a grid, or in any.
 pub fn variant_for(
     layout: Layout,
-    inside: &ActiveColumns,
+    inside: Option<&ActiveColumns>,
     mapping: Mapping,
     is_short: bool,
     tracks_mismatch: bool,
 ) -> KernelVariant {
-    let region = region_of(layout, inside, mapping.together());
-    let region = mapping.is_made_for(region.count as usize).then_some(region);
+    let region = inside.map(|inside| region_of(layout, inside, mapping.together()));
+    let region = region.filter(|region| mapping.is_made_for(region.count as usize));
     KernelVariant { is_short, tracks_mismatch, region }
 }
 
@@ -152,6 +152,8 @@ pub struct MicrophysicsGpu<R: RadarConstants, S: MicrophysicsKernels<R>> {
     diagnose: Kernel,
     layout: Layout,
     inside: ActiveColumns,
+    /// `true` if the kernels are for any columns.
+    is_divided: bool,
     mapping: Mapping,
     /// `true` if the fields of the state are parts of one array, and those of the air of another: kernels that are
     /// compiled for a region find one from the other.
@@ -209,6 +211,7 @@ impl<R: RadarConstants + Element, S: MicrophysicsKernels<R>> MicrophysicsGpu<R, 
             diagnose,
             layout,
             inside,
+            is_divided: false,
             mapping,
             fields_adjoin: true,
             theta_base,
@@ -225,6 +228,16 @@ impl<R: RadarConstants + Element, S: MicrophysicsKernels<R>> MicrophysicsGpu<R, 
     /// The same for fields in arrays of their own, of which nothing beside the columns of the region is touched.
     pub(super) fn for_separate_arrays(&self) -> Self {
         Self { fields_adjoin: false, calls: Arc::default(), ..self.clone() }
+    }
+
+    /// Lets calls act in some of the columns at a time, with kernels for any of them.
+    pub(super) fn take_any_columns(&mut self) {
+        (self.is_divided, self.calls) = (true, Arc::default());
+    }
+
+    /// The same in other columns of the grid, with the same kernels; `None` if these are made for certain columns.
+    pub(super) fn of_columns(&self, inside: ActiveColumns) -> Option<Self> {
+        self.is_divided.then(|| Self { inside, ..self.clone() })
     }
 
     /// Columns that threads process in groups: those beside the region that fill up memory sectors are not those of
@@ -245,6 +258,7 @@ impl<R: RadarConstants + Element, S: MicrophysicsKernels<R>> MicrophysicsGpu<R, 
 
     fn kernel(&self, is_short: bool) -> Result<&Kernel> {
         let Self { gpu, calls, layout, inside, mapping, scheme, .. } = self;
+        let inside = (!self.is_divided).then_some(inside);
         let place = if is_short { &calls.short } else { &calls.long };
         if let Some(kernel) = place.get() {
             return Ok(kernel);
