@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
+use crate::cli::launcher::GPUS;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
@@ -28,6 +29,8 @@ use crate::time_steps::Length;
 /// values are linear in time between them, and hold beyond the last.
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
+///
+/// Example: nwp-mini run --gpus 2 --input data/soc.nc --hours 2
 ///
 /// Example: nwp-mini run --input data/soc.nc --steps 4 --ensemble data/ensemble.toml --output
 /// ensemble.nc
@@ -118,6 +121,10 @@ pub(in crate::cli) struct Run {
 /// Options of a run in several processes.
 #[derive(Args, Clone, Debug)]
 pub(in crate::cli) struct ProcessOptions {
+    /// Compute on so many GPUs: start as many processes by the mpiexec (or mpirun) on the path, which divide the grid;
+    /// implies --backend gpu
+    #[arg(long, value_name = "N", env = GPUS, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) gpus: Option<u16>,
     /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started
     /// [default: those with the least to exchange]
     #[arg(long, value_name = "PXxPY")]
