@@ -97,11 +97,6 @@ impl Launcher {
         })
     }
 
-    /// The path of the launcher.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// So many processes of a program.
     pub(super) fn processes(&self, count: usize, program: &Program) -> Command {
         let mut command = Command::new(&self.path);
@@ -109,6 +104,14 @@ impl Launcher {
         let unset = UNBOUND.iter().filter(|[name, _]| env::var_os(name).is_none());
         command.envs(unset.map(|[name, value]| (name, value))).env_remove(GPUS);
         command
+    }
+}
+
+/// Fails in one of several processes that a launcher has started, for an option that starts its own.
+pub(super) fn refuse_launched(option: &str) -> Result<()> {
+    match Launch::of_environment().filter(|launch| launch.size > 1) {
+        Some(launch) => Err(started_already(option, &launch)),
+        None => Ok(()),
     }
 }
 
@@ -162,9 +165,7 @@ impl Run {
     fn on_gpus(&mut self) -> Result<Option<usize>> {
         let Some(gpus) = self.processes.gpus.map(usize::from) else { return Ok(None) };
         let wrong = |why: String| Err(Error::Usage(format!("--gpus {gpus} {why}")));
-        if let Some(launch) = Launch::of_environment().filter(|launch| launch.size > 1) {
-            return Err(started_already(&format!("--gpus {gpus}"), &launch));
-        }
+        refuse_launched(&format!("--gpus {gpus}"))?;
         let other = match self.backend {
             BackendChoice::Auto | BackendChoice::Gpu => None,
             BackendChoice::Cpu => Some("cpu"),
@@ -224,6 +225,8 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[test]
@@ -234,7 +237,6 @@ mod tests {
         let kept = without(&all, &["--gpus", "--backend", "--config"]);
         assert_eq!(kept, words("-q run --input a b --force"));
         // A file may have such a name, and arguments need not be text.
-        use std::os::unix::ffi::OsStringExt;
         let odd = vec![OsString::from("--output=--gpus=3"), OsString::from_vec(vec![0xff, b'='])];
         assert_eq!(without(&odd, &["--gpus"]), odd);
     }

@@ -147,8 +147,12 @@ pub fn call(arguments: Vec<OsString>) -> u8 {
         start_log(&cli.common, is_silent);
         ignore_file_size_signal()?;
         Instructions::check().map_err(Error::Usage)?;
-        if let Command::Run(command) = &mut cli.command {
-            command.launch(&arguments)?;
+        match &mut cli.command {
+            Command::Run(command) => command.launch(&arguments)?,
+            Command::Bench(command) if command.starts_processes() => {
+                return command.over_gpus(&arguments);
+            }
+            _ => {}
         }
         run(&cli)
     });

@@ -158,7 +158,7 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
 
 /// The number of the GPU of this rank: that of the rank on its host. Where one GPU is visible it is taken as it is, if no
 /// other rank sees the same one, and with `is_shared` ranks take turns.
-fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
+pub(in crate::cli) fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
     let (ranks, visible) = (&*team.ranks, team.agree(Gpu::count())?);
     let (here, own) = (ranks.on_host(), ranks.number_on_host());
     // Ranks that the launcher has given a GPU each see other ones.

@@ -136,6 +136,20 @@ fn ranks_do_not_start_ranks() {
     let place = place();
     let ended = launcher.run(&place, 2, &["run", "--gpus", "2", "--input", "small.nc"]);
     ended.refused(USAGE, &["--gpus 2", "2 processes already", "omit --gpus"]);
+    let ended = launcher.run(&place, 2, &["bench", "scale", "--gpus", "1,2"]);
+    ended.refused(USAGE, &["--gpus 1,2", "2 processes already"]);
+}
+
+#[test]
+fn steps_on_gpus_need_one_for_each_rank() {
+    let Some(launcher) = Launcher::take() else { return };
+    let place = place();
+    let words = ["bench", "scale", "--backend", "gpu", "--input", "small.nc", "--json", "x.json"];
+    let mut program = launcher.program(&place, 2, &words);
+    program.env("CUDA_VISIBLE_DEVICES", "");
+    let ended = super::Ended::of(program.spawn().expect("mpirun starts"));
+    ended.refused(NO_GPU, &["GPU"]);
+    assert_eq!(place.files(), ["small.nc"]);
 }
 
 /// The processes start, and find that there is no GPU.
