@@ -11,13 +11,10 @@ use tracing::info;
 
 use super::BackendChoice;
 use super::option_values::PartsChoice;
-use super::run::options::Run;
+use super::run::options::{GPUS, Run};
 use crate::error::{Error, Result};
 use crate::os_text::Shown;
 use crate::ranks::mpi::Launch;
-
-/// Environment variable of `run --gpus`.
-pub(super) const GPUS: &str = "NWP_GPUS";
 
 /// Names of launchers, the usual one first.
 const LAUNCHERS: [&str; 2] = ["mpiexec", "mpirun"];

@@ -7,7 +7,6 @@ use clap::Args;
 
 use crate::advection::Limiter;
 use crate::cli::device::GpuChoice;
-use crate::cli::launcher::GPUS;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::physics_choice::{PhysicsChoice, VariantOptions};
 use crate::cli::run::coupled::{ChemistryConfig, Coupling};
@@ -117,6 +116,9 @@ pub(in crate::cli) struct Run {
     #[arg(long)]
     pub(in crate::cli) force: bool,
 }
+
+/// Environment variable of `--gpus`.
+pub(in crate::cli) const GPUS: &str = "NWP_GPUS";
 
 /// Options of a run in several processes.
 #[derive(Args, Clone, Debug)]
