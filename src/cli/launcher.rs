@@ -182,14 +182,11 @@ impl Run {
                 x.saturating_mul(y)
             ));
         }
-        let of_one =
-            [(self.ensemble.is_some(), "--ensemble"), (self.coupling.is_given(), "--chemistry")];
-        if gpus > 1
-            && let Some((_, option)) = of_one.iter().find(|(is_given, _)| *is_given)
-        {
-            return wrong(format!(
-                "divides the grid of a run among GPUs, and {option} works on one; omit --gpus"
-            ));
+        if gpus > 1 && self.ensemble.is_some() {
+            return wrong(
+                "divides the grid of a run among GPUs, and --ensemble works on one; omit --gpus"
+                    .to_owned(),
+            );
         }
         self.backend = BackendChoice::Gpu;
         Ok(Some(gpus))

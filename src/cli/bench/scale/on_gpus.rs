@@ -14,7 +14,6 @@ use super::super::table::{self, Column, counted};
 use super::super::{Bench, step_variant};
 use super::cpu::{FEWEST, PATIENCE};
 use super::{HOST_VALUES, digest, model, too_large};
-use crate::advection::MARGIN;
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::{Backend, RunStart};
 use crate::cli::FilePrecision;
@@ -23,7 +22,7 @@ use crate::cli::run::ranks::{end_if_alone, number_of_gpu, parts};
 use crate::device::{self, DirectExchange, Exchange, Gpu, StagedExchange};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
-use crate::grid::{Grid, Parts, Shape};
+use crate::grid::{Grid, Margins, Parts, Shape};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
 use crate::os_text::Shown;
@@ -264,18 +263,18 @@ impl<R: FilePrecision + GpuPrecision> OnGpus<'_, R> {
         let halves = phases(&mut backend, &replicated.state, bench.dt, PHASE_STEPS);
         let Phases { advection_s, microphysics_s } = self.agreed(halves)?;
         let (part, Shape { nx, ny, .. }) = cut.largest();
-        let [x, y] = cut.chosen.0;
-        let inside = |cells: usize, parts: usize| {
-            if parts == 1 { cells } else { cells.saturating_sub(2 * MARGIN) }
-        };
+        let of_part = &cut.parts.grids()[part];
+        // Margins of neighbours are as wide as those towards them.
+        let Margins { west, east, south, north } = of_part.margins();
+        let inner = [nx.saturating_sub(west + east), ny.saturating_sub(south + north)];
         let steps = GpuSteps {
             kind,
             size: size.to_string(),
             gpus: ranks.size(),
             parts: cut.chosen.to_string(),
             part: [nx, ny],
-            columns_with_margins: cut.parts.grids()[part].shape.columns(),
-            inner_columns: inside(nx, x) * inside(ny, y),
+            columns_with_margins: of_part.shape.columns(),
+            inner_columns: inner.iter().product(),
             bytes_sent: cut.bytes_sent::<R>(part, fields),
             exchange_s: None,
             way,
