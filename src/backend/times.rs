@@ -1,6 +1,6 @@
 //! Times of the phases of a run.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Time of a phase, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ impl PhaseTime {
 }
 
 /// Exchanges of margins between devices.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeTimes {
     /// The way of the messages.
     pub way: String,

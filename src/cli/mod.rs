@@ -14,6 +14,7 @@ mod every_output;
 mod info;
 mod init;
 mod kernels;
+mod launcher;
 mod mechanism;
 mod option_values;
 mod physics_choice;
@@ -142,10 +143,17 @@ pub fn call(arguments: Vec<OsString>) -> u8 {
     let is_silent =
         arguments.iter().any(|word| word == "run" || word == "bench") && Launch::is_silent();
     let result = config::with_file(arguments).and_then(|arguments| {
-        let cli = parse(&arguments, is_silent)?;
+        let mut cli = parse(&arguments, is_silent)?;
         start_log(&cli.common, is_silent);
         ignore_file_size_signal()?;
         Instructions::check().map_err(Error::Usage)?;
+        match &mut cli.command {
+            Command::Run(command) => command.launch(&arguments)?,
+            Command::Bench(command) if command.starts_processes() => {
+                return command.over_gpus(&arguments);
+            }
+            _ => {}
+        }
         run(&cli)
     });
     match result {
@@ -185,7 +193,10 @@ pub fn call_within(arguments: Vec<OsString>, host: RunHost) -> Result<()> {
     let wrong = |error: clap::Error| Error::Usage(error.render().to_string());
     Instructions::check().map_err(Error::Usage)?;
     match Cli::try_parse_from(arguments).map_err(wrong)?.command {
-        Command::Run(command) => command.run(&Team::new(Arc::new(Alone)), Some(host)),
+        Command::Run(mut command) => {
+            command.launch_nothing()?;
+            command.run(&Team::new(Arc::new(Alone)), Some(host))
+        }
         Command::Plot(command) => command.run(),
         _ => Err(Error::Usage("only run and plot are commands for another program".to_owned())),
     }

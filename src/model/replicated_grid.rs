@@ -176,24 +176,40 @@ impl<R: RunPrecision> ReplicatedGrid<R> {
             let shape = Shape { nx, ny, nz: own.nz };
             return self.gathered(shape, |field| gather(field, shape, pick));
         }
-        let shape = Shape { nx, ny, ..self.grid.shape };
-        let grid = self.grid.with_shape(shape);
-        let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
-        let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, tile));
-        let coordinate = MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() };
-        let state = self.state.map(|field| repeat(field, tile));
-        let environment = self.forcing.environment.map(|field| repeat(field, tile));
+        self.repeated_part(&self.grid.with_shape(Shape { nx, ny, ..self.grid.shape }))
+    }
+
+    /// A part of this one repeated to the grid that it is cut from, with its margins: no field of that grid is made.
+    ///
+    /// # Panics
+    ///
+    /// Without winds.
+    pub fn repeated_part(&self, part: &Grid) -> Self {
+        assert!(self.has_winds, "columns without neighbours have no parts");
+        let coordinate = self.repeated_coordinate(part);
+        let cells = part.global_points([0, 0]);
+        let state = self.state.map(|field| repeat(field, &cells));
+        let environment = self.forcing.environment.map(|field| repeat(field, &cells));
         let [x, y] = [&self.forcing.flux.x, &self.forcing.flux.y];
+        let (Shape { nx, ny, .. }, sides) = (part.global(), self.grid.sides);
         let mut flux = MassFlux {
-            x: repeat_faces(x, 2, tile, grid.sides.periodic_x()),
-            y: repeat_faces(y, 1, tile, grid.sides.periodic_y()),
-            z: Array3::zeros(shape.z_face()),
+            x: repeat_faces(x, 2, nx, &part.global_points([0, 1]), sides.periodic_x()),
+            y: repeat_faces(y, 1, ny, &part.global_points([1, 0]), sides.periodic_y()),
+            z: Array3::zeros(part.shape.z_face()),
         };
         Continuity::new(&coordinate).close(&mut flux);
         let inflow = state.fields().iter().map(|field| Some(BoundaryValues::of(field))).collect();
         let photolysis = Vec::new();
         let forcing = Arc::new(Forcing { flux, environment, inflow, photolysis });
-        Self { grid, coordinate, forcing, state, has_winds: self.has_winds }
+        Self { grid: *part, coordinate, forcing, state, has_winds: true }
+    }
+
+    /// The masses of the columns of a grid that repeats this one, or of a part of such a grid.
+    pub fn repeated_coordinate(&self, grid: &Grid) -> MassCoordinate {
+        let cells = grid.global_points([0, 0]);
+        let MassCoordinate { mu, map_x, map_y, .. } = &self.coordinate;
+        let [mu, map_x, map_y] = [mu, map_x, map_y].map(|plane| repeat_plane(plane, &cells));
+        MassCoordinate { mu, map_x, map_y, ..self.coordinate.clone() }
     }
 
     /// Share of the columns that hold what `is_so` is true of in some cell.
@@ -240,29 +256,31 @@ fn by_levels<R: Real>(shape: [usize; 3], value: impl Fn([usize; 3]) -> R + Sync)
     field
 }
 
-fn repeat_plane(plane: &Array2<f64>, Replication { nx, ny }: Replication) -> Array2<f64> {
+/// Rows and columns of a repeated grid.
+type Points = [Vec<usize>; 2];
+
+fn repeat_plane(plane: &Array2<f64>, [y, x]: &Points) -> Array2<f64> {
     let (rows, columns) = plane.dim();
-    Array2::from_shape_fn((ny, nx), |(j, i)| plane[[j % rows, i % columns]])
+    Array2::from_shape_fn((y.len(), x.len()), |(j, i)| plane[[y[j] % rows, x[i] % columns]])
 }
 
-fn repeat<R: Real>(field: &Array3<R>, Replication { nx, ny }: Replication) -> Array3<R> {
+fn repeat<R: Real>(field: &Array3<R>, [y, x]: &Points) -> Array3<R> {
     let (nz, rows, columns) = field.dim();
-    by_levels([nz, ny, nx], |[k, j, i]| field[[k, j % rows, i % columns]])
+    by_levels([nz, y.len(), x.len()], |[k, j, i]| field[[k, y[j] % rows, x[i] % columns]])
 }
 
-/// Fluxes through the faces across `axis`, 1 for y and 2 for x.
+/// Fluxes through the faces across `axis`, 1 for y and 2 for x, which has so many cells.
 fn repeat_faces<R: Real>(
     faces: &Array3<R>,
     axis: usize,
-    Replication { nx, ny }: Replication,
+    count: usize,
+    [y, x]: &Points,
     is_periodic: bool,
 ) -> Array3<R> {
-    let mut shape = [faces.len_of(Axis(0)), ny, nx];
-    let count = shape[axis];
-    shape[axis] += 1;
     let [cells, along] = [faces.len_of(Axis(axis)) - 1, faces.len_of(Axis(3 - axis))];
     let outer = count - (count - 1) / cells * cells;
-    by_levels(shape, |place| {
+    by_levels([faces.len_of(Axis(0)), y.len(), x.len()], |[k, j, i]| {
+        let place = [k, y[j], x[i]];
         let at = |face: usize| {
             let mut place = place;
             place[3 - axis] %= along;
@@ -333,8 +351,9 @@ mod tests {
     #[test]
     fn faces_meet_in_their_mean() {
         let faces = Array3::from_shape_fn((1, 1, 4), |(_, _, i)| [0.0, 10.0, 20.0, 32.0][i]);
+        let points = |ny: usize, nx: usize| [(0..ny).collect(), (0..nx).collect()];
         let row = |nx, is_periodic| {
-            repeat_faces(&faces, 2, Replication { nx, ny: 4 }, is_periodic)
+            repeat_faces(&faces, 2, nx, &points(4, nx + 1), is_periodic)
                 .slice(ndarray::s![0, 3, ..])
                 .to_vec()
         };
@@ -344,7 +363,44 @@ mod tests {
         assert_eq!(row(5, true), [10.0, 10.0, 20.0, 16.0, 10.0, 10.0]);
         assert_eq!(row(3, true), [16.0, 10.0, 20.0, 16.0]);
         let turned = faces.clone().permuted_axes([0, 2, 1]).as_standard_layout().to_owned();
-        let column = repeat_faces(&turned, 1, Replication { nx: 4, ny: 6 }, false);
+        let column = repeat_faces(&turned, 1, 6, &points(7, 4), false);
         assert_eq!(column.slice(ndarray::s![0, .., 2]).to_vec(), row(6, false));
+    }
+
+    /// A part by itself has the bits of the part of the whole, with margins that go around a periodic axis.
+    #[test]
+    fn a_part_is_cut_by_its_numbers() {
+        let shape = Shape { nx: 5, ny: 4, nz: 3 };
+        let number = |dims: (usize, usize, usize), factor: f64| {
+            Array3::from_shape_fn(dims, |(k, j, i)| factor * (100 * k + 10 * j + i + 1) as f64)
+        };
+        let mut state = State::zeros(&usual_set(), shape);
+        state.theta_mut().assign(&number(shape.centre(), 1.0));
+        let air = number(shape.centre(), 3.0);
+        let [rho, exner, p, dz] = std::array::from_fn(|_| air.clone());
+        let environment = Environment { rho, exner, p, dz, w: None };
+        let mut source = ReplicatedGrid::independent(shape, state, environment);
+        source.has_winds = true;
+        source.coordinate.mu = Array2::from_shape_fn((4, 5), |(j, i)| (10 * j + i + 1) as f64);
+        let forcing = Arc::make_mut(&mut source.forcing);
+        forcing.flux.x = number(shape.x_face(), 0.3);
+        forcing.flux.y = number(shape.y_face(), 0.7);
+        source.grid.sides =
+            Sides { west: Side::Periodic, east: Side::Periodic, ..Sides::all(Side::Open) };
+        let whole = source.repeated(Replication { nx: 23, ny: 18 });
+        let parts = crate::grid::Parts::new(&whole.grid, [&[9, 15], &[7]], [4, 3]);
+        for part in parts.grids() {
+            let own = source.repeated_part(part);
+            assert_eq!(own.grid.shape, part.shape);
+            assert_eq!(own.state.theta(), whole.state.part(part).theta());
+            let expected = whole.forcing.part(part);
+            let flux = |forcing: &Forcing<f64>| {
+                let MassFlux { x, y, z } = &forcing.flux;
+                [x, y, z].map(Array3::clone)
+            };
+            assert_eq!(flux(&own.forcing), flux(&expected));
+            assert_eq!(own.forcing.environment.rho, expected.environment.rho);
+            assert_eq!(own.coordinate.mu, whole.coordinate.part(part).mu);
+        }
     }
 }

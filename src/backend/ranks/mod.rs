@@ -39,7 +39,7 @@ use crate::advection::Limiter;
 use crate::chemistry::coupled::Coupled;
 use crate::constituents::Constituents;
 use crate::dry_mass::MassCoordinate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forcing::{Forcing, TimeInterpolant};
 use crate::grid::{DividedGrid, Grid, Shape};
 use crate::physics::scheme::Scheme;
@@ -320,6 +320,10 @@ impl<R: ComputePrecision + Number> Backend<R> for Ranked<R> {
     fn check(&mut self, step: usize, wait: bool) -> Result<()> {
         self.last_step = step;
         let own = self.part_backend.check(step, wait);
+        if let Err(error @ Error::Gpu(_)) = own {
+            // The other devices wait for messages of this one, so that their ranks cannot agree.
+            return Err(error);
+        }
         let mut counts = [own.is_err(), self.stop.asked.load(Ordering::Relaxed)].map(i64::from);
         self.ranks.sum(&mut counts);
         let [failed, stopped] = counts;

@@ -289,7 +289,7 @@ impl<R: FilePrecision + GpuPrecision> Table<'_, '_, R> {
             let place = &self.place;
             let mut figure =
                 Measurement::new::<R>(part, variant.clone(), Timing::Graph, place, graph);
-            figure.phases = phases(&mut run, &replicated.state, dt, STEPS)?;
+            figure.phases = Some(phases(&mut run, &replicated.state, dt, STEPS)?);
             figure.kernels = Some(run.resources(dt)?);
             figure.show(self.record)?;
             self.add(part, &variant, Timing::Events, events, None)?;
@@ -428,12 +428,12 @@ pub(super) fn stepping<R: FilePrecision + GpuPrecision>(
 }
 
 /// Times of the halves of a step, from some consecutive steps.
-fn phases<R: FilePrecision + GpuPrecision>(
+pub(super) fn phases<R: FilePrecision + GpuPrecision>(
     run: &mut GpuBackend<R>,
     state: &State<R>,
     dt: f64,
     steps: usize,
-) -> Result<Option<Phases>> {
+) -> Result<Phases> {
     run.start(RunStart::from(state))?;
     for number in 1..=steps {
         run.step(dt)?;
@@ -441,8 +441,8 @@ fn phases<R: FilePrecision + GpuPrecision>(
     }
     let times = run.info()?.times;
     let of_a_step = |seconds: f64| seconds / steps as f64;
-    Ok(Some(Phases {
+    Ok(Phases {
         advection_s: of_a_step(times.advection.kernel_s),
         microphysics_s: of_a_step(times.microphysics.kernel_s),
-    }))
+    })
 }

@@ -87,6 +87,11 @@ use size::Elements;
 ///
 /// Example: mpirun -n 4 nwp-mini bench scale --columns-to 256Ki
 ///
+/// With --gpus LIST, `scale` starts itself on each number of GPUs: weak scaling (grids grow with the number) and
+/// strong scaling beside a model; a grid must have the same bits on any number, or the exit code is 1.
+///
+/// Example: nwp-mini bench scale --gpus 1,2 --strong 2048x1024 --json gpus.json
+///
 /// `chemistry` integrates cells after an hour of chemistry (warm), without radicals (cold), and of both kinds, sorted
 /// and in random order.
 ///
@@ -240,7 +245,17 @@ impl Pool {
 impl Bench {
     /// Runs the command.
     pub(super) fn run(&self, team: &Team) -> Result<()> {
+        self.check(team)?;
+        match self.precision {
+            Precision::F32 => self.run_in::<f32>(team),
+            Precision::F64 => self.run_in::<f64>(team),
+        }
+    }
+
+    /// Fails if options contradict.
+    fn check(&self, team: &Team) -> Result<()> {
         check_positive("--dt", Some(self.dt))?;
+        self.check_gpu_scale()?;
         self.check_ranks(team)?;
         let read = [("the input file", &self.input), ("the file of --mechanism", &self.mechanism)];
         let written = [
@@ -254,19 +269,17 @@ impl Bench {
             return Err(Error::Usage("--svg needs scale, whose figures it draws".to_owned()));
         }
         self.check_ladders()?;
-        // Before anything is measured.
         self.schemes()?;
-        self.physics.check_mapping(self.mapping)?;
-        match self.precision {
-            Precision::F32 => self.run_in::<f32>(team),
-            Precision::F64 => self.run_in::<f64>(team),
-        }
+        self.physics.check_mapping(self.mapping)
     }
 
     fn run_in<R: FilePrecision + GpuPrecision + LatticePrecision + Vectorised>(
         &self,
         team: &Team,
     ) -> Result<()> {
+        if self.steps_on_gpus(team) {
+            return self.run_on_gpus::<R>(team);
+        }
         if team.is_several() {
             return self.run_on_ranks::<R>(team);
         }

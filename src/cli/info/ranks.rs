@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cli::run::ranks::{exchange, number_of_gpu};
+use crate::device::{self, Gpu, bandwidth};
 use crate::error::Result;
-use crate::ranks::{gather, mpi};
+use crate::ranks::{Team, gather, mpi};
 
 /// MPI, and the ranks that its launcher has started.
 #[derive(Debug, Serialize)]
@@ -18,6 +21,27 @@ pub(super) struct MpiFacts {
     hosts: BTreeMap<String, usize>,
     /// Reason why there can be no several ranks.
     problem: Option<String>,
+    /// The way from GPU to GPU; `None` where there is not one for each rank.
+    gpus: Option<GpuWay>,
+}
+
+/// The way of messages between the GPUs of the ranks.
+#[derive(Debug, Serialize)]
+struct GpuWay {
+    way: String,
+    /// What a GPU sends to the next rank in a second while it receives as much, GB.
+    gb_per_s: f64,
+}
+
+impl GpuWay {
+    /// The way of these ranks, which all ask at once.
+    fn of(team: &Team) -> Result<Self> {
+        let device = number_of_gpu(team, false)?;
+        let gpu = team.agree(Gpu::open(&device::Options { device, ..Default::default() }))?;
+        let exchange = exchange(&gpu, false, team);
+        let gb_per_s = team.agree(bandwidth(&gpu, &*team.ranks, &*exchange))?;
+        Ok(Self { way: exchange.about(), gb_per_s })
+    }
 }
 
 impl MpiFacts {
@@ -28,7 +52,7 @@ impl MpiFacts {
             Ok(found) => (Some(format!("{}, {}", found.version, found.name)), None),
             Err(tried) => (None, Some(tried)),
         };
-        let mut facts = Self { library, ranks: 1, hosts: BTreeMap::new(), problem };
+        let mut facts = Self { library, ranks: 1, hosts: BTreeMap::new(), problem, gpus: None };
         match mpi::ranks() {
             Ok(ranks) if ranks.size() > 1 => {
                 facts.ranks = ranks.size();
@@ -37,6 +61,7 @@ impl MpiFacts {
                         1;
                 }
                 facts.library = Some(ranks.about());
+                facts.gpus = GpuWay::of(&Team::new(Arc::clone(&ranks))).ok();
                 ranks.finish();
             }
             Ok(_) => {}
@@ -58,6 +83,9 @@ impl MpiFacts {
         let hosts: Vec<_> =
             self.hosts.iter().map(|(host, ranks)| format!("{ranks} on {host}")).collect();
         writeln!(out, "ranks          {}: {}", self.ranks, hosts.join(", "))?;
+        if let Some(GpuWay { way, gb_per_s }) = &self.gpus {
+            writeln!(out, "GPU to GPU     {way}, {gb_per_s:.1} GB/s each way")?;
+        }
         Ok(())
     }
 }

@@ -29,6 +29,8 @@ use crate::time_steps::Length;
 ///
 /// Example: nwp-mini run --input data/soc.nc --hours 2 --output-interval 1800
 ///
+/// Example: nwp-mini run --gpus 2 --input data/soc.nc --hours 2
+///
 /// Example: nwp-mini run --input data/soc.nc --steps 4 --ensemble data/ensemble.toml --output
 /// ensemble.nc
 #[derive(Args, Clone, Debug)]
@@ -115,9 +117,16 @@ pub(in crate::cli) struct Run {
     pub(in crate::cli) force: bool,
 }
 
+/// Environment variable of `--gpus`.
+pub(in crate::cli) const GPUS: &str = "NWP_GPUS";
+
 /// Options of a run in several processes.
 #[derive(Args, Clone, Debug)]
 pub(in crate::cli) struct ProcessOptions {
+    /// Compute on so many GPUs: start as many processes by the mpiexec (or mpirun) on the path, which divide the grid;
+    /// implies --backend gpu
+    #[arg(long, value_name = "N", env = GPUS, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) gpus: Option<u16>,
     /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started
     /// [default: those with the least to exchange]
     #[arg(long, value_name = "PXxPY")]

@@ -157,7 +157,7 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
 
 /// The number of the GPU of this rank: that of the rank on its host. Where one GPU is visible it is taken as it is, if no
 /// other rank sees the same one, and with `is_shared` ranks take turns.
-fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
+pub(in crate::cli) fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
     let (ranks, visible) = (&*team.ranks, team.agree(Gpu::count())?);
     let (here, own) = (ranks.on_host(), ranks.number_on_host());
     // Ranks that the launcher has given a GPU each see other ones.
@@ -321,8 +321,13 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
             chemistry: chemistry.as_deref(),
         };
         let neighbours = GpuNeighbours { parts, part, exchange, gb_per_s: Some(gb_per_s) };
-        let backend = GpuBackend::of_part(gpu, &setting, &state, neighbours)?
+        let mut backend = GpuBackend::of_part(gpu, &setting, &state, neighbours)?
             .with_chemistry(chemistry.as_ref())?;
+        // On one rank, for which the others would wait.
+        let is_last = part + 1 == parts.grids().len();
+        if let Some(step) = config.options.fail_at_step.filter(|_| is_last) {
+            backend.fail_at(step);
+        }
         return Ok(Box::new(Ranked::on_gpu(divided, backend, grid, coordinate).stopping_by(stop)));
     }
     let SchemeSettings { limiter, physics, .. } = &config.scheme;

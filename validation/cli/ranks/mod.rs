@@ -1,6 +1,7 @@
 //! Runs on several ranks, started by a real `mpirun`: the bits of one process, and ends in good order.
 
 mod failures;
+mod gpus;
 mod launchers;
 mod outputs;
 mod same_bits;

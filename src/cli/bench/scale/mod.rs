@@ -1,11 +1,17 @@
 //! `nwp-mini bench scale`: time for a cell and memory for a cell as functions of the grid size.
 
 mod cpu;
+mod digest;
 mod findings;
 mod gpu;
+mod model;
+mod on_gpus;
+mod options;
+mod over_gpus;
 mod picture;
 mod ranks;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -39,6 +45,8 @@ pub(super) struct Range {
     /// Draw the figures of `scale` to an SVG file
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
+    #[command(flatten)]
+    on_gpus: options::GpuScaleOptions,
 }
 
 /// Fewest and most columns as powers of two: four along each axis, and the largest tiled grid.
@@ -46,28 +54,29 @@ const POWERS: [u32; 2] = [4, 32];
 
 impl Range {
     /// The powers of two from the fewest to the most columns.
-    fn powers(&self) -> Result<std::ops::RangeInclusive<u32>> {
-        let Self { columns_from: Elements(from), columns_to: Elements(to), .. } = *self;
-        let first = from.next_power_of_two().trailing_zeros();
-        let last = to.ilog2();
-        let [least, most] = POWERS;
-        if first < least || last > most {
-            return Err(Error::Usage(format!(
-                "--columns-from {} --columns-to {}: a grid has {} to {} columns",
-                self.columns_from,
-                self.columns_to,
-                Elements(1 << least),
-                Elements(1 << most)
-            )));
-        }
-        if first > last {
-            return Err(Error::Usage(format!(
-                "--columns-from {} --columns-to {}: no power of two is between them",
-                self.columns_from, self.columns_to
-            )));
-        }
-        Ok(first..=last)
+    fn powers(&self) -> Result<RangeInclusive<u32>> {
+        powers_between(self.columns_from, self.columns_to)
     }
+}
+
+/// The powers of two from the fewest to the most columns of options.
+fn powers_between(from: Elements, to: Elements) -> Result<RangeInclusive<u32>> {
+    let first = from.0.next_power_of_two().trailing_zeros();
+    let last = to.0.ilog2();
+    let [least, most] = POWERS;
+    if first < least || last > most {
+        return Err(Error::Usage(format!(
+            "--columns-from {from} --columns-to {to}: a grid has {} to {} columns",
+            Elements(1 << least),
+            Elements(1 << most)
+        )));
+    }
+    if first > last {
+        return Err(Error::Usage(format!(
+            "--columns-from {from} --columns-to {to}: no power of two is between them"
+        )));
+    }
+    Ok(first..=last)
 }
 
 /// Subject of a series.
@@ -393,10 +402,7 @@ mod tests {
 
     #[test]
     fn ranges_are_powers_of_two_that_a_grid_can_have() {
-        let range = |from, to| {
-            let (columns_from, columns_to) = (Elements(from), Elements(to));
-            Range { columns_from, columns_to, svg: None }.powers()
-        };
+        let range = |from, to| powers_between(Elements(from), Elements(to));
         assert_eq!(range(4096, 1 << 27).unwrap(), 12..=27);
         assert_eq!(range(4097, 16_400).unwrap(), 13..=14);
         for (from, to, word) in

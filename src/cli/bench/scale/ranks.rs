@@ -11,16 +11,16 @@ use super::super::measurement::{Measured, Processor, Timing, median};
 use super::super::record::Record;
 use super::super::size::Elements;
 use super::super::table::{self, Column, counted};
-use super::super::{Bench, Part, step_variant};
+use super::super::{Bench, step_variant};
 use super::cpu::{FEWEST, PATIENCE, patience_ends};
 use super::{HOST_VALUES, too_large};
-use crate::advection::Limiter;
+use crate::advection::{Limiter, MARGIN};
 use crate::backend::cpu::Cpu;
 use crate::backend::ranks::{DividedRun, Ranked};
 use crate::backend::{Backend, ComputePrecision};
+use crate::cli::FilePrecision;
 use crate::cli::run::ranks::{PartsOf, parts};
-use crate::cli::{BackendChoice, FilePrecision};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grid::{DividedGrid, Shape};
 use crate::io::store::atomic_file::AtomicFile;
 use crate::model::replicated_grid::{ReplicatedGrid, Replication};
@@ -91,20 +91,6 @@ impl Clock<'_> {
 }
 
 impl Bench {
-    /// Fails if several ranks are to measure what is not measured on them.
-    pub(in crate::cli::bench) fn check_ranks(&self, team: &Team) -> Result<()> {
-        let is_on_gpu = matches!(self.backend, BackendChoice::Gpu | BackendChoice::Both);
-        let has_page = self.range.svg.is_some() || self.report.is_some();
-        if !team.is_several() || (self.parts[..] == [Part::Scale] && !is_on_gpu && !has_page) {
-            return Ok(());
-        }
-        Err(Error::Usage(format!(
-            "on several ranks, of which there are {}, bench measures scale on the CPU alone, without \
-             --svg and --report; start one process, or nwp-mini bench scale --backend cpu",
-            team.ranks.size()
-        )))
-    }
-
     /// Measures on several ranks, of which the first one tells.
     pub(in crate::cli::bench) fn run_on_ranks<R: FilePrecision + Number>(
         &self,
@@ -145,8 +131,7 @@ impl Bench {
         writeln!(record.out, "{}", table::head(&COLUMNS))?;
         for power in self.range.powers()? {
             let (nx, ny) = (1 << power.div_ceil(2), 1 << (power / 2));
-            let cells = nx * ny * ranks.size() * source.grid.shape.nz;
-            // Every rank makes the whole grid before it takes its part.
+            let cells = (nx + 2 * MARGIN) * (ny + 2 * MARGIN) * source.grid.shape.nz;
             let bytes = ranks.on_host() * cells * size_of::<R>() * HOST_VALUES;
             let why = too_large(bytes);
             if any(ranks, why.is_some()) {
@@ -182,13 +167,15 @@ impl Bench {
         let (_, chosen) =
             parts(&source.grid.with_shape(shape), ranks.size(), (PartsOf::Cpus, None))?;
         let [x, y] = chosen.0;
-        let whole = source.repeated(Replication { nx: nx * x, ny: ny * y });
-        let whole = whole.carrying(&scheme.about().set());
-        let ReplicatedGrid { grid, coordinate, forcing, state, .. } = &*whole;
+        let shape = Shape { nx: nx * x, ny: ny * y, ..shape };
+        let grid = &source.grid.with_shape(shape);
         let (cut, _) = parts(grid, ranks.size(), (PartsOf::Cpus, Some(chosen)))?;
         let widest = cut.grids().iter().map(|part| part.shape.columns()).max().unwrap_or_default();
         let divided = Arc::new(DividedGrid::new(team, cut));
-        let (forcing, state) = (&Arc::new(forcing.part(divided.own())), state.part(divided.own()));
+        let coordinate = &source.repeated_coordinate(grid);
+        let part = source.repeated_part(divided.own());
+        let part = part.carrying(&scheme.about().set());
+        let (forcing, state) = (&part.forcing, part.state.clone());
         let run = DividedRun { grid, coordinate, limiter, scheme, forcing, state, chemistry: None };
         let mut backend = Ranked::of_cells(&divided, run);
         let before = ranks.bytes_sent();
