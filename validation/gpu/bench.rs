@@ -255,8 +255,8 @@ fn scale_over_gpus_has_the_bits_of_one() {
     };
     assert_eq!(of("strong", 2)["same_bits"], true, "{table}");
     assert_eq!(of("strong", 1)["digest"], of("strong", 2)["digest"]);
-    assert_eq!(of("weak", 2)["grid_or_n"], "80x30x27");
-    assert_eq!(of("part", 1)["grid_or_n"], "32x48x27");
+    assert_eq!(of("weak", 2)["grid_or_n"], "40x60x27");
+    assert_eq!(of("part", 1)["grid_or_n"], "64x24x27");
     for kind in ["weak", "strong"] {
         assert_eq!(number(of(kind, 1), "efficiency"), 1.0);
         assert!(

@@ -240,6 +240,7 @@ impl<R: GpuPrecision> Stepper<R> {
     /// between two steps.
     fn exchange(&mut self, arrays: &Arrays<R>) -> Result<()> {
         let Some(margins) = &self.kernels.margins else { return Ok(()) };
+        margins.check_device().map_err(|error| self.in_step(error))?;
         if self.has_fresh_margins {
             return Ok(());
         }
