@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::GpuPrecision;
 use crate::backend::ExchangeTimes;
-use crate::device::{Branch, Buffer, Event, Exchange, Gpu, Message, Parcels};
+use crate::device::{Branch, Buffer, Exchange, Gpu, Message, Parcels};
 use crate::error::Result;
 use crate::gpu::margins::{MarginKernels, PackedColumns, columns_of};
 use crate::grid::gpu::Layout;
@@ -33,8 +33,6 @@ pub(super) struct Margins {
     kernels: MarginKernels,
     parcels: Parcels,
     exchange: Box<dyn Exchange>,
-    /// Tells whether the device has failed.
-    alive: Event,
     gb_per_s: Option<f64>,
     /// Columns of the margins of other parts, in the order of the parts, each in the order of its owner's pieces there; then
     /// those of the own margin that this part itself owns, on an axis that its margin goes around.
@@ -172,8 +170,7 @@ impl Margins {
         let bytes = [&given, &taken].map(|columns| columns.elements()[1] * size_of::<R>());
         let parcels = Parcels::new(gpu, bytes, [sent, received])?;
         let kernels = MarginKernels::new::<R>(gpu, layout, levels)?;
-        let alive = Event::new(gpu)?;
-        Ok(Self { kernels, parcels, exchange, alive, gb_per_s, given, taken, own, groups })
+        Ok(Self { kernels, parcels, exchange, gb_per_s, given, taken, own, groups })
     }
 
     /// The columns of the microphysics along the cuts, which are given to other parts, and all others.
@@ -186,12 +183,6 @@ impl Margins {
         let bytes = self.parcels.sent().iter().map(|message| message.bytes.len()).sum();
         let (way, gb_per_s) = (self.exchange.about(), self.gb_per_s);
         ExchangeTimes { way, gb_per_s, bytes, mean_s: None, exposed_s: None }
-    }
-
-    /// Fails if the device has failed, as far as the host knows: CUDA can crash when a graph with messages to other devices
-    /// is launched then.
-    pub(super) fn check_device(&self) -> Result<()> {
-        self.alive.is_reached().map(drop)
     }
 
     /// Returns `true` if the refreshment can be recorded in a graph.

@@ -5,6 +5,7 @@ mod chemistry;
 mod divided_call;
 mod graphs;
 mod kernels;
+mod pace;
 mod phase_clock;
 mod queue;
 mod scheme_calls;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use chemistry::ChemistryDriver;
 use graphs::{GraphKey, StepGraphs};
 use kernels::StepKernels;
+use pace::Pace;
 use phase_clock::Clock;
 use queue::StepQueue;
 pub(super) use queue::steps_together;
@@ -43,6 +45,8 @@ pub(super) struct Stepper<R> {
     chemistry: Option<Box<ChemistryDriver<R>>>,
     queue: StepQueue,
     clock: Clock,
+    /// Of steps that wait for other devices.
+    pace: Option<Pace>,
     /// The margins of the present states are those of the neighbours.
     has_fresh_margins: bool,
 }
@@ -59,6 +63,7 @@ impl<R: GpuPrecision> Stepper<R> {
         let has_exchange = margins.as_ref().is_some_and(Margins::are_recordable);
         Ok(Self {
             gpu: gpu.clone(),
+            pace: has_exchange.then(|| Pace::new(gpu)),
             kernels: StepKernels::new(gpu, setting, schemes, (transports, margins), run)?,
             chemistry: None,
             queue: StepQueue::new(together),
@@ -222,6 +227,8 @@ impl<R: GpuPrecision> Stepper<R> {
         budget: &BudgetSums<R>,
         key: GraphKey,
     ) -> Result<()> {
+        let may_go_on = self.pace.as_mut().map_or(Ok(()), Pace::wait);
+        may_go_on.map_err(|error| self.in_step(error))?;
         self.exchange(arrays)?;
         // A failure shows up while the step runs, as in a graph, but leaves no graph behind.
         let launched = if key.is_failing {
@@ -229,7 +236,8 @@ impl<R: GpuPrecision> Stepper<R> {
         } else {
             self.launch_graph(arrays, budget, key)
         };
-        launched.map_err(|error| self.in_step(error))?;
+        let counted = launched.and_then(|()| self.pace.as_mut().map_or(Ok(()), Pace::count));
+        counted.map_err(|error| self.in_step(error))?;
         arrays.advance(key.count);
         self.queue.count_launched(key.count);
         Ok(())
@@ -240,7 +248,6 @@ impl<R: GpuPrecision> Stepper<R> {
     /// between two steps.
     fn exchange(&mut self, arrays: &Arrays<R>) -> Result<()> {
         let Some(margins) = &self.kernels.margins else { return Ok(()) };
-        margins.check_device().map_err(|error| self.in_step(error))?;
         if self.has_fresh_margins {
             return Ok(());
         }
