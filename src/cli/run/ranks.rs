@@ -417,7 +417,7 @@ mod tests {
         // A cut along x would give rows of five tiles instead of four.
         assert_eq!(name(1024, 1024, 2), "1x2");
         assert_eq!(name(2048, 1024, 2), "1x2");
-        assert_eq!(name(4096, 512, 8), "8x1");
+        assert_eq!(name(4096, 512, 8), "4x2");
         let (parts, _) = chosen(71, 58, 3, Some([3, 1]));
         let owned: Vec<_> = parts.grids().iter().map(|part| part.owned().columns.len()).collect();
         assert_eq!(owned, [20, 24, 27]);
