@@ -54,13 +54,13 @@ impl PhaseTime {
 pub struct ExchangeTimes {
     /// The way of the messages.
     pub way: String,
-    /// What a device sends by it in a second to another one, from which it receives as much, GB, if that was measured.
+    /// Bandwidth of it from a device to another one, which sends as much at the same time, GB/s, if that was measured.
     pub gb_per_s: Option<f64>,
     /// Bytes that this device sends in a step.
     pub bytes: usize,
     /// Time of an exchange inside a step with its packing, s, where some were timed.
     pub mean_s: Option<f64>,
-    /// What of it the microphysics did not hide, s.
+    /// Part of that time that the microphysics did not hide, s.
     pub exposed_s: Option<f64>,
 }
 

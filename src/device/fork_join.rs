@@ -30,7 +30,7 @@ pub(crate) struct SideStream {
 impl SideStream {
     /// Creates the stream.
     pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
-        let stream = Stream::of_first_work(gpu)?;
+        let stream = Stream::preferred(gpu.driver())?;
         Ok(Self { gpu: gpu.clone(), stream, begun: Event::new(gpu)?, ended: Event::new(gpu)? })
     }
 

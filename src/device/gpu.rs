@@ -169,11 +169,6 @@ impl Stream {
         Self::of(gpu.driver())
     }
 
-    /// An empty stream for work that is to begin before that of other streams.
-    pub(super) fn of_first_work(gpu: &Gpu) -> Result<Self> {
-        Self::preferred(gpu.driver())
-    }
-
     /// A stream of somebody else, who ends it: a `CUstream`, 0 for the default one.
     ///
     /// # Safety

@@ -30,7 +30,8 @@ const S: Side = Side::Specified;
 const O: Side = Side::Open;
 
 const SHAPE: Shape = Shape { nx: 27, ny: 25, nz: 4 };
-const STEPS: usize = 4;
+/// More than the graphs that a host may be ahead.
+const STEPS: usize = 10;
 
 /// A value that no field has.
 const STRANGE: f64 = 7.0e4;

@@ -77,8 +77,11 @@ pub struct DeviceLimits {
 pub(super) const TILE_ROWS: usize = 16;
 const TILE_OWN_ROWS: usize = TILE_ROWS - 3;
 
-/// Columns and rows of a tile in a stage without limiter, whose threads have four cells each.
-pub const STAGE_TILE: [usize; 2] = [4 * WARP, STAGE_ROWS];
+/// Most cells of a thread, side by side in a row.
+pub const GROUP: usize = 4;
+
+/// Columns and rows of a tile in a stage without limiter, whose threads have so many cells.
+pub const STAGE_TILE: [usize; 2] = [GROUP * WARP, STAGE_ROWS];
 
 /// Rows of a tile in a stage without limiter, and such blocks that a multiprocessor should hold, as in the kernels.
 pub(super) const STAGE_ROWS: usize = 8;
@@ -127,7 +130,7 @@ const MARCH_START_LEVELS: usize = 1;
 impl TuningPoint {
     /// Cells of a thread that kernels are written for: at least two, so that a thread with an outermost cell of a
     /// specified side also has the cell inside it.
-    pub const CELLS: [usize; 2] = [2, 4];
+    pub const CELLS: [usize; 2] = [2, GROUP];
     /// Blocks of a multiprocessor that registers can be bounded for (launch bounds).
     pub const RESIDENT: std::ops::RangeInclusive<usize> = 1..=16;
 

@@ -76,7 +76,7 @@ mod launch_config;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-pub use launch_config::{DeviceLimits, LaunchBounds, LaunchConfig, STAGE_TILE, TuningPoint};
+pub use launch_config::{DeviceLimits, GROUP, LaunchBounds, LaunchConfig, STAGE_TILE, TuningPoint};
 use launch_config::{LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS};
 
 use crate::advection::{HALO, Limiter};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cli::run::ranks::{exchange, number_of_gpu};
-use crate::device::{self, Gpu, bandwidth};
+use crate::device::{self, Gpu};
 use crate::error::Result;
 use crate::ranks::{Team, gather, mpi};
 
@@ -29,7 +29,7 @@ pub(super) struct MpiFacts {
 #[derive(Debug, Serialize)]
 struct GpuWay {
     way: String,
-    /// What a GPU sends to the next rank in a second while it receives as much, GB.
+    /// Bandwidth from a GPU to that of the next rank, both ways at once, GB/s.
     gb_per_s: f64,
 }
 
@@ -38,8 +38,7 @@ impl GpuWay {
     fn of(team: &Team) -> Result<Self> {
         let device = number_of_gpu(team, false)?;
         let gpu = team.agree(Gpu::open(&device::Options { device, ..Default::default() }))?;
-        let exchange = exchange(&gpu, false, team);
-        let gb_per_s = team.agree(bandwidth(&gpu, &*team.ranks, &*exchange))?;
+        let (exchange, gb_per_s) = team.agree(exchange(&gpu, false, team))?;
         Ok(Self { way: exchange.about(), gb_per_s })
     }
 }

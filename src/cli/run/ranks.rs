@@ -10,7 +10,7 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::advection::MARGIN;
-use crate::advection::gpu::STAGE_TILE;
+use crate::advection::gpu::{GROUP, STAGE_TILE};
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
 use crate::backend::{Backend, ExchangeTimes};
@@ -186,19 +186,30 @@ pub(in crate::cli) fn gpu(run: &Run, team: &Team) -> Result<Option<Gpu>> {
     team.agree(Gpu::open(&device::Options { device, ..run.gpu.options() })).map(Some)
 }
 
-/// The way of the margins between the GPUs of all ranks: from device to device, unless ranks share one or a library is missing.
-pub(in crate::cli) fn exchange(gpu: &Gpu, is_shared: bool, team: &Team) -> Box<dyn Exchange> {
-    if !is_shared {
-        match DirectExchange::between(gpu, &team.ranks) {
-            Ok(direct) => return Box::new(direct),
-            Err(error) => info!("the GPUs exchange through the host: {error}"),
+/// The way of the margins between the GPUs of all ranks, from device to device unless ranks share one or a library is missing,
+/// and its bandwidth, GB/s.
+///
+/// # Errors
+///
+/// Those of the GPU, on this rank alone.
+pub(in crate::cli) fn exchange(
+    gpu: &Gpu,
+    is_shared: bool,
+    team: &Team,
+) -> Result<(Box<dyn Exchange>, f64)> {
+    let direct = (!is_shared).then(|| DirectExchange::between(gpu, &team.ranks));
+    let exchange: Box<dyn Exchange> = match direct {
+        Some(Ok(direct)) => Box::new(direct),
+        other => {
+            if let Some(Err(error)) = other {
+                info!("the GPUs exchange through the host: {error}");
+            }
+            Box::new(StagedExchange::new(&team.ranks))
         }
-    }
-    Box::new(StagedExchange::new(&team.ranks))
+    };
+    let gb_per_s = bandwidth(gpu, &*team.ranks, &*exchange)?;
+    Ok((exchange, gb_per_s))
 }
-
-/// Columns of a part begin at multiples of this on a GPU, whose threads take as many cells of a row at once.
-const TOGETHER: usize = 4;
 
 /// The cells of the parts of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,22 +221,17 @@ pub(in crate::cli) enum PartsOf {
 }
 
 impl PartsOf {
-    /// Columns and rows of the margins.
-    fn margins(self) -> [usize; 2] {
+    /// Cells of a row that a thread takes at once: columns of parts begin at multiples of it.
+    fn together(self) -> usize {
         match self {
-            Self::Cpus => [MARGIN; 2],
-            // Rows of parts stay in groups.
-            Self::Gpus => [MARGIN.next_multiple_of(TOGETHER), MARGIN],
+            Self::Cpus => 1,
+            Self::Gpus => GROUP,
         }
     }
 
-    /// The cuts of an axis into parts.
-    fn cuts(self, cells: usize, parts: usize, together: usize) -> Vec<usize> {
-        let at = |n: usize| n * cells / parts;
-        match self {
-            Self::Cpus => (1..parts).map(at).collect(),
-            Self::Gpus => (1..parts).map(|n| at(n) / together * together).collect(),
-        }
+    /// Columns and rows of the margins.
+    fn margins(self) -> [usize; 2] {
+        [MARGIN.next_multiple_of(self.together()), MARGIN]
     }
 
     /// Work of the largest part, where the number of tiles matters.
@@ -275,7 +281,10 @@ pub(in crate::cli) fn parts(
              other parts with --ranks"
         )));
     };
-    let (columns, rows) = (of.cuts(nx, x, TOGETHER), of.cuts(ny, y, 1));
+    let cuts = |cells: usize, parts: usize, together: usize| -> Vec<usize> {
+        (1..parts).map(|n| n * cells / parts / together * together).collect()
+    };
+    let (columns, rows) = (cuts(nx, x, of.together()), cuts(ny, y, 1));
     Ok((Parts::new(grid, [&columns, &rows], margins), PartsChoice([x, y])))
 }
 
@@ -303,8 +312,8 @@ pub(in crate::cli) fn backend<R: FilePrecision + GpuPrecision>(
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     if let Some(gpu) = gpu {
-        let exchange = exchange(gpu, config.options.processes.share_gpu, &config.team);
-        let gb_per_s = bandwidth(gpu, &*config.team.ranks, &*exchange)?;
+        let is_shared = config.options.processes.share_gpu;
+        let (exchange, gb_per_s) = exchange(gpu, is_shared, &config.team)?;
         info!("way of the margins between GPUs: {}, {gb_per_s:.1} GB/s each way", exchange.about());
         let (parts, part) = (divided.parts(), divided.ranks().rank());
         let own = coordinate.part(divided.own());

@@ -97,18 +97,22 @@ const MEASURED: usize = 32 << 20;
 /// Times of it, after one that makes the connections.
 const TIMES: usize = 3;
 
-/// What each device sends by a way to the next rank in a second, while it receives as much from the one before, GB: the
-/// best of several messages. All ranks call it at once.
+/// Bandwidth of a way from each device to that of the next rank, while it receives as much from the one before, GB/s: of the
+/// fastest of several messages. All ranks call it at once.
 ///
 /// # Errors
 ///
 /// [`Error::Gpu`](crate::error::Error::Gpu) when a device or the way has failed.
+///
+/// # Panics
+///
+/// When there is one rank.
 pub fn bandwidth(gpu: &Gpu, ranks: &dyn Ranks, exchange: &dyn Exchange) -> Result<f64> {
     let [own, size] = [ranks.rank(), ranks.size()];
-    let message = |peer: usize| Message { peer: peer % size, bytes: 0..MEASURED };
-    let messages = if size > 1 { vec![own + 1, own + size - 1] } else { Vec::new() };
-    let [sent, received] = [0, 1].map(|n| messages.get(n).copied().map(message).into_iter());
-    let parcels = Parcels::new(gpu, [MEASURED; 2], [sent.collect::<Vec<_>>(), received.collect()])?;
+    assert!(size > 1, "a way between devices");
+    let message = |peer: usize| vec![Message { peer: peer % size, bytes: 0..MEASURED }];
+    let messages = [own + 1, own + size - 1].map(message);
+    let parcels = Parcels::new(gpu, [MEASURED; 2], messages)?;
     let once = || -> Result<f64> {
         gpu.synchronize()?;
         // All begin together.

@@ -153,8 +153,7 @@ impl<R: GpuPrecision> Stepper<R> {
 
     /// Times of the exchanges of margins, where there are any.
     pub(super) fn exchange_times(&self) -> Option<ExchangeTimes> {
-        let times = self.clock.exchange();
-        let [mean_s, exposed_s] = [0, 1].map(|which| times.map(|times| times[which]));
+        let (mean_s, exposed_s) = self.clock.exchange().map(<(f64, f64)>::from).unzip();
         let about = self.kernels.margins.as_ref()?.about();
         Some(ExchangeTimes { mean_s, exposed_s, ..about })
     }

@@ -1,4 +1,4 @@
-//! How far the host runs ahead of the device.
+//! Bound on the graphs that the host is ahead of the device.
 
 use std::collections::VecDeque;
 

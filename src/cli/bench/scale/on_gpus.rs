@@ -18,7 +18,7 @@ use crate::backend::{Backend, ExchangeTimes, RunStart};
 use crate::cli::FilePrecision;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::run::ranks::{PartsOf, end_if_alone, exchange, number_of_gpu, parts};
-use crate::device::{self, Gpu, bandwidth};
+use crate::device::{self, Gpu};
 use crate::error::{Error, Result};
 use crate::forcing::TimeInterpolant;
 use crate::grid::{Grid, Margins, Parts, Shape};
@@ -309,9 +309,10 @@ impl<R: FilePrecision + GpuPrecision> OnGpus<'_, R> {
         if !team.is_several() {
             return GpuBackend::new(gpu, &setting, state);
         }
-        let exchange = exchange(gpu, bench.range.on_gpus.share_gpu, team);
-        let gb_per_s = Some(self.agreed(bandwidth(gpu, &*team.ranks, &*exchange))?);
-        let near = GpuNeighbours { parts: &cut.parts, part: team.ranks.rank(), exchange, gb_per_s };
+        let is_shared = bench.range.on_gpus.share_gpu;
+        let (exchange, gb_per_s) = self.agreed(exchange(gpu, is_shared, team))?;
+        let (part, gb_per_s) = (team.ranks.rank(), Some(gb_per_s));
+        let near = GpuNeighbours { parts: &cut.parts, part, exchange, gb_per_s };
         team.agree(GpuBackend::of_part(gpu, &setting, state, near))
     }
 

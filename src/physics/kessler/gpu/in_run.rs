@@ -128,7 +128,7 @@ impl<R: Vectorised + Element> KesslerInRun<R> {
     }
 }
 
-/// Where columns of a grid are in the fields.
+/// Places of columns of a grid in the fields.
 fn places_of(layout: Layout, ActiveColumns { rows, columns }: &ActiveColumns) -> ColumnLayout {
     let in_memory = layout.places(columns.clone());
     ColumnLayout {
