@@ -235,6 +235,10 @@
 // The program calls parts of the library that no other program can reach. Without it they are unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "used by the program"))]
 
+// Files of unit tests have no lock of HDF5, which a program that another test starts would keep: see `file_locks` there.
+#[cfg(test)]
+use nwp_mini_support as _;
+
 pub mod bounds;
 pub mod counter_rng;
 pub mod cuda_abi;
