@@ -2,6 +2,7 @@
 #pragma once
 
 #include "primitives/fma.cuh"
+#include "primitives/rounded.cuh"
 
 // Fifth-order flux of six cells, WS02. See src/advection/flux.rs.
 __device__ inline real fifth_order_flux(real mass, const real (&q)[6])
@@ -37,13 +38,13 @@ __device__ inline real third_order_flux(real mass, const real (&q)[4])
 // Flux of a value interpolated between two cells, S06. See src/advection/flux.rs.
 __device__ inline real linear_flux(real mass, const real (&q)[2], const real (&weights)[2])
 {
-    return mass * fused(weights[1], q[1], weights[0] * q[0]);
+    return product(mass, fused(weights[1], q[1], weights[0] * q[0]));
 }
 
 // First-order upwind flux, W09. See src/advection/flux.rs.
 __device__ inline real upwind_flux(real mass, const real (&q)[2])
 {
-    return mass * (mass > 0 ? q[0] : q[1]);
+    return product(mass, mass > 0 ? q[0] : q[1]);
 }
 
 // First-order upwind flux of an air mass clipped to plus or minus `capacity`, SW09. See src/advection/flux.rs.

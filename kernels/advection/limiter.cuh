@@ -41,7 +41,7 @@ __device__ inline Bounds bounds(real q, const Faces& around, const Faces& mass)
 __device__ inline real positive_flux(real low, real correction, const real (&outgoing)[2])
 {
     const real factor = correction > 0 ? outgoing[0] : outgoing[1];
-    return low + factor * correction;
+    return fused(factor, correction, low);
 }
 
 // A flux limited by the scale factors of the donor and the receiving cell, W09. See src/advection/limiter.rs.
@@ -51,5 +51,5 @@ __device__ inline real monotonic_flux(real low, real correction, const real (&ou
     const real upward = min(outgoing[0], incoming[1]);
     const real downward = min(outgoing[1], incoming[0]);
     const real factor = correction > 0 ? upward : downward;
-    return low + factor * correction;
+    return fused(factor, correction, low);
 }

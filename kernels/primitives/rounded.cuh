@@ -1,4 +1,5 @@
-// Sums and products that are never contracted to a fused multiply-add, so that they have the bits of the CPU version.
+// Sums and products that are never contracted to a fused multiply-add, so that they have the same bits in all contexts,
+// or those of the CPU version.
 #pragma once
 
 __device__ inline float sum(float a, float b) { return __fadd_rn(a, b); }

@@ -170,10 +170,10 @@ __device__ inline Scale scale_of(const TransportArgs& args, const Place& place, 
                             __ldg(level.mass_z() + c), __ldg(level.mass_z() + plane_of(args) + c)};
         const Bounds bound = bounds(q, values, wind);
         const real end = layered(args.cell_end, level.k, cell_of(args, place) + c, 1);
-        return {limiter_ratio(amount - end * bound.least, dt * correction.outgoing()),
-                limiter_ratio(end * bound.most - amount, dt * correction.incoming())};
+        return {limiter_ratio(fused(-end, bound.least, amount), product(dt, correction.outgoing())),
+                limiter_ratio(fused(end, bound.most, -amount), product(dt, correction.incoming()))};
     }
-    return {limiter_ratio(amount, dt * correction.outgoing()), 1};
+    return {limiter_ratio(amount, product(dt, correction.outgoing())), 1};
 }
 
 // Offset of the scale factors of a tracer.

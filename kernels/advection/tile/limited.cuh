@@ -146,7 +146,7 @@ __device__ inline void limit(const TransportArgs& args, const TilePlace& tile, L
         Cells factor;
         for (int c = 0; c < CELLS; ++c) {
             const real amount = low_order_mass(mass.at[c], start.at[c], args.dt, flux.low(c));
-            factor.at[c] = limiter_ratio(amount, args.dt * flux.correction(c).outgoing());
+            factor.at[c] = limiter_ratio(amount, product(args.dt, flux.correction(c).outgoing()));
             if (!place.is_inner && outermost(args, place, c)) factor.at[c] = 1;
         }
         smem.factor[row][lane] = factor;
