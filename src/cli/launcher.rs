@@ -182,12 +182,6 @@ impl Run {
                 x.saturating_mul(y)
             ));
         }
-        if gpus > 1 && self.ensemble.is_some() {
-            return wrong(
-                "divides the grid of a run among GPUs, and --ensemble works on one; omit --gpus"
-                    .to_owned(),
-            );
-        }
         self.backend = BackendChoice::Gpu;
         Ok(Some(gpus))
     }

@@ -1,9 +1,12 @@
 //! Members of an ensemble on the GPU: computed together they have the bits of single runs.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 
 use nwp_mini::advection::Limiter;
 use nwp_mini::backend::gpu::{GpuBackend, GpuConfig, GpuPrecision};
+use nwp_mini::backend::ranks::{Ranked, members_of};
 use nwp_mini::backend::{
     Backend, CapturedFrame, CollectedOutput, FRAMES_IN_FLIGHT, Output, WaterChange,
 };
@@ -15,6 +18,8 @@ use nwp_mini::physics::kessler::Kessler;
 use nwp_mini::physics::registry::usual_set;
 use nwp_mini::physics::scheme::Scheme;
 use nwp_mini::physics::wsm5::{Sedimentation, Wsm5};
+use nwp_mini::ranks::Ranks;
+use nwp_mini::ranks::of_threads::threads;
 use nwp_mini::state::State;
 
 use crate::{gpu, support};
@@ -164,6 +169,52 @@ fn members_have_the_bits_of_runs_by_themselves() {
     check::<f32>(&gpu, Limiter::Monotonic, &Wsm5::from(Sedimentation::Substepped), false);
     check::<f64>(&gpu, Limiter::None, &Wsm5::from(Sedimentation::SemiLagrangian), true);
     check::<f32>(&gpu, Limiter::PositiveDefinite, &Kessler::default(), false);
+}
+
+/// Members shared out among two devices, each with a rank of its own.
+#[test]
+fn members_on_several_gpus_have_the_bits_of_one() {
+    let Some(one) = gpu(true) else { return };
+    let of_run = Kessler::default();
+    let set = of_run.about().set();
+    let (domain, frame) = wrf::read_for(&crate::storm_file(), None, &set).unwrap();
+    let mut case = RunInput::<f32>::new(domain, frame).unwrap();
+    let state = case.take_state();
+    let moment = case.drive(0.0, DT).unwrap();
+    let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
+    let setting = GpuConfig {
+        grid,
+        coordinate,
+        limiter: Limiter::PositiveDefinite,
+        scheme: &of_run,
+        mapping: None,
+        tracers: &set,
+        has_sequence: false,
+        chemistry: None,
+    };
+    let of_members = |gpu: &Gpu, own: Range<usize>| {
+        let schemes: Vec<_> = own.clone().map(|member| scheme(member, &of_run)).collect();
+        GpuBackend::of_members(gpu, &setting, &schemes, |n| start(&state, own.start + n)).unwrap()
+    };
+    let expected = run(&mut of_members(&one, 0..members()), &moment);
+    let found = thread::scope(|scope| {
+        let start_rank = |ranks: Arc<dyn Ranks>| {
+            let (of_members, moment) = (&of_members, &moment);
+            scope.spawn(move || {
+                let gpu = gpu(true).expect("the GPU of all members");
+                let own = members_of(ranks.rank(), ranks.size(), members());
+                let own = (of_members(&gpu, own), members());
+                run(&mut Ranked::of_members_on_gpu(&ranks, own, grid, coordinate), moment)
+            })
+        };
+        let runs: Vec<_> = threads(2).into_iter().map(start_rank).collect();
+        let frames = runs.into_iter().map(|run| run.join().expect("no panic"));
+        frames.collect::<Vec<_>>().swap_remove(0)
+    });
+    assert_eq!(found.len(), members());
+    for (member, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!(found == expected, "member {member} differs");
+    }
 }
 
 #[test]

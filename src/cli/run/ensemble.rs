@@ -71,7 +71,8 @@ pub(in crate::cli) fn run<R: FilePrecision + GpuPrecision>(
     ensemble.check(&prepared.case.domain.grid)?;
     log_projection(&prepared.case);
     let state = prepared.case.take_state();
-    let backend = backend(config, ensemble, &prepared.case, (gpu, &stop), state);
+    let backend = backend(config, ensemble, &prepared.case, (gpu, &stop), &state);
+    drop(state);
     let mut backend = team.agree(backend)?;
     team.agree(ranks::same_plan(team, &prepared.plan))?;
     if *dry_run {
@@ -160,7 +161,7 @@ fn backend<R: FilePrecision + GpuPrecision>(
     ensemble: &Ensemble,
     case: &RunInput<R>,
     (gpu, stop): (Option<&Gpu>, &StopFlags),
-    state: State<R>,
+    state: &State<R>,
 ) -> Result<Box<dyn Backend<R>>> {
     let (grid, coordinate) = (&case.domain.grid, &case.domain.coordinate);
     let SchemeSettings { limiter, physics, .. } = &config.scheme;
@@ -175,7 +176,7 @@ fn backend<R: FilePrecision + GpuPrecision>(
     let own = members_of(ranks.rank(), size, members);
     let schemes = own.clone().map(|member| ensemble.scheme(member, &**physics));
     let schemes: Vec<Box<dyn Scheme>> = schemes.collect::<Result<_>>()?;
-    let start = move |member| {
+    let start = |member| {
         let mut state = state.clone();
         ensemble.disturb(member, grid, &mut state);
         state
@@ -183,18 +184,22 @@ fn backend<R: FilePrecision + GpuPrecision>(
     for member in own.clone().filter(|_| !ensemble.disturbances.is_empty()) {
         ensemble.check_member(member, &case.forcing.environment.exner, &start(member))?;
     }
-    let Some(gpu) = gpu else {
-        let with_states =
-            schemes.into_iter().zip(own).map(|(scheme, member)| (scheme, start(member)));
-        let cpu = Cpu::of_members(grid, coordinate, *limiter, &case.forcing, with_states);
+    if let Some(gpu) = gpu {
+        let (setting, first) = (gpu_config(config, case), own.start);
+        let on_gpu = GpuBackend::of_members(gpu, &setting, &schemes, |own| start(first + own))?;
         if size == 1 {
-            return Ok(Box::new(cpu));
+            return Ok(Box::new(on_gpu));
         }
-        let cpu = Ranked::of_members(ranks, cpu, members, grid, coordinate);
-        return Ok(Box::new(cpu.stopping_by(stop)));
-    };
-    let gpu_config = gpu_config(config, case);
-    Ok(Box::new(GpuBackend::of_members(gpu, &gpu_config, &schemes, start)?))
+        let all = Ranked::of_members_on_gpu(ranks, (on_gpu, members), grid, coordinate);
+        return Ok(Box::new(all.stopping_by(stop)));
+    }
+    let with_states = schemes.into_iter().zip(own).map(|(scheme, member)| (scheme, start(member)));
+    let cpu = Cpu::of_members(grid, coordinate, *limiter, &case.forcing, with_states);
+    if size == 1 {
+        return Ok(Box::new(cpu));
+    }
+    let all = Ranked::of_members(ranks, (cpu, members), grid, coordinate);
+    Ok(Box::new(all.stopping_by(stop)))
 }
 
 /// Description of the members in the output file.

@@ -216,7 +216,7 @@ fn run<R: FilePrecision + Value + GpuPrecision>(
     let config = &config;
     let options = &config.options;
     log_projection(&prepared.case);
-    let compared = Compared::of(options, gpu.is_some());
+    let compared = Compared::of(options, gpu.is_some() && !team.is_several());
     let (mut backend, start_state) = backend(config, &mut prepared, gpu, (&stop, compared))?;
     if options.dry_run {
         return if team.is_first() { print_dry(config, &prepared.plan) } else { Ok(()) };
@@ -347,7 +347,7 @@ enum Compared {
 }
 
 impl Compared {
-    /// What the options ask for, with a GPU or without one.
+    /// What the options ask for, with a GPU of its own or without one. Several compute without a comparison.
     fn of(options: &Run, has_gpu: bool) -> Self {
         match options.backend {
             BackendChoice::Both => Self::Whole,

@@ -123,8 +123,8 @@ pub(in crate::cli) const GPUS: &str = "NWP_GPUS";
 /// Options of a run in several processes.
 #[derive(Args, Clone, Debug)]
 pub(in crate::cli) struct ProcessOptions {
-    /// Compute on so many GPUs: start as many processes by the mpiexec (or mpirun) on the path, which divide the grid;
-    /// implies --backend gpu
+    /// Compute on so many GPUs: start as many processes by the mpiexec (or mpirun) on the path, which divide the grid, or
+    /// share out the members of an ensemble; implies --backend gpu
     #[arg(long, value_name = "N", env = GPUS, value_parser = clap::value_parser!(u16).range(1..))]
     pub(in crate::cli) gpus: Option<u16>,
     /// Parts of the grid from west to east and from south to north, one for each process that mpirun or srun has started

@@ -15,6 +15,7 @@ use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
 use crate::backend::{Backend, ExchangeTimes};
 use crate::cli::FilePrecision;
+use crate::cli::advice::message;
 use crate::cli::option_values::PartsChoice;
 use crate::cli::run::options::{Run, RunConfig, SchemeSettings};
 use crate::cli::{BackendChoice, tell};
@@ -140,32 +141,32 @@ pub(in crate::cli) fn check(run: &Run, team: &Team) -> Result<()> {
             )));
         }
     }
-    let refused = |what: &str, instead: &str| {
-        Err(Error::Usage(format!(
-            "{what} works in one process only, and there are {size}; {instead}, or start one process"
-        )))
-    };
     match run.backend {
-        _ if size == 1 => Ok(()),
-        BackendChoice::Both => refused("--backend both", "use --backend cpu or gpu"),
-        BackendChoice::Gpu if run.ensemble.is_some() => {
-            refused("--ensemble on GPUs", "use --backend cpu")
-        }
-        BackendChoice::Auto | BackendChoice::Cpu | BackendChoice::Gpu => Ok(()),
+        BackendChoice::Both if size > 1 => Err(Error::Usage(format!(
+            "--backend both works in one process only, and there are {size}; use --backend cpu or gpu, \
+             or start one process"
+        ))),
+        _ => Ok(()),
     }
 }
 
 /// The number of the GPU of this rank: that of the rank on its host. Where one GPU is visible it is taken as it is, if no
 /// other rank sees the same one, and with `is_shared` ranks take turns.
 pub(in crate::cli) fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usize> {
-    let (ranks, visible) = (&*team.ranks, team.agree(Gpu::count())?);
+    let visible = team.agree(Gpu::count())?;
+    team.agree(number_of_visible(team, visible, is_shared))
+}
+
+/// The same where so many are visible to this rank; fails on this rank alone.
+fn number_of_visible(team: &Team, visible: usize, is_shared: bool) -> Result<usize> {
+    let ranks = &*team.ranks;
     let (here, own) = (ranks.on_host(), ranks.number_on_host());
     // Ranks that the launcher has given a GPU each see other ones.
     let mut hasher = DefaultHasher::new();
     (ranks.host(), std::env::var_os("CUDA_VISIBLE_DEVICES")).hash(&mut hasher);
     let seen = crate::ranks::all(ranks, [hasher.finish().cast_signed()]);
     let alike = seen.iter().filter(|other| **other == seen[ranks.rank()]).count();
-    let number = match visible {
+    match visible {
         _ if visible >= here => Ok(own),
         1 if alike == 1 => Ok(0),
         _ if is_shared && visible > 0 => Ok(own % visible),
@@ -173,17 +174,39 @@ pub(in crate::cli) fn number_of_gpu(team: &Team, is_shared: bool) -> Result<usiz
             "{here} ranks of a host need a GPU each, and there are {visible}; start {visible} there, \
              or let ranks share them with --share-gpu"
         ))),
-    };
-    team.agree(number)
+    }
 }
 
-/// The GPU of this rank, where the run asks for GPUs.
+/// The GPU of this rank; `None` where the run is one of CPUs, because it asks for them, or a rank has no GPU and it leaves the
+/// choice.
 pub(in crate::cli) fn gpu(run: &Run, team: &Team) -> Result<Option<Gpu>> {
-    if run.backend != BackendChoice::Gpu {
-        return Ok(None);
+    let is_shared = run.processes.share_gpu;
+    let open = |device| Gpu::open(&device::Options { device, ..run.gpu.options() });
+    match run.backend {
+        BackendChoice::Cpu | BackendChoice::Both => Ok(None),
+        BackendChoice::Gpu => team.agree(number_of_gpu(team, is_shared).and_then(open)).map(Some),
+        BackendChoice::Auto => {
+            let visible = Gpu::count();
+            let number = number_of_visible(team, *visible.as_ref().unwrap_or(&0), is_shared);
+            let own = visible.and(number).and_then(open);
+            Ok(of_all(team, own))
+        }
     }
-    let device = number_of_gpu(team, run.processes.share_gpu)?;
-    team.agree(Gpu::open(&device::Options { device, ..run.gpu.options() })).map(Some)
+}
+
+/// The GPU of this rank where each rank has one; the log says why the run is one of CPUs otherwise.
+fn of_all(team: &Team, own: Result<Gpu>) -> Option<Gpu> {
+    let lacking = crate::ranks::all(&*team.ranks, [own.is_err().into()]);
+    let first = lacking.iter().position(|is_lacking| *is_lacking != [0]);
+    match (own, first) {
+        (Ok(gpu), None) => {
+            info!("computing on a GPU for each rank, here {}", gpu.device().name);
+            return Some(gpu);
+        }
+        (Err(error), _) => info!("computing on the CPU: {}", message(&error)),
+        (Ok(_), Some(rank)) => info!("computing on the CPU: rank {rank} has no GPU"),
+    }
+    None
 }
 
 /// The way of the margins between the GPUs of all ranks, from device to device unless ranks share one or a library is missing,
@@ -289,10 +312,12 @@ pub(in crate::cli) fn parts(
 }
 
 /// A grid divided among the ranks, as the options ask for.
-pub(in crate::cli) fn divided(config: &RunConfig, grid: &Grid) -> Result<Arc<DividedGrid>> {
+pub(in crate::cli) fn divided(
+    config: &RunConfig,
+    of: PartsOf,
+    grid: &Grid,
+) -> Result<Arc<DividedGrid>> {
     let ranks = &config.team.ranks;
-    let is_on_gpus = config.options.backend == BackendChoice::Gpu;
-    let of = if is_on_gpus { PartsOf::Gpus } else { PartsOf::Cpus };
     let (parts, chosen) = parts(grid, ranks.size(), (of, config.options.processes.ranks))?;
     info!("each rank has a part of the grid, {chosen} in all");
     Ok(Arc::new(DividedGrid::new(&config.team, parts)))

@@ -19,7 +19,7 @@ use crate::cli::run::aux_outputs::{AuxOutputs, AuxRequest};
 use crate::cli::run::host::RunHost;
 use crate::cli::run::options::RunConfig;
 use crate::cli::run::provenance::provenance;
-use crate::cli::run::ranks;
+use crate::cli::run::ranks::{self, PartsOf};
 use crate::cli::run::refine::refined;
 use crate::cli::run::tracers::refuse_too_many;
 use crate::constituents::Constituents;
@@ -69,7 +69,8 @@ pub(in crate::cli) fn ready<R: FilePrecision + GpuPrecision>(
         if !is_divided {
             return Ok(None);
         }
-        let found = ranks::divided(config, &refine::grid(&coarse.grid, count))?;
+        let of = if gpu.is_some() { PartsOf::Gpus } else { PartsOf::Cpus };
+        let found = ranks::divided(config, of, &refine::grid(&coarse.grid, count))?;
         Ok(Some(*divided.insert(found).own()))
     };
     let restart = from.map(|file| file.load::<R>(&set(), &mut choose)).transpose()?;

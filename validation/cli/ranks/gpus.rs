@@ -99,12 +99,11 @@ fn the_number_may_come_from_a_file_or_from_the_environment() {
 #[test]
 fn what_contradicts_is_refused_before_anything_starts() {
     let place = with_launcher("mpiexec");
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 5] = [
         (&["--gpus", "2", "--backend", "cpu"], &["--gpus 2", "--backend", "cpu; omit one"]),
         (&["--gpus", "2", "--backend", "both"], &["--gpus 2", "both; omit one"]),
         (&["--gpus", "1", "--backend", "cpu"], &["--gpus 1", "cpu; omit one"]),
         (&["--gpus", "4", "--ranks", "3x2"], &["--gpus 4", "--ranks 3x2 6", "the same number"]),
-        (&["--gpus", "2", "--ensemble", "e.toml"], &["--gpus 2", "--ensemble", "omit --gpus"]),
         (&["--gpus", "0"], &["--gpus", "1..="]),
     ];
     for (more, words) in cases {
