@@ -123,6 +123,20 @@ impl<R: Reducible> SummaryKernels<R> {
         self.reducer.reduce(Operation::Statistics, state, levels, words)
     }
 
+    /// The statistics of some levels of the whole grid, each with its number among `count` of all fields, with the bits that
+    /// [`SummaryKernels::statistics`] gives for all of them. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`SummaryKernels::new`].
+    pub fn statistics_apart(
+        &self,
+        levels: &[(usize, Vec<R>)],
+        count: usize,
+    ) -> Result<Vec<Statistics<R>>> {
+        self.reducer.statistics_apart(levels, count)
+    }
+
     /// The statistics of so many fields from their words.
     pub fn statistics_of(&self, words: &[u64], fields: usize) -> Vec<Statistics<R>> {
         let words = words[..Self::words(self.layout.shape, fields)]

@@ -94,6 +94,31 @@ fn rungs_and_sums_of_whole_numbers_are_exact() {
     rungs_and_sums_are_exact(&gpu, seed, |x| x);
 }
 
+/// Some segments on a device that has no others.
+fn some_have_the_bits_of_all<R: Real + Element>(gpu: &Gpu, seed: u64) {
+    let mut random = Random::new(seed);
+    let reducer = Reducer::<R>::with_shape(gpu, ReduceConfig::long::<R>()).unwrap();
+    for (length, count) in [(3, 5), (1021, 6), (4118, 14), (65_537, 3)] {
+        let x: Vec<R> = (0..count * length).map(|_| R::of(random.between(-1.0, 3.0))).collect();
+        let segments = Segments::adjacent(count, length);
+        let all = reducer.statistics(&gpu.upload(&x).unwrap(), segments).unwrap();
+        let some = [count - 1, 0, 1].map(|number| (number, x[segments.range(number)].to_vec()));
+        let found = reducer.statistics_apart(&some, count).unwrap();
+        for ((number, _), found) in some.iter().zip(&found) {
+            assert_eq!(found, &all[*number], "{} values of {}, {number}", length, R::NAME);
+        }
+    }
+    assert_eq!(reducer.statistics_apart(&[], 3).unwrap(), []);
+}
+
+#[test]
+fn some_segments_have_the_bits_that_they_have_among_all() {
+    let Some(gpu) = gpu(true) else { return };
+    let seed = seed();
+    some_have_the_bits_of_all::<f32>(&gpu, seed);
+    some_have_the_bits_of_all::<f64>(&gpu, seed);
+}
+
 /// Every kernel once or twice, few enough launches for the tools that watch memory and threads.
 #[test]
 fn each_kernel_once() {

@@ -9,6 +9,7 @@ use crate::backend::{Backend, Products};
 use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
+use crate::primitives::reduce::Statistics;
 use crate::state::{CloudDiagnostics, State};
 
 impl<R: GpuPrecision> GpuBackend<R> {
@@ -25,6 +26,16 @@ impl<R: GpuPrecision> GpuBackend<R> {
         let account = self.account(member)?;
         let surface = self.arrays.surface(member)?;
         Ok(self.budget.exact(&account, &surface))
+    }
+
+    /// Statistics of levels of the whole grid, each with its number among so many, with the bits that the device gives all of
+    /// them. Waits for the device.
+    pub(in crate::backend) fn statistics_of(
+        &self,
+        levels: &[(usize, Vec<R>)],
+        count: usize,
+    ) -> Result<Vec<Statistics<R>>> {
+        self.frames.statistics_of(levels, count)
     }
 
     /// The values of the columns that an operator reads, in the air of a moment. Waits for the device.

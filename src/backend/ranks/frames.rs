@@ -7,12 +7,11 @@ use ndarray::Array3;
 
 use super::Ranked;
 use super::gathering::Gathering;
-use crate::backend::summary::statistics_of_levels;
 use crate::backend::{CapturedFrame, ComputePrecision, Summary};
 use crate::dry_mass::Outflow;
 use crate::error::Result;
 use crate::grid::{DividedGrid, Slab};
-use crate::primitives::reduce::{Extrema, Number, Statistics, statistics};
+use crate::primitives::reduce::{Extrema, Number, Statistics};
 use crate::ranks::{Ranks, all};
 use crate::real::Real;
 use crate::state::{
@@ -29,13 +28,47 @@ impl<R: ComputePrecision + Number> Ranked<R> {
     ) -> Result<CapturedFrame<R>> {
         let account = self.exact_account(0)?;
         let summary = Summary {
-            levels: levels_of_whole(divided, own.state.fields()),
+            levels: self.levels_of_whole(divided, own.state.fields())?,
             outflow: fastest(&*self.ranks, Some(own.summary.outflow)),
             water: account.water.value(),
             changes: account.changes.water.rounded(),
             ..own.summary
         };
         Ok(CapturedFrame { summary, ..own })
+    }
+
+    /// Statistics of the levels of fields, each level brought together on one rank, in turn; on the first rank alone.
+    /// The fields are those of the owned columns.
+    fn levels_of_whole(
+        &self,
+        divided: &DividedGrid,
+        fields: &[Array3<R>],
+    ) -> Result<Vec<Statistics<R>>> {
+        let ranks = &*self.ranks;
+        let layout = divided.layout([0, 0]);
+        let [ny, _] = layout.extents();
+        let nz = divided.own().shape.nz;
+        let count = nz * fields.len();
+        let mut numbers: Vec<LevelNumbers> = vec![LevelNumbers::default(); count];
+        for (before, field) in (0..).step_by(nz).zip(fields) {
+            let mut own = Vec::new();
+            for first in (0..nz).step_by(ranks.size()) {
+                let of_rank = |rank: usize| {
+                    let level = first + rank;
+                    (level < nz).then(|| Slab { levels: level..level + 1, rows: 0..ny })
+                };
+                let wanted: Vec<_> = (0..ranks.size()).map(of_rank).collect();
+                let level = layout.slabs(ranks, &field.view(), &wanted);
+                if !level.is_empty() {
+                    own.push((before + first + ranks.rank(), level));
+                }
+            }
+            let found = self.part_backend.statistics_of(&own, count)?;
+            for ((number, _), level) in own.iter().zip(found) {
+                numbers[*number] = level_numbers(level);
+            }
+        }
+        Ok(levels_on_first(ranks, numbers))
     }
 
     /// The frame of a member, with all columns on the first rank.
@@ -58,12 +91,10 @@ impl<R: ComputePrecision + Number> Ranked<R> {
         let surface = self.gather_surface(&gathering, own.map(|frame| &frame.surface));
         let contents = volume(self.set.water().len(), own.map(|frame| &frame.summary.contents));
         let state = State::new(Arc::clone(&self.set), fields);
-        let levels = if ranks.rank() == 0 {
-            let of_field = |field: &Array3<R>| statistics_of_levels(&self.grid, field);
-            state.fields().iter().flat_map(of_field).collect()
-        } else {
-            Vec::new()
-        };
+        let own_levels = own.map_or(&[][..], |frame| &frame.summary.levels);
+        let mut levels: Vec<_> = own_levels.iter().map(|level| level_numbers(*level)).collect();
+        levels.resize(nz * self.set.len(), LevelNumbers::default());
+        let levels = levels_on_first(ranks, levels);
         let summary = Summary {
             levels,
             contents,
@@ -131,30 +162,11 @@ fn fastest(ranks: &dyn Ranks, own: Option<Outflow>) -> Outflow {
 /// Statistics of a level as integers, of which a rank that does not have it has zeros.
 type LevelNumbers = [i64; 8];
 
-/// Statistics of the levels of fields, each level brought together on one rank, in turn; on the first rank alone.
-/// The fields are those of the owned columns.
-fn levels_of_whole<R: ComputePrecision + Number>(
-    divided: &DividedGrid,
-    fields: &[Array3<R>],
+/// Statistics of levels of which each rank has some, on the first rank; none on the others.
+fn levels_on_first<R: Real>(
+    ranks: &dyn Ranks,
+    mut numbers: Vec<LevelNumbers>,
 ) -> Vec<Statistics<R>> {
-    let ranks = &**divided.ranks();
-    let layout = divided.layout([0, 0]);
-    let [ny, _] = layout.extents();
-    let nz = divided.own().shape.nz;
-    let mut numbers: Vec<LevelNumbers> = vec![LevelNumbers::default(); nz * fields.len()];
-    for (field, numbers) in fields.iter().zip(numbers.chunks_mut(nz)) {
-        for first in (0..nz).step_by(ranks.size()) {
-            let of_rank = |rank: usize| {
-                let level = first + rank;
-                (level < nz).then(|| Slab { levels: level..level + 1, rows: 0..ny })
-            };
-            let wanted: Vec<_> = (0..ranks.size()).map(of_rank).collect();
-            let level = layout.slabs(ranks, &field.view(), &wanted);
-            if !level.is_empty() {
-                numbers[first + ranks.rank()] = level_numbers(statistics(&level));
-            }
-        }
-    }
     ranks.sum(numbers.as_flattened_mut());
     if ranks.rank() > 0 {
         return Vec::new();

@@ -10,7 +10,7 @@ use crate::backend::{Backend, ComputePrecision, Products};
 use crate::constituents::Constituents;
 use crate::error::Result;
 use crate::forcing::TimeInterpolant;
-use crate::primitives::reduce::Number;
+use crate::primitives::reduce::{Number, Statistics, statistics};
 use crate::state::{CloudDiagnostics, State};
 
 /// The backend of a part, or of some members.
@@ -23,6 +23,10 @@ pub(super) trait PartBackend<R>: Backend<R> + Debug {
 
     /// The budget of a member in the owned cells.
     fn exact_account(&mut self, member: usize) -> Result<ExactAccount>;
+
+    /// Statistics of levels of the whole grid, each with its number among so many, with the bits of one process.
+    fn statistics_of(&self, levels: &[(usize, Vec<R>)], count: usize)
+    -> Result<Vec<Statistics<R>>>;
 
     /// The values of the columns that an operator reads, in the air of a moment.
     fn column_values(
@@ -51,6 +55,14 @@ impl<R: ComputePrecision + Number> PartBackend<R> for Cpu<R> {
         Ok(Cpu::exact_account(self, member))
     }
 
+    fn statistics_of(
+        &self,
+        levels: &[(usize, Vec<R>)],
+        _count: usize,
+    ) -> Result<Vec<Statistics<R>>> {
+        Ok(levels.iter().map(|(_, level)| statistics(level)).collect())
+    }
+
     fn column_values(
         &mut self,
         operator: &Operator<R>,
@@ -71,7 +83,7 @@ impl<R: ComputePrecision + Number> PartBackend<R> for Cpu<R> {
 mod on_gpu {
     use super::{
         Arc, CloudDiagnostics, Constituents, ExactAccount, Operator, PartBackend, Products, Result,
-        State, TimeInterpolant,
+        State, Statistics, TimeInterpolant,
     };
     use crate::backend::gpu::{GpuBackend, GpuPrecision};
 
@@ -86,6 +98,14 @@ mod on_gpu {
 
         fn exact_account(&mut self, member: usize) -> Result<ExactAccount> {
             GpuBackend::exact_account(self, member)
+        }
+
+        fn statistics_of(
+            &self,
+            levels: &[(usize, Vec<R>)],
+            count: usize,
+        ) -> Result<Vec<Statistics<R>>> {
+            GpuBackend::statistics_of(self, levels, count)
         }
 
         fn column_values(

@@ -8,6 +8,7 @@
 //! thousand for a long array.
 
 pub mod ladder;
+mod statistics;
 
 use crate::device::structs;
 use crate::device::{
@@ -349,7 +350,7 @@ impl<T: Reducible> Reducer<T> {
         results: &Buffer<u64>,
     ) -> Result<()> {
         assert!(!operation.takes_two(), "{operation:?} takes two arrays");
-        self.launch(operation, [values, values], segments, results)
+        self.launch(operation, [values, values], (segments, segments.count), (results, 0))
     }
 
     /// Queues the reduction of each segment of two arrays with the same segments.
@@ -369,29 +370,32 @@ impl<T: Reducible> Reducer<T> {
         results: &Buffer<u64>,
     ) -> Result<()> {
         assert!(operation.takes_two(), "{operation:?} takes one array");
-        self.launch(operation, pair, segments, results)
+        self.launch(operation, pair, (segments, segments.count), (results, 0))
     }
 
+    /// Queues a reduction of segments that are some of `all`, with results from a word on.
     fn launch(
         &self,
         operation: Operation,
         [x, y]: [&Buffer<T>; 2],
-        segments: Segments,
-        results: &Buffer<u64>,
+        (segments, all): (Segments, usize),
+        (results, first): (&Buffer<u64>, usize),
     ) -> Result<()> {
         let shortest = x.len().min(y.len());
         assert!(segments.end() <= shortest, "{segments:?} of {shortest} elements");
-        let words = segments.count * operation.words();
+        assert!(segments.count <= all, "{} segments of {all}", segments.count);
+        let words = first + segments.count * operation.words();
         assert!(words <= results.len(), "{words} words of results, room for {}", results.len());
         if segments.count == 0 {
             return Ok(());
         }
-        let Compiled { config, kernels } = self.compiled(segments);
+        let of_all = Segments { count: all, ..segments };
+        let Compiled { config, kernels } = self.compiled(of_all);
         let (kernel, resident) = &kernels[operation as usize];
         let arrays = ReduceArgs {
             values: x.pointer().read(),
             others: y.pointer().read(),
-            results: results.pointer(),
+            results: results.pointer_to(first),
             partials: self.partials.pointer(),
             tickets: self.tickets.pointer(),
             length: 0,
@@ -399,7 +403,8 @@ impl<T: Reducible> Reducer<T> {
             blocks: 0,
             filler: 0,
         };
-        let (args, blocks) = config.launch(arrays, segments, *resident);
+        let (args, _) = config.launch(arrays, of_all, *resident);
+        let blocks = segments.count * args.blocks as usize;
         let launch = Launch::flat(blocks * config.threads as usize, config.threads);
         // SAFETY: the kernel takes this struct; segments and results were checked against their buffers. If a segment
         // has several blocks, all blocks together are no more than the device holds, and the two buffers of this value
@@ -447,23 +452,6 @@ impl<T: Reducible> Reducer<T> {
         unsafe { library.kernels(&self.gpu, &task) }
     }
 
-    /// The statistics of each segment. Waits for the device.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reducer::new`].
-    ///
-    /// # Panics
-    ///
-    /// When the segments reach beyond the array.
-    pub fn statistics(&self, values: &Buffer<T>, segments: Segments) -> Result<Vec<Statistics<T>>> {
-        let operation = Operation::Statistics;
-        let results = self.gpu.zeros(segments.count * operation.words())?;
-        self.reduce(operation, values, segments, &results)?;
-        let words = results.to_vec()?;
-        Ok(words.chunks_exact(operation.words()).map(statistics_of).collect())
-    }
-
     /// The sum of all values, accumulated as [`Operation::SumWide`]. Waits for the device.
     ///
     /// # Errors
@@ -494,7 +482,7 @@ impl<T: Reducible> Reducer<T> {
 
     fn wide(&self, operation: Operation, [x, y]: [&Buffer<T>; 2]) -> Result<f64> {
         let results = self.gpu.zeros(1)?;
-        self.launch(operation, [x, y], Segments::whole(x.len()), &results)?;
+        self.launch(operation, [x, y], (Segments::whole(x.len()), 1), (&results, 0))?;
         Ok(T::wide_of_word(results.to_vec()?[0]))
     }
 }

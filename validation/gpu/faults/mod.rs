@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::{project, support};
 
 /// The tasks.
-const TASKS: [&str; 8] = [
+const TASKS: [&str; 9] = [
     "weather",
     "members",
     "microphysics",
@@ -22,6 +22,7 @@ const TASKS: [&str; 8] = [
     "reductions",
     "matrices",
     "potential",
+    "parts",
 ];
 /// Fewest errors of each kind.
 const LEAST: [(&str, usize); 6] = [
@@ -33,13 +34,15 @@ const LEAST: [(&str, usize); 6] = [
     ("offset ", 50),
 ];
 /// Kernels whose blocks take work until none is left, or rows in turn, so that one block less changes nothing.
-const SHARING: [&str; 6] = [
+const SHARING: [&str; 8] = [
     "chemistry_integrate",
     "descent_energy_acc64",
     "descent_product_acc64",
     "descent_update_acc64",
     "ladder_block_atomics",
     "ladder_warp_atomics",
+    "passive_amount_acc64",
+    "passive_decay_acc64",
 ];
 /// Orders of threads, streams and nodes, in one of which a forgotten wait has to show; other errors show in any.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=16;
@@ -97,6 +100,8 @@ fn tried(all: &[(&'static str, BTreeSet<String>)]) -> Vec<Tried> {
         for fault in faults {
             let (kind, of) = fault.split_once(' ').expect("a kind and what it is of");
             let name = match kind {
+                // Those of a part are those of a whole, beside the tables of its margins.
+                "copy" if *task == "parts" => None,
                 "copy" => {
                     copies += 1;
                     Some(format!("copy {} of {task}", (copies - 1) / COPIES))

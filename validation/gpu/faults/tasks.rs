@@ -38,6 +38,7 @@ use nwp_mini_support::chemistry::{Case, picked};
 
 use crate::gpu;
 use crate::random::Random;
+use crate::several::two_parts;
 use crate::small::Small;
 use crate::support::wsm5::columns::columns;
 use crate::support::wsm5::difference::named;
@@ -113,10 +114,14 @@ impl Moving {
     }
 }
 
-/// All of a frame, in words.
+/// All of a member's frame, in words.
 fn frame(run: &mut GpuBackend<f32>, member: usize) -> String {
     let frame = run.collect(Output::Frame(member), true).unwrap().and_then(CollectedOutput::frame);
-    let CapturedFrame { state, surface, diagnostics, summary, .. } = frame.expect("a frame");
+    in_words(frame.expect("a frame"))
+}
+
+fn in_words(frame: CapturedFrame<f32>) -> String {
+    let CapturedFrame { state, surface, diagnostics, summary, .. } = frame;
     let fields = state.fields().iter().chain(diagnostics.fields());
     format!(
         "{:?} {surface:?} {summary:?}",
@@ -144,6 +149,21 @@ fn weather() {
     run.check(3, true).unwrap();
     results.push(frame(&mut run, 0));
     tell((results, format!("{:?}", run.account(0).unwrap())));
+}
+
+/// Two parts of a grid, each on a device of its own.
+#[test]
+#[ignore = "started by another test"]
+fn parts() {
+    if gpu(true).is_none() {
+        return;
+    }
+    // A part that fails ends the other, which waits for its messages, as a rank of the program does.
+    std::panic::set_hook(Box::new(|_| std::process::exit(1)));
+    let ended = two_parts().into_iter();
+    tell(
+        ended.map(|part| (in_words(part.frame), format!("{:?}", part.account))).collect::<Vec<_>>(),
+    );
 }
 
 /// Two members whose schemes differ.

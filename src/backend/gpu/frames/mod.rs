@@ -20,6 +20,7 @@ use crate::constituents::Constituents;
 use crate::device::{AsyncDownload, Event, Gpu, Graph};
 use crate::error::Result;
 use crate::grid::Shape;
+use crate::primitives::reduce::Statistics;
 
 /// Frames of output under way, and the last checkpoint.
 #[derive(Debug)]
@@ -170,6 +171,15 @@ impl<R: GpuPrecision> Frames<R> {
             self.gathered += self.marks[1].since(&self.marks[0])?;
         }
         Ok(Some(owned(&arrays.grid, frame)))
+    }
+
+    /// Statistics of levels of the whole grid, as of those of a frame.
+    pub(super) fn statistics_of(
+        &self,
+        levels: &[(usize, Vec<R>)],
+        count: usize,
+    ) -> Result<Vec<Statistics<R>>> {
+        self.summing.kernels.statistics_apart(levels, count)
     }
 
     /// The numbers of the oldest frame.
