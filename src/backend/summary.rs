@@ -14,7 +14,7 @@ use crate::state::State;
 #[derive(Clone, Debug)]
 pub struct Summary<R> {
     /// Extrema with their places in the global grid, sum and sum of squares of the owned cells of every
-    /// level of every field of the state, (field, k).
+    /// level of every field of the state, (field, k). A part on a GPU has none: its ranks bring levels together.
     pub levels: Vec<Statistics<R>>,
     /// Water above each square metre, in the order of the fields of the state.
     /// Shape: (species of water, ny, nx) of the owned columns. Units: kg m⁻².
