@@ -53,7 +53,7 @@ impl<R: Real> Summary<R> {
 }
 
 /// Extrema, with their places in a level of the global grid, and sums of the owned cells of every level.
-pub(super) fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statistics<R>> {
+fn statistics_of_levels<R: Real>(grid: &Grid, field: &Array3<R>) -> Vec<Statistics<R>> {
     let of_levels = |field: ArrayView3<'_, R>| {
         let (nz, ny, nx) = field.dim();
         let values = field.to_slice().expect("fields are in standard layout");

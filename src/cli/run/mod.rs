@@ -347,7 +347,7 @@ enum Compared {
 }
 
 impl Compared {
-    /// What the options ask for, with a GPU of its own or without one. Several compute without a comparison.
+    /// Comparison that the options ask for, of a run that has one GPU, or of another one.
     fn of(options: &Run, has_gpu: bool) -> Self {
         match options.backend {
             BackendChoice::Both => Self::Whole,

@@ -7,15 +7,14 @@ use crate::dry_mass::Outflow;
 use crate::grid::{Grid, Window};
 use crate::real::Real;
 
-/// The owned columns of a frame, without statistics of levels, which are those of the whole grid, and with places in it; the
-/// outflow is that of the owned cells already, by their places in a window of them.
+/// The owned columns of a frame, with places in the global grid; the outflow is that of the owned cells already, by their
+/// places in a window of them.
 pub(super) fn owned<R: Real>(grid: &Grid, frame: CapturedFrame<R>) -> CapturedFrame<R> {
     if grid.is_whole() {
         return frame;
     }
     let CapturedFrame { state, diagnostics, surface, mut summary } = frame;
     let owned = grid.owned();
-    summary.levels.clear();
     let Window { rows, columns } = owned.clone();
     let contents = summary.contents.slice(s![.., rows, columns]);
     summary.contents = contents.as_standard_layout().into_owned();

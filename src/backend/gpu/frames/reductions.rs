@@ -20,7 +20,7 @@ use ndarray::Array3;
 pub(super) struct FrameReductions<R> {
     /// Owned cells, of which one has the outflow.
     owned: Shape,
-    /// Fields of a state.
+    /// Fields of a state with statistics of their levels: none of a part, whose ranks bring levels together.
     fields: usize,
     /// Number of the word with the outflow, behind those with the statistics and before those of the budget.
     outflow: usize,
@@ -45,7 +45,9 @@ impl<R: GpuPrecision> FrameReductions<R> {
         transport: &Transport<R>,
         budget: &Budget<R>,
     ) -> Result<Self> {
-        let (shape, fields) = (layout.shape, set.len());
+        let shape = layout.shape;
+        let is_whole = owned.shape(shape.nz) == shape;
+        let fields = if is_whole { set.len() } else { 0 };
         let outflow = SummaryKernels::<R>::words(shape, fields);
         let words = outflow + 1 + budget.words() + transport.entered_words();
         let kernels = SummaryKernels::new(gpu, (layout, set.water()), transport.cell_mass(), area)?

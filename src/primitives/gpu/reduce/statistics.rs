@@ -32,7 +32,7 @@ impl<T: Reducible> Reducer<T> {
     ///
     /// # Panics
     ///
-    /// When the lengths differ, or there are more segments than `count`.
+    /// When the lengths differ, or a number is not one of `count`.
     pub fn statistics_apart(
         &self,
         some: &[(usize, Vec<T>)],
@@ -46,7 +46,8 @@ impl<T: Reducible> Reducer<T> {
         // As far behind a boundary of loads as in the array of all segments: sums depend on it.
         let begins = |n: usize| n * stride + some[n].0 * length % lanes;
         let mut values = vec![first; some.len() * stride];
-        for (n, (_, segment)) in some.iter().enumerate() {
+        for (n, (number, segment)) in some.iter().enumerate() {
+            assert!(*number < count, "segment {number} of {count}");
             values[begins(n)..][..length].copy_from_slice(segment);
         }
         let values = self.gpu.upload(&values)?;
