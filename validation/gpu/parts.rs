@@ -5,7 +5,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use nwp_mini::advection::flux::FluxConstants;
-use nwp_mini::advection::gpu::{LaunchConfig, TransportSettings};
+use nwp_mini::advection::gpu::{LaunchConfig, STAGE_TILE, TransportSettings};
 use nwp_mini::advection::{Limiter, MARGIN, Wind};
 use nwp_mini::device::Gpu;
 use nwp_mini::dry_mass::AirMass;
@@ -180,15 +180,24 @@ fn a_narrower_margin_is_noticed_in_kernels() {
     });
 }
 
-/// Two parts of a grid that is periodic in one axis, each the western and eastern neighbour of the other; the wider
-/// one by tiles, as the whole is, the other one not.
+/// Two parts of a grid that is periodic in one axis, each the western and eastern neighbour of the other, the wider one by
+/// tiles, as the whole is, the other one not; and three parts one above the other, by tiles in all stages, which leave
+/// out the outer rows of the margins.
 #[test]
 fn tiles_give_parts_the_bits_of_the_whole() {
     let Some(gpu) = emulated_gpu() else { return };
-    let launch_config = LaunchConfig { tiled: true, ..launch_config(4, 2) };
-    let limiter = Limiter::PositiveDefinite;
-    let kernels = Kernels { gpu: &gpu, limiter, launch_config, mapping: tile() };
-    let nx = launch_config.least_tiled() + 12;
-    let storm = storm::<f32>([nx, 8], [P, P, O, S]);
-    assert_eq!(differing(&storm, [&[nx - 20], &[]], MARGIN, kernels), 0, "values differ");
+    let limited = LaunchConfig { tiled: true, ..launch_config(4, 2) };
+    let all = LaunchConfig { stages_tiled: true, ..limited };
+    let nx = limited.least_tiled();
+    let west = [nx - 8];
+    let cases: [(_, _, _, [&[usize]; 2]); 2] = [
+        (limited, [nx + 12, 8], [P, P, O, S], [&west, &[]]),
+        (all, [STAGE_TILE[0] + 4, 37], [S, S, S, O], [&[], &[11, 24]]),
+    ];
+    cases.into_par_iter().for_each(|(launch_config, shape, kind, cuts)| {
+        let limiter = Limiter::PositiveDefinite;
+        let kernels = Kernels { gpu: &gpu, limiter, launch_config, mapping: tile() };
+        let storm = storm::<f32>(shape, kind);
+        assert_eq!(differing(&storm, cuts, MARGIN, kernels), 0, "{shape:?}: values differ");
+    });
 }

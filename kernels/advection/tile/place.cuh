@@ -61,7 +61,7 @@ __device__ inline TilePlace find_place_in_tile(const TransportArgs& args, int fi
     const int strip = static_cast<int>(blockIdx.y), row = tile_row(), lane = tile_lane();
     const int ny = ny_of(args);
     const int first = tile_begin(args, strip) - RING * CELLS;
-    const int first_row = static_cast<int>(blockIdx.z) * TILE_OWN_ROWS - 1;
+    const int first_row = LIMIT_BEGIN + static_cast<int>(blockIdx.z) * TILE_OWN_ROWS - 1;
     const int i = first + lane * CELLS, j = first_row + row;
     Place place;
     place.tracer = first_tracer + static_cast<int>(blockIdx.x);

@@ -71,7 +71,7 @@ __device__ inline bool find_place_at_side(const TransportArgs& args, Place& plac
 // The first row of a tile; the last tile of the axis begins earlier and ends with the axis.
 __device__ inline int begin_of_stage()
 {
-    return static_cast<int>(blockIdx.z) * STAGE_ROWS;
+    return STAGE_BEGIN + static_cast<int>(blockIdx.z) * STAGE_ROWS;
 }
 
 // Finds the place of this thread; its tracer is the first of the block. The last tile of an axis ends with the axis.

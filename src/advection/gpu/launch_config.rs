@@ -1,8 +1,9 @@
 //! Launch configurations of the transport: the distribution of the cells of a grid among threads.
 
 use std::fmt;
+use std::ops::Range;
 
-use crate::advection::HALO;
+use crate::advection::{HALO, MARGIN};
 use crate::device::WARP;
 use crate::grid::gpu::Layout;
 use crate::grid::{Grid, Shape};
@@ -127,6 +128,18 @@ const PARTS: usize = 2;
 /// Cost of starting a march, in levels.
 const MARCH_START_LEVELS: usize = 1;
 
+/// Rows that tiles compute in stages without limiter: those that the grid owns, and in its margin those that the next
+/// stages read.
+pub(super) fn stage_rows(grid: &Grid) -> Range<usize> {
+    let (Range { start, end }, beyond) = (grid.owned().rows, MARGIN - HALO);
+    start.saturating_sub(beyond)..(end + beyond).min(grid.shape.ny)
+}
+
+/// Rows that tiles compute in the limited stage, after which a margin is refreshed: those that the grid owns.
+pub(super) fn limited_rows(grid: &Grid) -> Range<usize> {
+    grid.owned().rows
+}
+
 impl TuningPoint {
     /// Cells of a thread that kernels are written for: at least two, so that a thread with an outermost cell of a
     /// specified side also has the cell inside it.
@@ -240,14 +253,14 @@ impl LaunchConfig {
             && layout.pitch() >= launch_config.least_tiled()
             && layout.pitch().max(shape.ny) <= MOST_TILED
             && launch_config.tile_bytes(shape.nz, precision) <= limits.shared_bytes
-            && launch_config.tiles(layout, tracers).iter().product::<usize>()
+            && launch_config.tiles(grid, tracers).iter().product::<usize>()
                 >= TILES_EACH * limits.multiprocessors;
         let block_smem_bytes = launch_config.stage_bytes(shape.nz, tracers, precision) + RESERVED;
         let stages_tiled = point.tiles
             && tracers >= TRACERS_PER_BLOCK
             && launch_config.stages_can_be_tiled(layout)
             && STAGE_RESIDENT * block_smem_bytes <= limits.shared_bytes + RESERVED
-            && launch_config.stage_tiles(layout, tracers).iter().product::<usize>()
+            && launch_config.stage_tiles(grid, tracers).iter().product::<usize>()
                 >= STAGE_TILES_EACH * limits.multiprocessors
             && tracers <= MOST_ACROSS;
         let linear_indexing = launch_config.linear_indexing && !tiled && !stages_tiled;
@@ -268,12 +281,12 @@ impl LaunchConfig {
             && pitch.max(ny) <= MOST_TILED
     }
 
-    /// Numbers of tiles in a stage without limiter: by pairs of tracers, along the rows, and across them.
-    pub(super) fn stage_tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
+    /// Numbers of tiles in a stage without limiter: by pairs of tracers, along the rows, and across [`stage_rows`].
+    pub(super) fn stage_tiles(self, grid: &Grid, tracers: usize) -> [usize; 3] {
         [
             tracers.div_ceil(TRACERS_PER_BLOCK),
-            layout.pitch().div_ceil(WARP * self.cells),
-            layout.shape.ny.div_ceil(STAGE_ROWS),
+            Layout::of(grid, self.cells).pitch().div_ceil(WARP * self.cells),
+            stage_rows(grid).len().div_ceil(STAGE_ROWS),
         ]
     }
 
@@ -320,10 +333,10 @@ impl LaunchConfig {
         self.tile_cells() + self.ring()
     }
 
-    /// Numbers of tiles: by tracers, along the rows, and across them.
-    pub(super) fn tiles(self, layout: Layout, tracers: usize) -> [usize; 3] {
-        let strips = layout.pitch().div_ceil(self.tile_cells());
-        [tracers, strips, layout.shape.ny.div_ceil(TILE_OWN_ROWS)]
+    /// Numbers of tiles of the limited stage: by tracers, along the rows, and across [`limited_rows`].
+    pub(super) fn tiles(self, grid: &Grid, tracers: usize) -> [usize; 3] {
+        let strips = Layout::of(grid, self.cells).pitch().div_ceil(self.tile_cells());
+        [tracers, strips, limited_rows(grid).len().div_ceil(TILE_OWN_ROWS)]
     }
 
     /// Shared memory of a tile in the limited stage, bytes.
