@@ -383,7 +383,28 @@ impl LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Side, Sides};
+    use crate::grid::{Parts, Side, Sides};
+
+    /// Half of 1024x1024 columns with a margin of ten rows, on either side of the cut.
+    #[test]
+    fn tiles_leave_out_rows_that_nothing_reads() {
+        let shape = Shape { nx: 1024, ny: 1024, nz: 27 };
+        let whole = Grid::whole(shape, [1.0; 2], Sides::all(Side::Specified));
+        let parts = Parts::new(&whole, [&[], &[512]], [MARGIN; 2]);
+        let [south, north] = parts.grids() else { panic!("two parts") };
+        for (part, first_rows) in [(south, [0, 0]), (north, [3, 10])] {
+            assert_eq!(part.shape.ny, 522);
+            assert_eq!([stage_rows(part), limited_rows(part)].map(|rows| rows.start), first_rows);
+            assert_eq!([stage_rows(part), limited_rows(part)].map(|rows| rows.len()), [519, 512]);
+            let limits = DeviceLimits { multiprocessors: 132, shared_bytes: 227 << 10 };
+            let point = TuningPoint::choose(shape.columns(), Precision::F32);
+            let config = LaunchConfig::of(point, part, 6, limits, Precision::F32);
+            assert_eq!(
+                [config.stage_tiles(part, 6), config.tiles(part, 6)],
+                [[3, 8, 65], [6, 9, 40]]
+            );
+        }
+    }
 
     #[test]
     fn groups_are_taken_in_turn_only_without_tiles() {
