@@ -45,6 +45,7 @@ const ROUNDED: f64 = 1e-12;
 /// A grid cut into parts.
 #[derive(Clone, Copy)]
 struct Case {
+    shape: Shape,
     sides: [Side; 4],
     limiter: Limiter,
     cuts: [&'static [usize]; 2],
@@ -55,11 +56,21 @@ struct Case {
 
 /// Two parts, one above the other.
 const ONE_ABOVE_THE_OTHER: Case = Case {
+    shape: SHAPE,
     sides: [S, O, O, S],
     limiter: Limiter::PositiveDefinite,
     cuts: [&[], &[10]],
     has_sequence: true,
     steps: STEPS,
+};
+
+/// The same with rows as long as tiles need, which leave out the outer rows of the margins.
+const BY_TILES: Case = Case {
+    shape: Shape { nx: 124, ny: 46, nz: 4 },
+    cuts: [&[], &[23]],
+    has_sequence: false,
+    steps: FEW_STEPS,
+    ..ONE_ABOVE_THE_OTHER
 };
 
 /// The way of the messages.
@@ -282,7 +293,7 @@ fn check_sums<R: Real>(about: &str, whole: &Ended<R>, parts: &[Ended<R>]) {
 
 fn check<R: GpuPrecision>(about: &str, case: Case, ways: &[Way]) {
     let Some(gpu) = gpu(false) else { return };
-    let storm = Storm::<R>::new(SHAPE, sides(case.sides), 5);
+    let storm = Storm::<R>::new(case.shape, sides(case.sides), 5);
     let parts = Parts::new(&storm.grid, case.cuts, [MARGIN; 2]);
     let whole = case.run_whole(&gpu, &storm);
     let rain = whole.frame.surface.named("rain");
@@ -307,6 +318,7 @@ fn ways() -> Vec<Way> {
 #[test]
 fn four_parts_have_the_bits_of_the_whole() {
     let case = Case {
+        shape: SHAPE,
         sides: [P, P, S, S],
         limiter: Limiter::PositiveDefinite,
         cuts: [&[12], &[11]],
@@ -319,6 +331,7 @@ fn four_parts_have_the_bits_of_the_whole() {
 #[test]
 fn two_parts_have_the_bits_of_the_whole_in_double_precision() {
     let case = Case {
+        shape: SHAPE,
         sides: [O, S, P, P],
         limiter: Limiter::Monotonic,
         cuts: [&[15], &[]],
@@ -333,10 +346,15 @@ fn two_parts_one_above_the_other_have_the_bits_of_the_whole() {
     check::<f32>("1x2", ONE_ABOVE_THE_OTHER, &ways());
 }
 
+#[test]
+fn two_parts_by_tiles_have_the_bits_of_the_whole() {
+    check::<f32>("1x2 by tiles", BY_TILES, &ways());
+}
+
 /// Two parts after few steps, with messages from device to device beside the microphysics.
 pub(crate) fn two_parts() -> Vec<Ended<f32>> {
     let case = Case { steps: FEW_STEPS, ..ONE_ABOVE_THE_OTHER };
-    let storm = Storm::<f32>::new(SHAPE, sides(case.sides), 5);
+    let storm = Storm::<f32>::new(case.shape, sides(case.sides), 5);
     let parts = Parts::new(&storm.grid, case.cuts, [MARGIN; 2]);
     case.run_parts(&storm, &parts, Way::Direct)
 }
@@ -346,7 +364,7 @@ pub(crate) fn two_parts() -> Vec<Ended<f32>> {
 fn a_missing_exchange_and_a_missing_wait_are_noticed() {
     let Some(gpu) = emulated_gpu() else { return };
     let case = ONE_ABOVE_THE_OTHER;
-    let storm = Storm::<f32>::new(SHAPE, sides(case.sides), 5);
+    let storm = Storm::<f32>::new(case.shape, sides(case.sides), 5);
     let parts = Parts::new(&storm.grid, case.cuts, [MARGIN; 2]);
     let whole = case.run_whole(&gpu, &storm);
     for lapse in [Lapse::Exchange, Lapse::Wait] {

@@ -57,7 +57,8 @@
 //!   has one tracer; marches take 31 % more. Without the tiles of the limited stage a positive-definite step takes 54 %
 //!   more (benches/results/2026-11-26-h100-sixth).
 //! - Tiles leave out the rows of a margin that nothing reads any more: of three stages the last one computes owned rows.
-//!   Half of 1024x1024 with a margin of ten rows has 41 rows of limited tiles, and takes 3 % longer than with 40.
+//!   Half of 1024x1024 with its margin has 40 rows of limited tiles, and a step takes 3 % longer with 41
+//!   (benches/results/2026-11-30-two-h200s).
 //! - The cells at sides in x have their own kernel (`transport_sides`), whose threads march: a side is one lane of a
 //!   warp, and a quarter of all tiles would contain code for sides. In the launch of the tiles these blocks would also
 //!   allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of six.
