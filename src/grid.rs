@@ -18,8 +18,9 @@
 //!
 //! **A part has one wide margin, refreshed once a step.** A step of the transport reaches as far as
 //! [`MARGIN`](crate::advection::MARGIN): three stages of three cells, and one for the limiter. Kernels run unchanged on
-//! the part with its margin, and repeat cells of their neighbours. Refreshing after every stage would transfer as many
-//! cells in three times as many messages, and would divide a step.
+//! the part with its margin, and repeat cells of their neighbours; tiles of the transport leave out rows that no later
+//! stage reads. Refreshing after every stage would transfer as many cells in three times as many messages, and would
+//! divide a step.
 //!
 //! **A cut side is treated as a side, and the margin absorbs the error.** It has the kind of the side at the other end
 //! of its axis, or is periodic if both are cut, so that no kernel has a further kind. What a run derives of the grid as a
