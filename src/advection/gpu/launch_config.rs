@@ -84,6 +84,9 @@ pub const GROUP: usize = 4;
 /// Columns and rows of a tile in a stage without limiter, whose threads have so many cells.
 pub const STAGE_TILE: [usize; 2] = [GROUP * WARP, STAGE_ROWS];
 
+/// Rows of a margin that tiles compute in stages without limiter: those that the next stages read.
+pub const STAGE_MARGIN: usize = MARGIN - HALO;
+
 /// Rows of a tile in a stage without limiter, and such blocks that a multiprocessor should hold, as in the kernels.
 pub(super) const STAGE_ROWS: usize = 8;
 const STAGE_RESIDENT: usize = 2;
@@ -128,11 +131,10 @@ const PARTS: usize = 2;
 /// Cost of starting a march, in levels.
 const MARCH_START_LEVELS: usize = 1;
 
-/// Rows that tiles compute in stages without limiter: those that the grid owns, and in its margin those that the next
-/// stages read.
+/// Rows that tiles compute in stages without limiter: those that the grid owns, and [`STAGE_MARGIN`] beyond them.
 pub(super) fn stage_rows(grid: &Grid) -> Range<usize> {
-    let (Range { start, end }, beyond) = (grid.owned().rows, MARGIN - HALO);
-    start.saturating_sub(beyond)..(end + beyond).min(grid.shape.ny)
+    let Range { start, end } = grid.owned().rows;
+    start.saturating_sub(STAGE_MARGIN)..(end + STAGE_MARGIN).min(grid.shape.ny)
 }
 
 /// Rows that tiles compute in the limited stage, after which a margin is refreshed: those that the grid owns.

@@ -56,9 +56,8 @@
 //!   the tiles of the limited stage, without its limiter, take 34 % more time for a step without limiter, because a block
 //!   has one tracer; marches take 31 % more. Without the tiles of the limited stage a positive-definite step takes 54 %
 //!   more (benches/results/2026-11-26-h100-sixth).
-//! - Tiles leave out the rows of a margin that nothing reads any more: of three stages the last one computes owned rows.
-//!   Half of 1024x1024 with its margin has 40 rows of limited tiles, and a step takes 3 % longer with 41
-//!   (benches/results/2026-11-30-two-h200s).
+//! - Tiles leave out rows of a margin that nothing reads any more: half of 1024x1024 with its margin has 40 rows of limited
+//!   tiles, and a step takes 3 % longer with 41 (benches/results/2026-11-30-two-h200s).
 //! - The cells at sides in x have their own kernel (`transport_sides`), whose threads march: a side is one lane of a
 //!   warp, and a quarter of all tiles would contain code for sides. In the launch of the tiles these blocks would also
 //!   allocate the shared memory of a tile, and a multiprocessor would hold two of them instead of six.
@@ -79,7 +78,9 @@ mod launch_config;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-pub use launch_config::{DeviceLimits, GROUP, LaunchBounds, LaunchConfig, STAGE_TILE, TuningPoint};
+pub use launch_config::{
+    DeviceLimits, GROUP, LaunchBounds, LaunchConfig, STAGE_MARGIN, STAGE_TILE, TuningPoint,
+};
 use launch_config::{
     LIMIT_LEVEL_NUMBERS, STAGE_LEVEL_NUMBERS, STAGE_ROWS, TILE_ROWS, limited_rows, stage_rows,
 };
@@ -216,7 +217,6 @@ impl TransportSettings {
             ("TILE_ROWS", TILE_ROWS as i32),
             ("STAGES_TILED", i32::from(self.launch_config.stages_tiled)),
             ("STAGE_ROWS", STAGE_ROWS as i32),
-            // The first rows of the southernmost tiles.
             ("STAGE_BEGIN", stage_rows(grid).start as i32),
             ("LIMIT_BEGIN", limited_rows(grid).start as i32),
             // Sizes that kernels check, bytes.

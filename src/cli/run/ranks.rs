@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::Serialize;
 use tracing::{info, warn};
 
-use crate::advection::gpu::{GROUP, STAGE_TILE};
-use crate::advection::{HALO, MARGIN};
+use crate::advection::MARGIN;
+use crate::advection::gpu::{GROUP, STAGE_MARGIN, STAGE_TILE};
 use crate::backend::gpu::{GpuBackend, GpuConfig, GpuNeighbours, GpuPrecision};
 use crate::backend::ranks::{DividedRun, Ranked, StopFlags};
 use crate::backend::{Backend, ExchangeTimes};
@@ -259,8 +259,7 @@ impl PartsOf {
 
     /// Work of the largest part, where the number of tiles matters.
     fn work(self, [nx, ny]: [usize; 2], [x, y]: [usize; 2]) -> usize {
-        // Tiles have all columns of the margins, but not the rows that no later stage reads.
-        let ([margin_x, margin_y], unread_rows) = (self.margins(), HALO);
+        let [margin_x, _] = self.margins();
         let extent = |cells: usize, parts: usize, margin: usize, tile: usize| {
             let margins = 2.min(parts - 1) * margin;
             (cells.div_ceil(parts) + margins).div_ceil(tile)
@@ -269,7 +268,7 @@ impl PartsOf {
             Self::Cpus => 0,
             Self::Gpus => {
                 let [tile_x, tile_y] = STAGE_TILE;
-                extent(nx, x, margin_x, tile_x) * extent(ny, y, margin_y - unread_rows, tile_y)
+                extent(nx, x, margin_x, tile_x) * extent(ny, y, STAGE_MARGIN, tile_y)
             }
         }
     }
